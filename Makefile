@@ -1,0 +1,45 @@
+# Every target sets up what it needs in .venv with plain venv and pip.
+PYTHON ?= python3
+BIN := .venv/bin
+ifeq ($(OS),Windows_NT)
+BIN := .venv/Scripts
+endif
+
+.PHONY: demo test test-slow check bench clean
+
+demo: .venv/.package
+	$(BIN)/argrank demo
+
+test: .venv/.test
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: .venv/.test
+	$(BIN)/python -m pytest -n 2 -m slow
+
+check: .venv/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/.test
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+.venv/bin/python .venv/Scripts/python.exe:
+	$(PYTHON) -m venv .venv
+
+.venv/.package: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@touch $@
+
+.venv/.test: .venv/.package
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test
+	@touch $@
+
+.venv/.check: .venv/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group check
+	@touch $@

@@ -1,0 +1,5 @@
+"""``python -m argrank``."""
+
+from argrank.cli import main
+
+main()

@@ -1,0 +1,70 @@
+"""The command line: one file per command, no logic here or there."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+#: The commands, in the order that --help shows them; each is a module here with a function ``run``.
+COMMANDS: tuple[str, ...] = ()
+
+HELP = "Learning to rank that optimises the measure you report."
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line. Mistakes of the user end in one plain line on standard error and exit code 2."""
+    import typer
+
+    from argrank.errors import ArgrankError
+
+    usage_error = typer.BadParameter.__mro__[2]  # ClickException, which typer carries but does not export
+    try:
+        code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
+    except typer.Exit as finished:
+        code = finished.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        code = _complain("interrupted", 130)
+    except BrokenPipeError:  # the reader of our output has left: `argrank … | head`
+        sys.stderr.close()
+        code = 1
+    except (ArgrankError, OSError, usage_error) as error:
+        code = _complain(_text(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _app() -> typer.Typer:
+    import typer
+
+    app = typer.Typer(help=HELP, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+    @app.callback(invoke_without_command=True)
+    def common(
+        context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and exit.")
+    ) -> None:
+        if version:
+            from argrank import __version__
+
+            typer.echo(f"argrank {__version__}")
+        elif context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    for name in COMMANDS:
+        app.command(name)(importlib.import_module(f"argrank.cli.{name}").run)
+    return app
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    message = getattr(error, "format_message", error.__str__)
+    return str(message())
+
+
+def _complain(message: str, code: int = 2) -> int:
+    sys.stderr.write(f"argrank: {' '.join(message.split())}\n")  # one line, never wrapped
+    return code

@@ -1,0 +1,435 @@
+"""Dataset: judged query–document pairs, grouped by query, frozen."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank.data import checks
+from argrank.data.checks import Preferences
+from argrank.data.frames import columns_of, is_frame
+from argrank.data.grouping import Grouping, group_by_id, group_by_size, id_array, offsets
+from argrank.errors import ArgrankWarning, InputError, OptionError
+
+BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
+BY_QUERY = ("query_ids", "query_weight", "query_texts")
+
+
+class Dataset:
+    """Judged query–document pairs: features, labels and which rows belong to one query.
+
+    Rows are stored query by query, queries by first appearance, rows of a query in the caller's order. Whatever the
+    library returns per row (scores, say) comes back in the caller's order: ``to_caller`` and ``from_caller`` convert.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_documents, n_features)
+        float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. A data
+        frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as the
+        arguments of that meaning, where the argument itself is not given; all other columns are features.
+    y : array of shape (n_documents,)
+        Labels, any real numbers from 0 up. None for data without judgements (then labels are NaN).
+    qid : array of shape (n_documents,)
+        Query id per row: any hashable type, rows in any order.
+    group : array of shape (n_queries,)
+        Sizes of the queries instead of ``qid``, for rows that are already together.
+    document_ids, comments, sources, titles : arrays of shape (n_documents,), optional
+        Ids of any type; the text after ``#`` in a LETOR file; a group per document (site, brand) for diversity; texts.
+    query_texts : array of shape (n_documents,) or (n_queries,), optional
+        What was searched for.
+    feature_names : sequence of str, optional
+    sample_weight : array of shape (n_documents,), optional
+    query_weight : array of shape (n_queries,), in order of first appearance, or one per row, optional
+    preferences : array of shape (m, 2) or (m, 3), optional
+        Pairs of rows (better, worse) with an optional weight, as the caller numbers the rows.
+    feature_base : int
+        Number of the first feature in LETOR files, 0 or 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Dataset(np.eye(4), [1, 0, 2, 0], qid=["b", "a", "b", "a"])
+    >>> data
+    Dataset: 2 queries, 4 documents (2 to 2 a query), 4 features, float64; labels 0: 2, 1: 1, 2: 1
+    >>> data.query_ids.tolist(), data.y.tolist()
+    (['b', 'a'], [1.0, 2.0, 0.0, 0.0])
+    >>> data.to_caller(data.y).tolist()
+    [1.0, 0.0, 2.0, 0.0]
+    """
+
+    X: Any
+    y: NDArray[np.float64]
+    indptr: NDArray[np.int64]
+    query_ids: NDArray[Any]
+    rows: NDArray[np.int64] | None
+    document_ids: NDArray[Any] | None
+    comments: NDArray[Any] | None
+    sources: NDArray[Any] | None
+    titles: NDArray[Any] | None
+    query_texts: NDArray[Any] | None
+    feature_names: tuple[str, ...] | None
+    sample_weight: NDArray[np.float64] | None
+    query_weight: NDArray[np.float64] | None
+    preferences: Preferences | None
+    feature_base: int
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        document_ids: Any = None,
+        comments: Any = None,
+        sources: Any = None,
+        titles: Any = None,
+        query_texts: Any = None,
+        feature_names: Sequence[str] | None = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        preferences: Any = None,
+        feature_base: int = 1,
+    ) -> None:
+        given: dict[str, Any] = {
+            "y": y, "qid": qid, "document_ids": document_ids, "comments": comments, "sources": sources,
+            "titles": titles, "query_texts": query_texts, "feature_names": feature_names,
+            "sample_weight": sample_weight, "query_weight": query_weight,
+        }  # fmt: skip
+        if is_frame(X):
+            found = columns_of(X)
+            X = found.pop("X")
+            if group is not None:
+                found.pop("qid", None)
+            given |= {name: value for name, value in found.items() if given[name] is None}
+        X = checks.features(X)
+        n_rows = X.shape[0]
+        if n_rows == 0:
+            raise InputError(f"X: expected at least one row, got an array of shape {X.shape} (0 sample(s))")
+        if X.shape[1] == 0:
+            raise InputError(f"X: expected at least one feature, got 0 feature(s) (shape={X.shape})")
+        queries = _group(given["qid"], group, n_rows)
+        fields: dict[str, Any] = {
+            "indptr": queries.indptr,
+            "query_ids": queries.query_ids,
+            "rows": queries.rows,
+        }
+        fields["y"] = np.full(n_rows, np.nan) if given["y"] is None else checks.labels(given["y"], n_rows)
+        for name in ("document_ids", "comments", "sources", "titles"):
+            fields[name] = None if given[name] is None else id_array(given[name], n_rows, name)
+        fields["sample_weight"] = _optional(checks.weights, given["sample_weight"], n_rows, "sample_weight", "row")
+        if queries.rows is not None:
+            X = X[queries.rows]
+            for name in ("y", *(name for name in BY_ROW if fields[name] is not None)):
+                fields[name] = fields[name][queries.rows]
+        n_queries = len(queries.query_ids)
+        weight = _per_query(given["query_weight"], queries, "query_weight")
+        fields["query_weight"] = _optional(checks.weights, weight, n_queries, "query_weight", "query")
+        fields["query_texts"] = _per_query(given["query_texts"], queries, "query_texts")
+        fields["feature_names"] = _names(given["feature_names"], X.shape[1])
+        fields["preferences"] = _preferences(preferences, queries)
+        if feature_base not in (0, 1):
+            raise OptionError(f"feature_base: expected 0 or 1, got {feature_base!r}")
+        self._freeze(X=X, feature_base=feature_base, **fields)
+
+    @classmethod
+    def _assemble(cls, **fields: Any) -> Dataset:
+        """Make a Dataset of checked parts that are already grouped by query."""
+        data = object.__new__(cls)
+        data._freeze(rows=None, **fields)
+        return data
+
+    def _freeze(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value = value.view()
+                value.flags.writeable = False
+            self.__dict__[name] = value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Dataset is frozen: {name} cannot be set; make a new one")
+
+    # ---- size -------------------------------------------------------------------------------------------------
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_documents(self) -> int:
+        """Number of rows."""
+        return int(self.indptr[-1])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X."""
+        return int(self.X.shape[1])
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of documents of every query."""
+        return np.diff(self.indptr)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether X is a CSR matrix."""
+        return bool(sparse.issparse(self.X))
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there are labels."""
+        return not np.isnan(self.y[0])
+
+    @property
+    def query_of_row(self) -> NDArray[np.int64]:
+        """The query's number (0, 1, …) for every stored row."""
+        return np.repeat(np.arange(self.n_queries), self.sizes)
+
+    # ---- the caller's rows ------------------------------------------------------------------------------------
+
+    def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Bring one value per stored row into the caller's row order."""
+        if self.rows is None:
+            return values
+        restored = np.empty_like(values)
+        restored[self.rows] = values
+        return restored
+
+    def from_caller(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Bring one value per row from the caller's order into the stored order."""
+        return values if self.rows is None else values[self.rows]
+
+    # ---- parts ------------------------------------------------------------------------------------------------
+
+    def select(self, queries: Any) -> Dataset:
+        """Return the given queries (numbers or a mask), in the order given, as a Dataset of its own.
+
+        Its rows count from 0 in stored order. Adjacent queries share memory with this Dataset.
+        """
+        chosen = np.asarray(queries)
+        if chosen.dtype == bool:
+            if len(chosen) != self.n_queries:
+                raise InputError(f"select: expected a mask of {self.n_queries} queries, got {len(chosen)}")
+            chosen = np.flatnonzero(chosen)
+        if chosen.ndim != 1 or len(chosen) == 0 or chosen.dtype.kind not in "iu":
+            raise InputError(f"select: expected the numbers of at least one query, got {chosen.tolist()!r:.60}")
+        if chosen.min() < -self.n_queries or chosen.max() >= self.n_queries:
+            raise InputError(f"select: expected query numbers below {self.n_queries}, got {int(np.abs(chosen).max())}")
+        chosen = chosen % self.n_queries
+        if len(np.unique(chosen)) != len(chosen):
+            raise InputError("select: expected every query at most once")
+        return self._take(chosen)
+
+    def _take(self, chosen: NDArray[Any]) -> Dataset:
+        adjacent = bool((np.diff(chosen) == 1).all())
+        rows: Any
+        if adjacent:
+            rows = slice(int(self.indptr[chosen[0]]), int(self.indptr[chosen[-1] + 1]))
+        else:
+            rows = np.concatenate([np.arange(self.indptr[q], self.indptr[q + 1]) for q in chosen])
+        fields: dict[str, Any] = {name: _part(getattr(self, name), rows) for name in ("X", "y", *BY_ROW)}
+        some: Any = slice(int(chosen[0]), int(chosen[-1]) + 1) if adjacent else chosen
+        fields |= {name: _part(getattr(self, name), some) for name in BY_QUERY}
+        fields["indptr"] = offsets(self.sizes[chosen])
+        if self.preferences is not None:
+            new_row = np.full(self.n_documents, -1)
+            new_row[rows] = np.arange(fields["indptr"][-1])
+            kept = new_row[self.preferences.better] >= 0
+            better, worse = new_row[self.preferences.better[kept]], new_row[self.preferences.worse[kept]]
+            fields["preferences"] = Preferences(better, worse, self.preferences.weight[kept])
+        else:
+            fields["preferences"] = None
+        return Dataset._assemble(feature_names=self.feature_names, feature_base=self.feature_base, **fields)
+
+    def split(self, *shares: float, random_state: int | None = 0) -> tuple[Dataset, ...]:
+        """Split by query into random parts: ``train, valid, test = data.split(0.6, 0.2, 0.2)``.
+
+        Shares add up to 1; queries keep their order inside a part; ``random_state=None`` does not shuffle.
+        """
+        if not shares or min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
+            raise OptionError(f"split: expected positive shares that add up to 1, got {shares}")
+        cuts = np.round(np.cumsum(shares) * self.n_queries).astype(int)
+        sizes = np.diff(np.concatenate(([0], cuts)))
+        if (sizes == 0).any():
+            raise InputError(f"split: expected a query in every part, got {sizes.tolist()} of {self.n_queries} queries")
+        order = np.arange(self.n_queries)
+        if random_state is not None:
+            order = np.random.default_rng(random_state).permutation(self.n_queries)
+        return tuple(self._take(np.sort(order[end - size : end])) for size, end in zip(sizes, cuts, strict=True))
+
+    def batches(self, n_documents: int) -> Iterator[Dataset]:
+        """Yield adjacent queries in order, about n_documents rows at a time and never less than one query."""
+        if n_documents < 1:
+            raise OptionError(f"batches: expected a positive number of documents, got {n_documents}")
+        first = 0
+        while first < self.n_queries:
+            last = int(np.searchsorted(self.indptr, self.indptr[first] + n_documents, side="right")) - 1
+            last = max(last, first + 1)
+            yield self._take(np.arange(first, last))
+            first = last
+
+    @staticmethod
+    def concatenate(parts: Sequence[Dataset]) -> Dataset:
+        """Join Datasets of different queries and the same features, in order."""
+        if not parts:
+            raise InputError("concatenate: expected at least one Dataset, got none")
+        first = parts[0]
+        for part in parts[1:]:
+            if part.n_features != first.n_features or part.feature_names != first.feature_names:
+                raise InputError(
+                    f"concatenate: expected the same {first.n_features} features in every part, got {part.n_features}"
+                    f"{'' if part.n_features != first.n_features else ' with other names'}"
+                )
+        ids = _join([part.query_ids for part in parts])
+        seen: set[Any] = set()
+        for value in ids.tolist():
+            if value in seen:
+                raise InputError(f"concatenate: expected different queries in every part, got qid {value!r} twice")
+            seen.add(value)
+        fields: dict[str, Any] = {}
+        for name in ("y", *BY_ROW, *BY_QUERY):
+            columns = [getattr(part, name) for part in parts]
+            if any(column is None for column in columns) and not all(column is None for column in columns):
+                raise InputError(f"concatenate: expected {name} in every part or in none")
+            fields[name] = None if columns[0] is None else _join(columns)
+        stack = sparse.vstack if any(part.is_sparse for part in parts) else np.concatenate
+        fields["X"] = stack([part.X for part in parts])
+        if sparse.issparse(fields["X"]):
+            fields["X"] = fields["X"].tocsr()
+        fields["indptr"] = offsets(np.concatenate([part.sizes for part in parts]))
+        starts = offsets(np.array([part.n_documents for part in parts]))
+        held = [(p.preferences, start) for p, start in zip(parts, starts, strict=False) if p.preferences is not None]
+        fields["preferences"] = None
+        if held:
+            fields["preferences"] = Preferences(
+                np.concatenate([pairs.better + start for pairs, start in held]),
+                np.concatenate([pairs.worse + start for pairs, start in held]),
+                np.concatenate([pairs.weight for pairs, _ in held]),
+            )
+        return Dataset._assemble(feature_names=first.feature_names, feature_base=first.feature_base, **fields)
+
+    def with_features(self, X: Any) -> Dataset:
+        """Return the same queries, documents and labels with other features, given in stored row order."""
+        X = checks.features(X)
+        if X.shape[0] != self.n_documents:
+            raise InputError(f"X: expected {self.n_documents} rows, got {X.shape[0]}")
+        other = object.__new__(Dataset)
+        names = self.feature_names if X.shape[1] == self.n_features else None
+        other._freeze(**{**self.__dict__, "X": X, "feature_names": names})
+        return other
+
+    # ---- words ------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return "Dataset: " + "; ".join(text for _, text in self._facts())
+
+    def _facts(self) -> list[tuple[str, str]]:
+        sizes = self.sizes
+        kind = f"CSR with {self.X.nnz / max(1, np.prod(self.X.shape)):.1%} filled, " if self.is_sparse else ""
+        facts = [
+            (
+                "size",
+                f"{_count(self.n_queries, 'query', 'queries')}, {_count(self.n_documents, 'document')} "
+                f"({sizes.min()} to {sizes.max()} a query), {_count(self.n_features, 'feature')}, {kind}{self.X.dtype}",
+            )
+        ]
+        if not self.is_judged:
+            facts.append(("labels", "no labels"))
+        else:
+            values, counts = np.unique(self.y, return_counts=True)
+            if len(values) <= 10:
+                listing = ", ".join(f"{value:g}: {count:,}" for value, count in zip(values, counts, strict=True))
+            else:
+                listing = f"{values[0]:g} to {values[-1]:g}, {len(values):,} different"
+            facts.append(("labels", f"labels {listing}"))
+        extras = ("feature_names", *BY_ROW, "query_weight", "query_texts", "preferences")
+        present = [name.replace("_", " ") for name in extras if getattr(self, name) is not None]
+        if present:
+            facts.append(("also", "with " + ", ".join(present)))
+        return facts
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self._facts())
+        return f"<table><caption>argrank Dataset</caption>{rows}</table>"
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _group(qid: Any, group: Any, n_rows: int) -> Grouping:
+    if qid is not None and group is not None:
+        raise InputError("expected qid or group, got both")
+    if qid is not None:
+        return group_by_id(qid, n_rows)
+    if group is not None:
+        return group_by_size(group, n_rows)
+    if n_rows > 1:
+        warnings.warn("no qid and no group given: all rows are taken as one query", ArgrankWarning, stacklevel=3)
+    return Grouping(np.zeros(1, np.int64), np.array([0, n_rows]), None)
+
+
+def _optional(check: Any, values: Any, *arguments: Any) -> Any:
+    return None if values is None else check(values, *arguments)
+
+
+def _per_query(values: Any, queries: Grouping, what: str) -> Any:
+    """Take one value per query, or one per row that is constant within each query."""
+    if values is None:
+        return None
+    n_queries, n_rows = len(queries.query_ids), int(queries.indptr[-1])
+    if len(values) == n_queries:
+        return id_array(values, n_queries, what)
+    if len(values) != n_rows:
+        raise InputError(f"{what}: expected one value for each of {n_queries} queries, got {len(values)}")
+    by_row = id_array(values, n_rows, what)
+    if queries.rows is not None:
+        by_row = by_row[queries.rows]
+    heads = by_row[queries.indptr[:-1]]
+    differs = by_row != np.repeat(heads, np.diff(queries.indptr))
+    if differs.any():
+        query = int(np.searchsorted(queries.indptr, np.argmax(differs), side="right") - 1)
+        raise InputError(f"{what}: expected one value in a query, got several in query {queries.query_ids[query]!r}")
+    return heads
+
+
+def _names(names: Any, n_features: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    texts = tuple(str(name) for name in names)
+    if len(texts) != n_features:
+        raise InputError(f"feature_names: expected {n_features} names, got {len(texts)}")
+    if len(set(texts)) != n_features:
+        twice = next(name for name in texts if texts.count(name) > 1)
+        raise InputError(f"feature_names: expected different names, got {twice!r} twice")
+    return texts
+
+
+def _preferences(pairs: Any, queries: Grouping) -> Preferences | None:
+    if pairs is None:
+        return None
+    if queries.rows is None:
+        return checks.preferences(pairs, queries.indptr)
+    pairs = np.array(pairs, dtype=np.float64)
+    stored = np.empty(len(queries.rows), np.int64)
+    stored[queries.rows] = np.arange(len(queries.rows))
+    if pairs.ndim == 2 and pairs.shape[1] >= 2 and (pairs[:, :2] >= 0).all() and (pairs[:, :2] < len(stored)).all():
+        pairs[:, :2] = stored[pairs[:, :2].astype(np.int64)]
+    return checks.preferences(pairs, queries.indptr)
+
+
+def _part(values: Any, where: Any) -> Any:
+    return None if values is None else values[where]
+
+
+def _join(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    if len({column.dtype.kind for column in columns}) > 1:  # 7 and "7" stay different ids
+        columns = [column.astype(object) for column in columns]
+    return np.concatenate(columns)

@@ -1,0 +1,99 @@
+"""From a query id per row, or group sizes, to queries: any type of id, any order of rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import InputError, shown
+
+
+class Grouping(NamedTuple):
+    """Queries by first appearance. ``rows[i]`` is the caller's row that comes i-th; None when nothing moves."""
+
+    query_ids: NDArray[Any]
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int64] | None
+
+
+def group_by_id(qid: Any, n_rows: int) -> Grouping:
+    """Group rows by query id; rows of one query keep their order and need not be adjacent."""
+    ids = id_array(qid, n_rows, "qid")
+    codes_first = _codes_of_objects(ids) if ids.dtype == object else _codes_of_values(ids)
+    if codes_first is None:  # every query is one run of rows
+        starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+        return Grouping(ids[starts], np.append(starts, n_rows).astype(np.int64), None)
+    codes, first = codes_first
+    sizes = np.bincount(codes, minlength=len(first))
+    rows = np.argsort(codes, kind="stable")
+    in_order = np.array_equal(rows, np.arange(n_rows))
+    return Grouping(ids[first], offsets(sizes), None if in_order else rows.astype(np.int64))
+
+
+def group_by_size(group: Any, n_rows: int) -> Grouping:
+    """Group adjacent rows by the sizes of their queries (LightGBM's ``group``), numbered from 0."""
+    sizes = np.asarray(group)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 1).any():
+        raise InputError(f"group: expected a list of positive sizes, got {shown(group)}")
+    if sizes.sum() != n_rows:
+        raise InputError(f"group: expected sizes that add up to {n_rows} rows, got a sum of {sizes.sum()}")
+    return Grouping(np.arange(len(sizes)), offsets(sizes), None)
+
+
+def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return indptr, the first row of every query and the end, from the sizes of the queries."""
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+
+def id_array(values: Any, n_rows: int, what: str) -> NDArray[Any]:
+    """Return ids of any type as a 1-D array without missing values; strings of Python stay objects."""
+    array = np.asarray(values) if hasattr(values, "__array__") else _array_of_sequence(values)
+    if array.dtype.kind == "U" and not hasattr(values, "__array__"):
+        array = array.astype(object)
+    if array.ndim != 1 or len(array) != n_rows:
+        raise InputError(f"{what}: expected one id for each of {n_rows} rows, got shape {array.shape}")
+    missing = array != array if array.dtype.kind in "fcmMO" else np.zeros(n_rows, bool)
+    if array.dtype == object:
+        missing = missing | np.array([value is None for value in array], bool)
+    if np.any(missing):
+        raise InputError(f"{what}: expected an id in every row, got none in row {int(np.argmax(missing))}")
+    return array
+
+
+def _array_of_sequence(values: Any) -> NDArray[Any]:
+    """Make an array of a plain sequence without letting NumPy turn mixed types into strings or tuples into 2-D."""
+    values = list(values)
+    kinds = {type(value) for value in values}
+    if len(kinds) == 1 and kinds <= {int, float, str, bytes}:
+        return np.asarray(values)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _codes_of_values(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    heads = ids[np.concatenate(([True], ids[1:] != ids[:-1]))]
+    if len(np.unique(heads)) == len(heads):
+        return None
+    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    rank = np.empty(len(first), np.int64)
+    rank[appearance] = np.arange(len(first))
+    return rank[inverse], first[appearance]
+
+
+def _codes_of_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    code_of: dict[Any, int] = {}
+    first: list[int] = []
+    codes = np.empty(len(ids), np.int64)
+    for row, value in enumerate(ids):
+        try:
+            code = code_of.setdefault(value, len(code_of))
+        except TypeError as error:
+            raise InputError(f"qid: expected hashable ids, got {shown(value)} in row {row}") from error
+        if code == len(first):
+            first.append(row)
+        codes[row] = code
+    return codes, np.array(first, np.int64)

@@ -1,0 +1,72 @@
+"""Everything argrank raises or warns about.
+
+::
+
+    ArgrankError
+    ├── InputError          arrays, frames or scores that cannot be used        (also a ValueError)
+    │   └── FormatError     a file's contents, with file and line
+    ├── OptionError         an unknown name or a parameter out of range          (also a ValueError)
+    ├── ModelError          a model file that is refused
+    └── MissingExtraError   an optional package is needed and not installed      (also an ImportError)
+
+    ArgrankWarning          (a UserWarning)
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+
+
+class ArgrankError(Exception):
+    """Base of all exceptions that argrank raises on purpose."""
+
+
+class InputError(ArgrankError, ValueError):
+    """Data that cannot be used; the message says what was expected and what came."""
+
+
+class FormatError(InputError):
+    """A file whose contents cannot be read: ``FILE:LINE: expected …, got …``."""
+
+    def __init__(self, path: str | os.PathLike[str], line: int | None, expected: str, got: str) -> None:
+        self.path, self.line, self.expected, self.got = os.fspath(path), line, expected, got
+        place = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(f"{place}: expected {expected}, got {got}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.line, self.expected, self.got)
+
+
+class OptionError(ArgrankError, ValueError):
+    """An option's value that does not exist or does not fit."""
+
+
+class ModelError(ArgrankError):
+    """A model file that is refused, with the reason."""
+
+
+class MissingExtraError(ArgrankError, ImportError):
+    """An optional package is needed; the message names the extra that brings it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f'{purpose} needs {package}: pip install "argrank[{extra}]"')
+
+
+class ArgrankWarning(UserWarning):
+    """Something that will probably hurt, though work can go on."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
+    """Return the error for a name that is not registered, with the closest known ones."""
+    names = sorted(known)
+    close = difflib.get_close_matches(str(name).lower(), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
+    return OptionError(f"unknown {kind} {name!r}; {hint}")
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """Return a value's repr, cut to fit a one-line message."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,1 @@
+"""From scores to numbers to statements. Takes scores, never a ranker, so it can judge anybody's system."""
