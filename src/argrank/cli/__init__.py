@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import cast
 
-if TYPE_CHECKING:
-    import typer
+import typer
+
+from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
 COMMANDS: tuple[str, ...] = ()
@@ -18,11 +19,8 @@ HELP = "Learning to rank that optimises the measure you report."
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. Mistakes of the user end in one plain line on standard error and exit code 2."""
-    import typer
-
-    from argrank.errors import ArgrankError
-
-    usage_error = typer.BadParameter.__mro__[2]  # ClickException, which typer carries but does not export
+    # ClickException, which typer carries but does not export
+    usage_error = cast(type[Exception], typer.BadParameter.__mro__[2])
     try:
         code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
     except typer.Exit as finished:
@@ -38,8 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _app() -> typer.Typer:
-    import typer
-
     app = typer.Typer(help=HELP, rich_markup_mode=None, pretty_exceptions_enable=False)
 
     @app.callback(invoke_without_command=True)
