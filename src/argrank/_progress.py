@@ -11,9 +11,9 @@ PATIENCE = 1.0  # seconds of silence before the bar appears
 
 
 class Progress:
-    """Count towards a total; ``with Progress("reading", size, "bytes") as bar: bar.advance(n)``."""
+    """Count towards a total (None: unknown); ``with Progress("reading", size) as bar: bar.advance(n)``."""
 
-    def __init__(self, what: str, total: float, enabled: bool = True) -> None:
+    def __init__(self, what: str, total: float | None, enabled: bool = True) -> None:
         self.what, self.total, self.done = what, total, 0.0
         self._begin = time.monotonic()
         self._enabled = enabled and sys.stderr.isatty()

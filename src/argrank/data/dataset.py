@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import html
 import warnings
 from collections.abc import Iterator, Sequence
@@ -191,6 +193,15 @@ class Dataset:
     def query_of_row(self) -> NDArray[np.int64]:
         """The query's number (0, 1, …) for every stored row."""
         return np.repeat(np.arange(self.n_queries), self.sizes)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of features, labels and query borders: the same data, the same fingerprint."""
+        digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
+        parts = (self.X.data, self.X.indices, self.X.indptr) if self.is_sparse else (self.X,)
+        for part in (*parts, self.y, self.indptr):
+            digest.update(np.ascontiguousarray(part))
+        return digest.hexdigest()
 
     # ---- the caller's rows ------------------------------------------------------------------------------------
 

@@ -46,6 +46,14 @@ def columns_of(frame: Any) -> dict[str, Any]:
     return found
 
 
+def feature_columns(frame: Any) -> Any:
+    """Return a data frame's feature columns alone, as a frame of the same kind."""
+    import narwhals as nw
+
+    table = nw.from_native(frame, eager_only=True)
+    return table.select([name for name in table.columns if name not in COLUMNS]).to_native()
+
+
 def _matrix(table: Any, names: list[str]) -> NDArray[Any]:
     dtypes = [table.get_column(name).dtype for name in names]
     for name, dtype in zip(names, dtypes, strict=True):
