@@ -1,0 +1,52 @@
+"""The public face is complete and light."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import argrank
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_every_public_name_loads_and_is_listed():
+    assert sorted(argrank.__all__) == argrank.__dir__()
+    assert set(argrank.__all__) == {*argrank._HOME, "__version__"}
+    for name in argrank.__all__:
+        assert getattr(argrank, name) is not None
+
+
+def test_type_checkers_see_the_same_names():
+    source = open(argrank.__file__).read()
+    block = source[source.index("if TYPE_CHECKING:") :]
+    for name, module in argrank._HOME.items():
+        assert f"from {module} import" in block, name
+        assert name in block, name
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = argrank.nonsense
+
+
+def test_import_is_light():
+    heavy = ("numba", "pandas", "polars", "pyarrow", "matplotlib", "lightgbm", "sklearn", "scipy.stats", "rich", "typer")
+    loaded = run(f"import argrank, sys; print([m for m in {heavy!r} if m in sys.modules])")
+    assert loaded == "[]"
+
+
+def test_evaluating_a_small_file_compiles_nothing(tmp_path):
+    path = tmp_path / "small.txt"
+    path.write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n2 qid:2 1:1\n0 qid:2 1:3\n")
+    code = (
+        "import argrank as ar, sys; "
+        f"data = ar.load({str(path)!r}); "
+        "ar.evaluate(data.X[:, 0], data, ['ndcg@10', 'map', 'mrr']); "
+        "print('numba' in sys.modules)"
+    )
+    assert run(code) == "False"
