@@ -12,12 +12,16 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Dataset": "argrank.data.dataset",
+    "impute": "argrank.data.impute",
+    "normalise": "argrank.data.normalise",
 }
 
-__all__ = ["Dataset", "__version__"]
+__all__ = ["Dataset", "__version__", "impute", "normalise"]
 
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
+    from argrank.data.impute import impute
+    from argrank.data.normalise import normalise
 
 
 def __getattr__(name: str) -> Any:
