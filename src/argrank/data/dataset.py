@@ -245,18 +245,28 @@ class Dataset:
             rows = slice(int(self.indptr[chosen[0]]), int(self.indptr[chosen[-1] + 1]))
         else:
             rows = np.concatenate([np.arange(self.indptr[q], self.indptr[q + 1]) for q in chosen])
-        fields: dict[str, Any] = {name: _part(getattr(self, name), rows) for name in ("X", "y", *BY_ROW)}
         some: Any = slice(int(chosen[0]), int(chosen[-1]) + 1) if adjacent else chosen
-        fields |= {name: _part(getattr(self, name), some) for name in BY_QUERY}
-        fields["indptr"] = offsets(self.sizes[chosen])
+        return self._of_rows(rows, some, self.sizes[chosen])
+
+    def keep(self, rows: Any) -> Dataset:
+        """Return the stored rows of a mask as a Dataset of its own, without the queries that lose all of theirs."""
+        mask = np.asarray(rows)
+        if mask.dtype != bool or mask.shape != (self.n_documents,) or not mask.any():
+            raise InputError(f"keep: expected a mask of {self.n_documents} rows with at least one to keep")
+        sizes = np.add.reduceat(mask.astype(np.int64), self.indptr[:-1])
+        return self._of_rows(np.flatnonzero(mask), np.flatnonzero(sizes), sizes[sizes > 0])
+
+    def _of_rows(self, rows: Any, queries: Any, sizes: NDArray[np.int64]) -> Dataset:
+        fields: dict[str, Any] = {name: _part(getattr(self, name), rows) for name in ("X", "y", *BY_ROW)}
+        fields |= {name: _part(getattr(self, name), queries) for name in BY_QUERY}
+        fields["indptr"] = offsets(sizes)
+        fields["preferences"] = None
         if self.preferences is not None:
             new_row = np.full(self.n_documents, -1)
             new_row[rows] = np.arange(fields["indptr"][-1])
-            kept = new_row[self.preferences.better] >= 0
-            better, worse = new_row[self.preferences.better[kept]], new_row[self.preferences.worse[kept]]
-            fields["preferences"] = Preferences(better, worse, self.preferences.weight[kept])
-        else:
-            fields["preferences"] = None
+            better, worse = new_row[self.preferences.better], new_row[self.preferences.worse]
+            kept = (better >= 0) & (worse >= 0)
+            fields["preferences"] = Preferences(better[kept], worse[kept], self.preferences.weight[kept])
         return Dataset._assemble(feature_names=self.feature_names, feature_base=self.feature_base, **fields)
 
     def split(self, *shares: float, random_state: int | None = 0) -> tuple[Dataset, ...]:
