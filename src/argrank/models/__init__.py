@@ -1,0 +1,8 @@
+"""What is learned and served: models turn features into scores with NumPy alone, and live in safe files."""
+
+from __future__ import annotations
+
+#: Kinds of model, as model files name them: kind -> module and class.
+KINDS = {
+    "linear": ("argrank.models.linear", "LinearModel"),
+}

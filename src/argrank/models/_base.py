@@ -1,0 +1,112 @@
+"""What every model can do: score rows, rank documents, be saved."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.data.frames import columns_of, is_frame
+from argrank.data.grouping import group_by_id, group_by_size
+from argrank.data.normalise import Normaliser
+from argrank.errors import InputError
+
+
+class Model(ABC):
+    """A trained scorer. Knows its features, and how they have to be normalised."""
+
+    kind: ClassVar[str]
+    feature_names: tuple[str, ...] | None
+    training: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of features a row must have."""
+
+    @property
+    @abstractmethod
+    def needs_queries(self) -> bool:
+        """Whether a score depends on the other documents of the query (per-query normalisation)."""
+
+    @abstractmethod
+    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return one score per row of a checked matrix; ``indptr`` where the model needs queries."""
+
+    @abstractmethod
+    def served(
+        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
+    ) -> Model:
+        """Return the model as it is served: with names, normaliser and the summary of its training."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain data for a model file."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Model:
+        """Make the model from the plain data of a model file, checking every part."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that ``ar.load_model`` reads."""
+        from argrank.models.files import save_model
+
+        save_model(self, path)
+
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> NDArray[np.float64]:
+        """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
+        if isinstance(X, Dataset):
+            self._check_width(X.n_features, X.feature_names)
+            return X.to_caller(self._checked_scores(X.X, X.indptr))
+        names = None
+        if is_frame(X):
+            columns = columns_of(X)
+            X, names = columns["X"], columns["feature_names"]
+            qid = columns.get("qid") if qid is None and group is None else qid
+        X = checks.features(X)
+        self._check_width(X.shape[1], names)
+        if not self.needs_queries:
+            return self._checked_scores(X, None)
+        if qid is None and group is None:
+            raise InputError("this model normalises features within queries: expected qid or group, got neither")
+        queries = group_by_id(qid, X.shape[0]) if group is None else group_by_size(group, X.shape[0])
+        if queries.rows is None:
+            return self._checked_scores(X, queries.indptr)
+        scores = np.empty(X.shape[0])
+        scores[queries.rows] = self._checked_scores(X[queries.rows], queries.indptr)
+        return scores
+
+    def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> list[NDArray[np.int64]]:
+        """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows."""
+        if not isinstance(X, Dataset):
+            X = Dataset(X, None, qid, group=group)
+        self._check_width(X.n_features, X.feature_names)
+        scores = self._checked_scores(X.X, X.indptr)
+        caller = np.arange(X.n_documents) if X.rows is None else X.rows
+        return [
+            caller[start + np.argsort(-scores[start:end], kind="stable")]
+            for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        ]
+
+    def _checked_scores(self, X: Any, indptr: NDArray[np.int64] | None) -> NDArray[np.float64]:
+        scores = self.scores(X, indptr)
+        if np.isnan(scores).any() and checks.has_missing(X):
+            raise InputError(
+                f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
+            )
+        return scores
+
+    def _check_width(self, n_features: int, names: Any) -> None:
+        if n_features != self.n_features:
+            expected = f"{type(self).__name__} is expecting {self.n_features} features as input"
+            raise InputError(f"X has {n_features} features, but {expected}")
+        if names is not None and self.feature_names is not None and tuple(names) != self.feature_names:
+            got, expected = next((a, b) for a, b in zip(names, self.feature_names, strict=True) if a != b)
+            raise InputError(f"X: expected feature {expected!r} at this place, got {got!r}: same names, same order")
