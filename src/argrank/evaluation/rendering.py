@@ -1,0 +1,141 @@
+"""Tables and notes as plain text, Markdown, LaTeX and HTML, with every outside string escaped for its format."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|~&$"})
+_LATEX = str.maketrans(
+    {character: f"\\{character}" for character in "{}$&#_%"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': "''",  # \textquotedbl would need another font encoding
+    }
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A piece of text, perhaps the best of its column, perhaps with letters raised behind it."""
+
+    text: str
+    best: bool = False
+    raised: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells under a header: the first ``n_names`` columns are names, aligned left, the others are values."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    n_names: int
+
+
+def plain(text: str) -> str:
+    """Return a text without line breaks and other control characters, which are shown as Python writes them."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def to_text(tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """Return aligned columns: ``*`` behind the best, raised letters after a blank."""
+    return "\n\n".join([*map(_text_table, tables), "\n".join(map(plain, notes))])
+
+
+def _text_table(table: Table) -> str:
+    columns = []
+    for position, name in enumerate(table.header):
+        cells = [row[position] for row in table.rows]
+        marks = [("*" if cell.best else " ") + f" {cell.raised}".rstrip() for cell in cells]
+        hang = max(len(mark.rstrip()) for mark in marks)
+        texts = [
+            plain(name),
+            *(plain(cell.text) + mark[:hang].ljust(hang) for cell, mark in zip(cells, marks, strict=True)),
+        ]
+        width = max(map(len, texts))
+        columns.append([text.ljust(width) if position < table.n_names else text.rjust(width) for text in texts])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def to_markdown(tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """Return GitHub's tables: the best in bold, raised letters as superscripts."""
+    parts = []
+    for table in tables:
+        rule = ["---" if position < table.n_names else "--:" for position in range(len(table.header))]
+        lines = [[_markdown(name) for name in table.header], rule]
+        for row in table.rows:
+            texts = [(_markdown(cell.text), cell) for cell in row]
+            lines.append(
+                [
+                    (f"**{text}**" if cell.best else text) + (f"<sup>{cell.raised}</sup>" if cell.raised else "")
+                    for text, cell in texts
+                ]
+            )
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join([*parts, "\n".join(f"- {_markdown(note)}" for note in notes)])
+
+
+def _markdown(text: str) -> str:
+    return plain(text).translate(_MARKDOWN)
+
+
+def to_latex(tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """Return tabulars that need no package: the best in bold, raised letters as superscripts."""
+    parts = []
+    for table in tables:
+        alignment = "l" * table.n_names + "r" * (len(table.header) - table.n_names)
+        lines = [" & ".join(map(_latex, table.header)) + r" \\", r"\hline"]
+        lines += [
+            " & ".join(_latex_cell(cell, position < table.n_names) for position, cell in enumerate(row)) + r" \\"
+            for row in table.rows
+        ]
+        body = "\n".join([r"\hline", *lines, r"\hline"])
+        parts.append(f"\\begin{{tabular}}{{{alignment}}}\n{body}\n\\end{{tabular}}")
+    return "\n\n".join([*parts, "\n".join(rf"{_latex(note)}\par" for note in notes)])
+
+
+def _latex(text: str) -> str:
+    return plain(text).translate(_LATEX)
+
+
+def _latex_cell(cell: Cell, is_name: bool) -> str:
+    text = _latex(cell.text)
+    if not is_name:
+        text = re.sub(r"-(?=\d)", "$-$", text)  # a minus sign, not a hyphen
+    text = rf"\textbf{{{text}}}" if cell.best else text
+    return text + (rf"$^{{\mathrm{{{cell.raised}}}}}$" if cell.raised else "")
+
+
+def to_html(tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """Return plain tables for a notebook or a page: the best in bold, raised letters as superscripts."""
+    parts = []
+    for table in tables:
+        head = "".join(f"<th>{_html(name)}</th>" for name in table.header)
+        body = "".join(
+            f"<tr>{''.join(_html_cell(cell, position < table.n_names) for position, cell in enumerate(row))}</tr>\n"
+            for row in table.rows
+        )
+        parts.append(f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>")
+    return "\n".join([*parts, *(f"<p>{_html(note)}</p>" for note in notes)])
+
+
+def _html(text: str) -> str:
+    return html.escape(plain(text))
+
+
+def _html_cell(cell: Cell, is_name: bool) -> str:
+    text = f"<strong>{_html(cell.text)}</strong>" if cell.best else _html(cell.text)
+    raised = f"<sup>{cell.raised}</sup>" if cell.raised else ""
+    return f'<td style="text-align:{"left" if is_name else "right"}">{text}{raised}</td>'
+
+
+FORMATS = {"html": to_html, "latex": to_latex, "markdown": to_markdown, "text": to_text}
