@@ -12,16 +12,47 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Dataset": "argrank.data.dataset",
+    "QueryKFold": "argrank.data.folds",
+    "check_collection": "argrank.data.collections",
+    "clean": "argrank.data.clean",
+    "collection_names": "argrank.data.collections",
+    "doctor": "argrank.data.doctor",
+    "dump": "argrank.data.load",
     "impute": "argrank.data.impute",
+    "load": "argrank.data.load",
+    "load_collection": "argrank.data.collections",
+    "load_ratings": "argrank.data.collections",
     "normalise": "argrank.data.normalise",
+    "objective": "argrank.objectives",
 }
 
-__all__ = ["Dataset", "__version__", "impute", "normalise"]
+__all__ = [
+    "Dataset",
+    "QueryKFold",
+    "__version__",
+    "check_collection",
+    "clean",
+    "collection_names",
+    "doctor",
+    "dump",
+    "impute",
+    "load",
+    "load_collection",
+    "load_ratings",
+    "normalise",
+    "objective",
+]
 
 if TYPE_CHECKING:
+    from argrank.data.clean import clean
+    from argrank.data.collections import check_collection, collection_names, load_collection, load_ratings
     from argrank.data.dataset import Dataset
+    from argrank.data.doctor import doctor
+    from argrank.data.folds import QueryKFold
     from argrank.data.impute import impute
+    from argrank.data.load import dump, load
     from argrank.data.normalise import normalise
+    from argrank.objectives import objective
 
 
 def __getattr__(name: str) -> Any:

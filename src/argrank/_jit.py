@@ -3,6 +3,15 @@
 A kernel is a plain Python function with a declared signature. Declared signatures are what lets numba find the
 machine code in its disk cache from a new process; kernels passed untyped or made by a factory never hit it. Nothing
 is imported or compiled before a kernel is first called, and with ``NUMBA_DISABLE_JIT=1`` the plain function runs.
+
+Most kernels handle the scores of one query and have one of two shapes:
+
+- ``@query_kernel``: ``kernel(scores, order, gains, constants, gradient) -> loss``
+- ``@curvature_kernel``: ``kernel(scores, order, gains, constants, direction, product)``, Hessian times direction
+
+where ``order`` holds the query's row positions by descending score and the last argument is filled. ``over_queries``
+and ``curvature_over_queries`` run them over a block of queries without the interpreter lock. A kernel uses nothing
+outside its own function but NumPy: numba's disk cache would not notice a change elsewhere.
 """
 
 from __future__ import annotations
@@ -10,11 +19,17 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 Signature = Callable[[Any], Any]  # takes the module numba.types, returns a signature
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 _compiling = threading.Lock()  # numba's compiler is not re-entrant across threads while it fills the cache
+_declared: list[LazyKernel] = []
 
 
 class LazyKernel:
@@ -22,22 +37,30 @@ class LazyKernel:
 
     def __init__(self, function: Callable[..., Any], signature: Signature) -> None:
         self.function, self.signature = function, signature
+        self._compiled: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
+        _declared.append(self)
 
-    @functools.cached_property
+    @property
     def compiled(self) -> Callable[..., Any]:
         """The machine code (or the Python function where JIT is switched off)."""
+        if self._compiled is None:
+            with _compiling:
+                if self._compiled is None:
+                    self._compiled = self._compile()
+        return self._compiled
+
+    def _compile(self) -> Callable[..., Any]:
         import numba
 
-        with _compiling:
-            signature = self.signature(numba.types)
-            try:
-                compiled = numba.njit(signature, cache=True, nogil=True)(self.function)
-            except RuntimeError as error:
-                if "no locator available" not in str(error):
-                    raise
-                compiled = numba.njit(signature, nogil=True)(self.function)  # nowhere to write: for this process alone
-            return cast(Callable[..., Any], compiled)
+        signature = self.signature(numba.types)
+        try:
+            compiled: Callable[..., Any] = numba.njit(signature, cache=True, nogil=True)(self.function)
+        except (RuntimeError, OSError) as error:
+            if isinstance(error, RuntimeError) and "no locator available" not in str(error):
+                raise
+            compiled = numba.njit(signature, nogil=True)(self.function)  # nowhere to write: for this process alone
+        return compiled
 
     def __call__(self, *arguments: Any) -> Any:
         return self.compiled(*arguments)
@@ -46,3 +69,111 @@ class LazyKernel:
 def kernel(signature: Signature) -> Callable[[Callable[..., Any]], LazyKernel]:
     """Declare a kernel: ``@kernel(lambda types: types.float64(types.float64[::1]))``."""
     return lambda function: LazyKernel(function, signature)
+
+
+def declared_kernels() -> list[LazyKernel]:
+    """Return every kernel of the modules imported so far."""
+    return list(_declared)
+
+
+def read_only(types: Any, element: str = "float64") -> Any:
+    """Return the type of a contiguous vector that is only read; writable ones are accepted for it too."""
+    return types.Array(getattr(types, element), 1, "C", readonly=True)
+
+
+def _query_signature(types: Any) -> Any:
+    read = read_only(types)
+    return types.float64(read, read_only(types, "int64"), read, read, types.float64[::1])
+
+
+def _curvature_signature(types: Any) -> Any:
+    read = read_only(types)
+    return types.void(read, read_only(types, "int64"), read, read, read, types.float64[::1])
+
+
+def query_kernel(function: Callable[[Floats, Integers, Floats, Floats, Floats], float]) -> LazyKernel:
+    """Declare a kernel that fills the gradient by one query's scores and returns the query's loss."""
+    return LazyKernel(function, _query_signature)
+
+
+def curvature_kernel(function: Callable[[Floats, Integers, Floats, Floats, Floats, Floats], None]) -> LazyKernel:
+    """Declare a kernel that fills the product of one query's (generalised) Hessian and a direction."""
+    return LazyKernel(function, _curvature_signature)
+
+
+def _over_queries_signature(types: Any) -> Any:
+    read, whole = read_only(types), read_only(types, "int64")
+    write = types.float64[::1]
+    return types.void(types.FunctionType(_query_signature(types)), read, whole, read, whole, read, write, write)
+
+
+@kernel(_over_queries_signature)
+def _query_loop(
+    kernel: Any,
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
+    indptr: Integers,
+    constants: Floats,
+    losses: Floats,
+    gradient: Floats,
+) -> None:
+    start = indptr[0]
+    for query in range(len(indptr) - 1):
+        a, b = indptr[query] - start, indptr[query + 1] - start
+        losses[query] = kernel(scores[a:b], order[a:b], gains[a:b], constants, gradient[a:b])
+
+
+def _over_directions_signature(types: Any) -> Any:
+    read, whole = read_only(types), read_only(types, "int64")
+    write = types.float64[::1]
+    return types.void(types.FunctionType(_curvature_signature(types)), read, whole, read, whole, read, read, write)
+
+
+@kernel(_over_directions_signature)
+def _curvature_loop(
+    kernel: Any,
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
+    indptr: Integers,
+    constants: Floats,
+    direction: Floats,
+    product: Floats,
+) -> None:
+    start = indptr[0]
+    for query in range(len(indptr) - 1):
+        a, b = indptr[query] - start, indptr[query + 1] - start
+        kernel(scores[a:b], order[a:b], gains[a:b], constants, direction[a:b], product[a:b])
+
+
+def over_queries(
+    kernel: LazyKernel,
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
+    indptr: Integers,
+    constants: Floats,
+    losses: Floats,
+    gradient: Floats,
+) -> None:
+    """Run a query kernel over the queries of a block; fill a loss per query and the gradient by the scores.
+
+    The arrays hold the rows of the block alone; ``indptr`` may count from the beginning of all data. A kernel that
+    needs no ranking gets an empty ``order``.
+    """
+    _query_loop(kernel.compiled, scores, order, gains, indptr, constants, losses, gradient)
+
+
+def curvature_over_queries(
+    kernel: LazyKernel,
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
+    indptr: Integers,
+    constants: Floats,
+    direction: Floats,
+    product: Floats,
+) -> None:
+    """Run a curvature kernel over the queries of a block; fill Hessian times direction, row by row."""
+    _curvature_loop(kernel.compiled, scores, order, gains, indptr, constants, direction, product)

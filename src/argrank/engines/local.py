@@ -1,0 +1,201 @@
+"""The risk on this machine: blocks of queries on a pool of threads."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._blas import single_threaded_blas
+from argrank._threads import map_threads
+from argrank.data.checks import has_missing
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, OptionError
+from argrank.objectives._base import Objective, query_shares
+from argrank.objectives._sorting import descending
+
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+
+BLOCK_ROWS = 6000  # documents in a block: its features stay in the cache between the two products
+
+
+class _Block:
+    """Adjacent queries: their numbers, rows and features (views, also of a sparse matrix)."""
+
+    def __init__(self, X: Any, indptr: NDArray[np.int64], first: int, last: int) -> None:
+        self.first, self.last = first, last
+        self.rows = slice(int(indptr[first]), int(indptr[last]))
+        self.indptr = indptr[first : last + 1]
+        self.X = X[self.rows]
+        self.X_T = self.X.T
+
+
+class _Point:
+    """Scores, and what was found there; a new one for every evaluation, so that none sees another's leftovers."""
+
+    def __init__(self, n_rows: int, n_queries: int, ranks: bool, scores: Floats | None = None) -> None:
+        self.scores = np.empty(n_rows) if scores is None else scores
+        self.order = np.empty(n_rows if ranks else 0, np.int64)
+        self.gradient = np.zeros(n_rows)
+        self.losses = np.empty(n_queries)
+
+
+class LocalRisk:
+    """The risk of a linear model: mean over the queries of the objective at scores ``X @ w``.
+
+    One evaluation goes through the data once: a block of queries is scored, sorted, judged and pulled back while its
+    features are in the cache. Borders of blocks depend on the data alone and partial sums are added in their order,
+    so results have the same bits for any ``n_jobs``. Scores are float64 also where features are float32; the products
+    with float32 features are float32 inside a block and float64 between blocks.
+
+    Parameters
+    ----------
+    data : Dataset
+    objective : Objective
+        From ``argrank.objective(name)``.
+    n_jobs : int, optional
+        Threads; None or -1 for every core.
+    """
+
+    def __init__(self, data: Dataset, objective: Objective, n_jobs: int | None = None) -> None:
+        self.data, self.objective, self.n_jobs = data, objective, n_jobs
+        self.n_queries, self.n_features = data.n_queries, data.n_features
+        self.query_shares = query_shares(data)  # what each query counts; they add up to 1
+        self.seconds = 0.0  # spent in here
+        self._products = 0
+        self._prepared = objective.prepare(data)
+        self._blocks = _blocks(data)
+        self._point: _Point | None = None
+
+    @property
+    def n_passes(self) -> float:
+        """How often the features were gone through; one product, forth or back, is half a pass."""
+        return self._products / 2
+
+    def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
+        """Return the risk and its gradient at the weights."""
+        weights = self._weights(w)
+        point = self._new_point()
+
+        def work(block: _Block) -> Floats:
+            self._score(block, weights, point.scores)
+            self._judge(block, point)
+            return self._pull_back(block, point.gradient[block.rows])
+
+        gradient = self._sum(work, products=2)
+        self._point = point
+        return self._mean(point), gradient
+
+    def scores(self, w: Floats) -> Floats:
+        """Return ``X @ w`` in the stored row order."""
+        weights, scores = self._weights(w), np.empty(self.data.n_documents)
+        self._run(lambda block: self._score(block, weights, scores), products=1)
+        return scores
+
+    def at_scores(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the risk and its gradient u by the scores (stored row order), without touching the features."""
+        point = self._new_point(scores)
+        self._run(lambda block: self._judge(block, point), products=0)
+        return self._mean(point), point.gradient
+
+    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
+        """Return one query's loss, its gradient and the offset ``loss - gradient @ w`` of the tangent plane."""
+        if not 0 <= q < self.n_queries:
+            raise OptionError(f"query: expected a number from 0 to {self.n_queries - 1}, got {q}")
+        begin = time.perf_counter()
+        with single_threaded_blas():
+            block = _Block(self.data.X, self.data.indptr, q, q + 1)
+            n_rows = block.rows.stop - block.rows.start
+            scores = np.asarray(block.X @ self._weights(w), np.float64)
+            order = self._rank(block, scores)
+            u = np.zeros(n_rows)
+            loss = float(self._prepared.evaluate(q, q + 1, scores, order, u)[0])
+            gradient = np.asarray(block.X_T @ u.astype(block.X.dtype), np.float64)
+        self.seconds += time.perf_counter() - begin
+        return loss, gradient, loss - float((u * scores).sum())
+
+    def hessian_product(self, direction: Floats) -> Floats:
+        """Return the (generalised) Hessian, at the weights last given to ``value_and_gradient``, times a direction."""
+        point = self._point
+        if point is None:
+            raise OptionError("hessian_product: expected a call of value_and_gradient before")
+        weights = self._weights(direction)
+
+        def work(block: _Block) -> Floats:
+            n_rows = block.rows.stop - block.rows.start
+            along, product = np.asarray(block.X @ weights, np.float64), np.empty(n_rows)
+            order = point.order[block.rows] if self._prepared.ranks else point.order
+            self._prepared.curve(block.first, block.last, point.scores[block.rows], order, along, product)
+            self._weigh(block, product)
+            return self._pull_back(block, product)
+
+        return self._sum(work, products=2)
+
+    # ---- the work on one block, on any thread -------------------------------------------------------------------
+
+    def _score(self, block: _Block, weights: NDArray[Any], scores: Floats) -> None:
+        scores[block.rows] = block.X @ weights
+
+    def _judge(self, block: _Block, point: _Point) -> None:
+        scores, gradient = point.scores[block.rows], point.gradient[block.rows]
+        order = self._rank(block, scores)
+        if self._prepared.ranks:
+            point.order[block.rows] = order
+        losses = self._prepared.evaluate(block.first, block.last, scores, order, gradient)
+        point.losses[block.first : block.last] = losses
+        self._weigh(block, gradient)
+
+    def _rank(self, block: _Block, scores: Floats) -> NDArray[np.int64]:
+        if not np.isfinite(scores).all():
+            if has_missing(self.data.X):
+                raise InputError("X: expected no missing values (NaN) in training, got some; impute them first")
+            raise InputError("scores: expected finite numbers, got an overflow: the weights or features are too large")
+        return descending(scores, block.indptr) if self._prepared.ranks else np.empty(0, np.int64)
+
+    def _weigh(self, block: _Block, values: Floats) -> None:
+        if self.data.query_weight is None:
+            values *= 1.0 / self.n_queries
+        else:
+            values *= np.repeat(self.query_shares[block.first : block.last], np.diff(block.indptr))
+
+    def _pull_back(self, block: _Block, u: Floats) -> Floats:
+        return np.asarray(block.X_T @ u.astype(self.data.X.dtype, copy=False), np.float64)
+
+    # ---- all blocks ---------------------------------------------------------------------------------------------
+
+    def _run(self, work: Callable[[_Block], Result], products: int) -> list[Result]:
+        begin = time.perf_counter()
+        with single_threaded_blas():
+            results = map_threads(work, self._blocks, self.n_jobs)
+        self._products += products
+        self.seconds += time.perf_counter() - begin
+        return results
+
+    def _sum(self, work: Callable[[_Block], Floats], products: int) -> Floats:
+        total = np.zeros(self.n_features)
+        for part in self._run(work, products):
+            total += part
+        return total
+
+    def _mean(self, point: _Point) -> float:
+        return float((point.losses * self.query_shares).sum())
+
+    def _new_point(self, scores: Floats | None = None) -> _Point:
+        return _Point(self.data.n_documents, self.n_queries, self._prepared.ranks, scores)
+
+    def _weights(self, w: Floats) -> NDArray[Any]:
+        return np.ascontiguousarray(w, self.data.X.dtype)
+
+
+def _blocks(data: Dataset) -> list[_Block]:
+    """Cut between queries, about every BLOCK_ROWS rows: a rule of the data, not of the number of threads."""
+    n_blocks = -(-data.n_documents // BLOCK_ROWS)
+    targets = np.linspace(0, data.n_documents, n_blocks + 1)
+    cuts = np.unique(np.searchsorted(data.indptr, targets[1:-1]))
+    borders = np.unique(np.concatenate(([0], cuts, [data.n_queries])))
+    return [_Block(data.X, data.indptr, a, b) for a, b in itertools.pairwise(borders.tolist())]
