@@ -70,5 +70,5 @@ def test_gaps_are_refused(function, table, message):
 
 
 def test_means_cannot_be_pooled():
-    with pytest.raises(InputError, match="one value of 'map' for every query, got 0.5"):
+    with pytest.raises(InputError, match=r"one value of 'map' for every query, got 0\.5"):
         micro_average({"d": {"a": {"map": 0.5}}})

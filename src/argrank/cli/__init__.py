@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import cast
 
@@ -14,6 +15,8 @@ from argrank.errors import ArgrankError
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
 COMMANDS: tuple[str, ...] = ()
 
+INTERRUPTED = 130
+
 HELP = "Learning to rank that optimises the measure you report."
 
 
@@ -22,16 +25,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # ClickException, which typer carries but does not export
     usage_error = cast(type[Exception], typer.BadParameter.__mro__[2])
     try:
-        code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        code = _complain("interrupted", 130)
+        code = INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left: `argrank … | head`
         sys.stderr.close()
         code = 1
     except (ArgrankError, OSError, usage_error) as error:
-        code = _complain(_text(error))
+        code = 2
+        _complain(_text(error))
+    if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
+        _complain("interrupted")
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -61,6 +69,9 @@ def _text(error: BaseException) -> str:
     return str(message())
 
 
-def _complain(message: str, code: int = 2) -> int:
+def _show_warning(message: Warning | str, *_: object) -> None:
+    _complain(f"warning: {message}")
+
+
+def _complain(message: str) -> None:
     sys.stderr.write(f"argrank: {' '.join(message.split())}\n")  # one line, never wrapped
-    return code

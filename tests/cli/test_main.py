@@ -1,0 +1,138 @@
+"""The frame of the command line, with commands made for the purpose."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+import warnings
+from collections.abc import Callable
+
+import pytest
+import typer
+
+import argrank
+from argrank import cli
+from argrank.errors import ArgrankWarning, FormatError, InputError
+
+
+@pytest.fixture
+def fail(monkeypatch) -> Callable[..., None]:
+    """Register a command that raises what it is told to."""
+
+    def register(error: BaseException | None = None, action: Callable[[], None] | None = None) -> None:
+        def run(number: int = typer.Option(1, "--number")) -> None:
+            if error is not None:
+                raise error
+            if action is not None:
+                action()
+
+        module = types.ModuleType("argrank.cli.made")
+        module.run = run
+        monkeypatch.setitem(sys.modules, "argrank.cli.made", module)
+        monkeypatch.setattr(cli, "COMMANDS", ("made",))
+
+    return register
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(list(arguments))
+    out, err = capsys.readouterr()
+    return ended.value.code, out, err
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"argrank {argrank.__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_lists_every_command(capsys, arguments):
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert cli.HELP in out
+    for command in cli.COMMANDS:
+        assert command in out
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_every_command_has_a_help_text(capsys, command):
+    code, out, err = run(capsys, command, "--help")
+    assert (code, err) == (0, "")
+    assert f"Usage: argrank {command}" in out
+
+
+def test_unknown_command_and_option(capsys, fail):
+    fail()
+    code, out, err = run(capsys, "trian")
+    assert (code, out) == (2, "")
+    assert err.startswith("argrank: ")
+    assert "'trian'" in err
+    assert err.count("\n") == 1
+    for wrong in ("--nonsense", "--number=many", "surplus"):
+        code, out, err = run(capsys, "made", wrong)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert wrong.partition("=")[0] in err
+
+
+def test_success_is_code_0(capsys, fail):
+    fail(action=lambda: typer.echo("done"))
+    assert run(capsys, "made") == (0, "done\n", "")
+
+
+def test_our_errors_are_one_plain_line(capsys, fail):
+    fail(FormatError("a file.txt", 7, "a label", "'x'"))
+    assert run(capsys, "made") == (2, "", "argrank: a file.txt:7: expected a label, got 'x'\n")
+    fail(InputError("long " * 100 + "\n  second\tline"))
+    code, out, err = run(capsys, "made")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith("long second line\n")
+
+
+def test_errors_of_the_system_name_the_file(capsys, fail, tmp_path):
+    missing = tmp_path / "missing.txt"
+    fail(action=lambda: missing.read_text())
+    assert run(capsys, "made") == (2, "", f"argrank: {missing}: No such file or directory\n")
+
+
+def test_our_faults_keep_their_traceback(fail):
+    fail(ZeroDivisionError("a fault of ours"))
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["made"])
+
+
+def test_interruption_is_code_130(capsys, fail):
+    fail(KeyboardInterrupt())
+    assert run(capsys, "made") == (130, "", "argrank: interrupted\n")
+
+
+def test_an_exit_code_of_a_command_is_kept(capsys, fail):
+    fail(typer.Exit(3))
+    assert run(capsys, "made") == (3, "", "")
+
+
+def test_our_warnings_are_one_plain_line(capsys, fail):
+    fail(action=lambda: warnings.warn("take\ncare", ArgrankWarning, stacklevel=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert run(capsys, "made") == (0, "", "argrank: warning: take care\n")
+
+
+def test_a_reader_that_has_left_is_no_traceback():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "argrank", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()  # long before there is anything to read
+    _, err = process.communicate(timeout=60)
+    assert err == b""
+    assert process.returncode == 1
+
+
+def test_module_and_error_in_a_process_of_its_own():
+    done = subprocess.run(
+        [sys.executable, "-m", "argrank", "nonsense"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("argrank: ")
+    assert done.stderr.count("\n") == 1
