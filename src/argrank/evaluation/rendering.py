@@ -94,10 +94,10 @@ def to_latex(tables: Sequence[Table], notes: Sequence[str]) -> str:
     for table in tables:
         alignment = "l" * table.n_names + "r" * (len(table.header) - table.n_names)
         lines = [" & ".join(map(_latex, table.header)) + r" \\", r"\hline"]
-        lines += [
-            " & ".join(_latex_cell(cell, position < table.n_names) for position, cell in enumerate(row)) + r" \\"
-            for row in table.rows
-        ]
+        for row in table.rows:
+            line = " & ".join(_latex_cell(cell, position < table.n_names) for position, cell in enumerate(row))
+            # behind the double backslash a bracket or star would be taken for its argument
+            lines.append(f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\")
         body = "\n".join([r"\hline", *lines, r"\hline"])
         parts.append(f"\\begin{{tabular}}{{{alignment}}}\n{body}\n\\end{{tabular}}")
     return "\n\n".join([*parts, "\n".join(rf"{_latex(note)}\par" for note in notes)])

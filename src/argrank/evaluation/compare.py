@@ -1,0 +1,195 @@
+"""Compare systems on the same queries: paired, corrected, with intervals."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, OptionError, unknown_name
+from argrank.evaluation import significance
+from argrank.evaluation.comparison import Comparison, PairResult
+from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.result import Evaluation
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from argrank.measures.conventions import Switches
+
+CORRECTIONS = ("holm", "none")
+ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
+
+Array = NDArray[np.float64]
+
+
+def compare(
+    scores: Mapping[str, Any],
+    data: Dataset,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    convention: str | Convention = "default",
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str = "holm",
+    level: float = 0.05,
+    n_resamples: int = 10_000,
+    random_state: int = 0,
+    **switches: Unpack[Switches],
+) -> Comparison:
+    """Compare systems by what each does to every query, which is far sharper than comparing their means.
+
+    Parameters
+    ----------
+    scores : dict of arrays
+        The scores of each system by its name, one score per row of ``data`` in the caller's order.
+    data : Dataset
+    measures : str or sequence
+        Names of measures, or measures, as in ``ar.evaluate``.
+    convention : str
+        The rules of evaluation, as in ``ar.evaluate``.
+    baseline : str, optional
+        Compare every other system with this one alone, instead of all pairs. Fewer pairs need less correction.
+    test : {"t", "wilcoxon", "randomisation"}
+        The paired test. All are two-sided.
+    correction : {"holm", "none"}
+        Correct p for the number of pairs within each measure.
+    level : float
+        What counts as significant; the bootstrap intervals cover 1 - level.
+    n_resamples, random_state : int
+        Of the bootstrap and the randomisation test.
+    **switches
+        Single rules of evaluation, as in ``ar.evaluate``.
+
+    Queries on which a measure is undefined for a or b are left out of their comparison and counted.
+
+    Examples
+    --------
+    >>> import numpy as np, argrank as ar
+    >>> rng = np.random.default_rng(0)
+    >>> y, qid = rng.integers(0, 3, 1000), np.repeat(np.arange(100), 10)
+    >>> data = ar.Dataset(np.ones((1000, 1)), y, qid)
+    >>> good, poor = y + rng.normal(size=1000), y + 3 * rng.normal(size=1000)
+    >>> result = ar.compare({"good": good, "poor": poor}, data, ["ndcg@10", "map"])
+    >>> result.letters("ndcg@10")
+    {'good': 'b', 'poor': ''}
+    """
+    _check(scores, baseline, test, correction, level, n_resamples)
+    evaluations = {
+        name: evaluate(values, data, measures, convention=convention, **switches) for name, values in scores.items()
+    }
+    systems, first = tuple(evaluations), next(iter(evaluations.values()))
+    names = tuple(first.means)
+    if baseline is None:
+        duels = list(itertools.combinations(range(len(systems)), 2))
+    else:
+        duels = [(a, systems.index(baseline)) for a in range(len(systems)) if systems[a] != baseline]
+    pairs: list[PairResult] = []
+    for name in names:
+        values = np.array([evaluation.values[name] for evaluation in evaluations.values()], np.float64)
+        facts = _facts(values, duels, test, level, n_resamples, random_state)
+        p = np.array([fact["p_value"] for fact in facts])
+        corrected = significance.holm(p) if correction == "holm" else p
+        pairs += [
+            PairResult(measure=name, a=systems[a], b=systems[b], p_corrected=float(one), **fact)
+            for (a, b), one, fact in zip(duels, corrected, facts, strict=True)
+        ]
+    return Comparison(
+        systems=systems,
+        measures=names,
+        means={system: dict(evaluation.means) for system, evaluation in evaluations.items()},
+        values={system: dict(evaluation.values) for system, evaluation in evaluations.items()},
+        query_ids=first.query_ids,
+        pairs=tuple(pairs),
+        undefined={name: max(evaluation.undefined[name] for evaluation in evaluations.values()) for name in names},
+        test=test,
+        correction=correction,
+        level=level,
+        convention=first.convention.name,
+        baseline=baseline,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        notes=(*_evaluation_notes(evaluations), *_notes(pairs, test, data)),
+    )
+
+
+def _check(
+    scores: Mapping[str, Any], baseline: str | None, test: str, correction: str, level: float, n_resamples: int
+) -> None:
+    """Refuse what cannot be compared before time is spent on evaluating."""
+    if not isinstance(scores, Mapping) or not all(isinstance(name, str) for name in scores):
+        raise InputError(f"scores: expected a dict from system names to scores, got {type(scores).__name__}")
+    if len(scores) < 2:
+        raise InputError(f"scores: expected at least two systems to compare, got {len(scores)}")
+    if baseline is not None and baseline not in scores:
+        raise unknown_name("baseline", baseline, scores)
+    if test not in significance.TESTS:
+        raise unknown_name("test", test, significance.TESTS)
+    if correction not in CORRECTIONS:
+        raise unknown_name("correction", correction, CORRECTIONS)
+    if not 0 < level < 1:
+        raise OptionError(f"level: expected a share between 0 and 1, got {level!r}")
+    if n_resamples < 1:
+        raise OptionError(f"n_resamples: expected a positive number, got {n_resamples!r}")
+
+
+def _facts(
+    values: Array, duels: list[tuple[int, int]], test: str, level: float, n_resamples: int, random_state: int
+) -> list[dict[str, Any]]:
+    """Compare pairs of rows of ``values`` (n_systems, n_queries); pairs with the same queries defined go together."""
+    a, b = values[[a for a, _ in duels]], values[[b for _, b in duels]]
+    differences = a - b
+    differences[np.abs(differences) <= ROUNDING * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))] = 0
+    defined = ~np.isnan(differences)
+    patterns, pattern_of = np.unique(defined, axis=0, return_inverse=True)
+    facts: list[dict[str, Any]] = [{} for _ in duels]
+    for number, pattern in enumerate(patterns):
+        members = np.flatnonzero(pattern_of.ravel() == number)
+        some = differences[np.ix_(members, pattern)].T
+        p_values = significance.p_values(some, test, n_resamples, random_state)
+        intervals = significance.bootstrap_intervals(some, level, n_resamples, random_state)
+        effects = significance.effect_sizes(some)
+        for place, member in enumerate(members):
+            column = some[:, place]
+            facts[member] = {
+                "difference": float(column.mean()) if len(column) else float("nan"),
+                "interval": (float(intervals[place, 0]), float(intervals[place, 1])),
+                "p_value": float(p_values[place]),
+                "effect_size": float(effects[place]),
+                "wins": int(np.count_nonzero(column > 0)),
+                "ties": int(np.count_nonzero(column == 0)),
+                "losses": int(np.count_nonzero(column < 0)),
+                "n_queries": len(column),
+                "n_dropped": int(np.count_nonzero(~pattern)),
+            }
+    return facts
+
+
+def _evaluation_notes(evaluations: Mapping[str, Evaluation]) -> list[str]:
+    """Return what evaluation had to say, once if it concerns every system, with the systems' names otherwise."""
+    heard: dict[str, list[str]] = {}
+    for system, evaluation in evaluations.items():
+        for note in evaluation.notes:
+            heard.setdefault(note, []).append(system)
+    return [
+        note if len(systems) == len(evaluations) else f"{', '.join(systems)}: {note}" for note, systems in heard.items()
+    ]
+
+
+def _notes(pairs: list[PairResult], test: str, data: Dataset) -> list[str]:
+    notes = []
+    if data.query_weight is not None:
+        notes.append("The means are weighted by query; the differences and tests count every query once.")
+    if any(pair.n_queries < 2 for pair in pairs):
+        notes.append("Fewer than two queries are defined on both sides of some pairs: nothing can be said about those.")
+    if test == "t" and any(np.isinf(pair.effect_size) for pair in pairs):
+        notes.append(
+            "A pair differs by the same on every query: the t-test calls that certain; randomisation does not."
+        )
+    return notes

@@ -1,0 +1,244 @@
+"""What a comparison of systems found, and how it is shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import string
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import unknown_name
+from argrank.evaluation import rendering
+from argrank.evaluation.rendering import Cell, Table
+
+TEST_TITLES = {
+    "randomisation": "Paired randomisation test",
+    "t": "Paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+}
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """System ``a`` against system ``b`` on one measure; differences are a minus b, query by query."""
+
+    measure: str
+    a: str
+    b: str
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+    p_corrected: float
+    effect_size: float
+    wins: int
+    ties: int
+    losses: int
+    n_queries: int
+    n_dropped: int
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Systems compared on the same queries: means, paired tests, intervals; made by ``ar.compare``.
+
+    Attributes
+    ----------
+    systems, measures : tuples of names, in the order given
+    means : dict of dict
+        ``means[system][measure]``.
+    values : dict of dict of arrays
+        ``values[system][measure]`` is one value for each of ``query_ids``, NaN where the measure is undefined.
+    pairs : tuple of PairResult
+        Every pair of systems, or every system against the baseline, measure by measure.
+    undefined : dict
+        For each measure the number of queries without a defined value.
+    test, correction, level, convention, baseline, n_resamples, random_state
+        How it was done.
+    notes : tuple of str
+        What should be known about these numbers.
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    means: dict[str, dict[str, float]]
+    values: dict[str, dict[str, NDArray[np.float64]]]
+    query_ids: NDArray[Any]
+    pairs: tuple[PairResult, ...]
+    undefined: dict[str, int]
+    test: str
+    correction: str
+    level: float
+    convention: str
+    baseline: str | None
+    n_resamples: int
+    random_state: int
+    notes: tuple[str, ...]
+
+    def differences(self, measure: str, a: str, b: str) -> NDArray[np.float64]:
+        """Return the measure of system a minus that of system b for each of ``query_ids``, NaN where undefined."""
+        if measure not in self.measures:
+            raise unknown_name("measure of this comparison", measure, self.measures)
+        for system in (a, b):
+            if system not in self.systems:
+                raise unknown_name("system of this comparison", system, self.systems)
+        return self.values[a][measure] - self.values[b][measure]
+
+    def letters(self, measure: str) -> dict[str, str]:
+        """Return for each system the letters of the systems it beats significantly (a for the first system, …)."""
+        if measure not in self.measures:
+            raise unknown_name("measure of this comparison", measure, self.measures)
+        letter = dict(zip(self.systems, _letters(len(self.systems)), strict=True))
+        beaten: dict[str, set[str]] = {system: set() for system in self.systems}
+        for pair in self.pairs:
+            if pair.measure == measure and pair.p_corrected <= self.level and pair.difference != 0:
+                better, worse = (pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a)
+                beaten[better].add(worse)
+        mark = "" if len(self.systems) <= len(string.ascii_lowercase) else ","
+        return {
+            system: mark.join(letter[other] for other in self.systems if other in beaten[system])
+            for system in self.systems
+        }
+
+    # ---- renderings -------------------------------------------------------------------------------------------
+
+    def render(self, format: str) -> str:  # noqa: A002 (what the command line calls it)
+        """Return the comparison as "text", "markdown", "latex", "html" or "json"."""
+        if format == "json":
+            return self.to_json()
+        if format not in rendering.FORMATS:
+            raise unknown_name("format", format, [*rendering.FORMATS, "json"])
+        return rendering.FORMATS[format]((self._means_table(), self._pairs_table()), self._footer())
+
+    def to_text(self) -> str:
+        """Return two aligned tables, of the means and of the pairs, and how they were made."""
+        return self.render("text")
+
+    def to_markdown(self) -> str:
+        """Return the same as Markdown."""
+        return self.render("markdown")
+
+    def to_latex(self) -> str:
+        """Return the same as LaTeX tabulars; no package is needed."""
+        return self.render("latex")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the per-query values as plain data; what is not finite becomes None."""
+        settings = ("test", "correction", "level", "convention", "baseline", "n_resamples", "random_state")
+        found: dict[str, Any] = {
+            "systems": list(self.systems),
+            "measures": list(self.measures),
+            "n_queries": len(self.query_ids),
+            **{name: getattr(self, name) for name in settings},
+            "means": self.means,
+            "undefined": self.undefined,
+            "letters": {measure: self.letters(measure) for measure in self.measures},
+            "pairs": [dataclasses.asdict(pair) for pair in self.pairs],
+            "notes": list(self.notes),
+        }
+        cleaned: dict[str, Any] = _finite(found)
+        return cleaned
+
+    def to_json(self) -> str:
+        """Return ``to_dict()`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+    def _means_table(self) -> Table:
+        letters = {measure: self.letters(measure) for measure in self.measures}
+        best = {measure: max(self.means[system][measure] for system in self.systems) for measure in self.measures}
+        rows = [
+            (
+                Cell(letter),
+                Cell(system),
+                *(
+                    Cell(_value(mean := self.means[system][measure]), mean == best[measure], letters[measure][system])
+                    for measure in self.measures
+                ),
+            )
+            for letter, system in zip(_letters(len(self.systems)), self.systems, strict=True)
+        ]
+        return Table(("", "system", *self.measures), tuple(rows), 2)
+
+    def _pairs_table(self) -> Table:
+        corrected = self.correction != "none"
+        header = ["measure", "system", "against", "difference", f"{100 * (1 - self.level):.4g} % interval", "p"]
+        header += ["p corrected"] * corrected + ["effect", "wins", "ties", "losses"]
+        rows = []
+        for pair in self.pairs:
+            low, high = pair.interval
+            p_values = [pair.p_value, pair.p_corrected] if corrected else [pair.p_value]
+            rows.append(
+                (
+                    *map(Cell, (pair.measure, pair.a, pair.b, _signed(pair.difference))),
+                    Cell(f"[{_signed(low)}, {_signed(high)}]"),
+                    *map(Cell, map(_probability, p_values[:-1])),
+                    Cell(_probability(p_values[-1]), best=p_values[-1] <= self.level),
+                    *map(Cell, (_signed(pair.effect_size, 2), str(pair.wins), str(pair.ties), str(pair.losses))),
+                )
+            )
+        return Table(tuple(header), tuple(rows), 3)
+
+    def _footer(self) -> list[str]:
+        n_pairs = len(self.pairs) // len(self.measures)
+        dropped = {pair.measure: pair.n_dropped for pair in self.pairs}
+        undefined = [
+            f"{measure} {count} ({'left out' if dropped[measure] else 'given a value by the convention'})"
+            for measure, count in self.undefined.items()
+            if count
+        ]
+        test = f"{TEST_TITLES[self.test]}, two-sided"
+        if n_pairs > 1:
+            rule = "corrected by Holm's rule" if self.correction == "holm" else "not corrected"
+            test += f"; p {rule} for the {n_pairs} pairs of each measure"
+        return [
+            f"Marked: the best mean of each measure, and p of {self.level:g} or less. "
+            "Letters: the systems that are significantly worse.",
+            f"{test}.",
+            f"Intervals of the mean difference by BCa bootstrap ({self.n_resamples:,} resamples, seed "
+            f"{self.random_state}). Effect: mean / standard deviation of the differences (Cohen's d).",
+            f"Convention {self.convention}; {len(self.query_ids):,} queries; "
+            f"undefined: {', '.join(undefined) or 'none'}.",
+            *self.notes,
+        ]
+
+
+def _letters(n: int) -> list[str]:
+    """Return a, b, …, z, aa, ab, … as a spreadsheet names its columns."""
+    names = []
+    for number in range(1, n + 1):
+        name = ""
+        while number:
+            number, place = divmod(number - 1, 26)
+            name = string.ascii_lowercase[place] + name
+        names.append(name)
+    return names
+
+
+def _value(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}"
+
+
+def _signed(value: float, digits: int = 4) -> str:
+    return "-" if math.isnan(value) else f"{value:+.{digits}f}"
+
+
+def _probability(value: float) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
