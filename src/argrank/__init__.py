@@ -16,14 +16,26 @@ _HOME = {
     "check_collection": "argrank.data.collections",
     "clean": "argrank.data.clean",
     "collection_names": "argrank.data.collections",
+    "compare": "argrank.evaluation.compare",
+    "convention_names": "argrank.measures.conventions",
     "doctor": "argrank.data.doctor",
     "dump": "argrank.data.load",
+    "evaluate": "argrank.evaluation.evaluate",
     "impute": "argrank.data.impute",
     "load": "argrank.data.load",
     "load_collection": "argrank.data.collections",
+    "load_model": "argrank.models.files",
     "load_ratings": "argrank.data.collections",
+    "make_ranker": "argrank.rankers",
+    "measure": "argrank.measures.names",
+    "measure_names": "argrank.measures.names",
+    "micro_average": "argrank.evaluation.across",
     "normalise": "argrank.data.normalise",
     "objective": "argrank.objectives",
+    "ranker_names": "argrank.rankers",
+    "read_scores": "argrank.data.scores",
+    "winning_numbers": "argrank.evaluation.across",
+    "write_scores": "argrank.data.scores",
 }
 
 __all__ = [
@@ -33,14 +45,26 @@ __all__ = [
     "check_collection",
     "clean",
     "collection_names",
+    "compare",
+    "convention_names",
     "doctor",
     "dump",
+    "evaluate",
     "impute",
     "load",
     "load_collection",
+    "load_model",
     "load_ratings",
+    "make_ranker",
+    "measure",
+    "measure_names",
+    "micro_average",
     "normalise",
     "objective",
+    "ranker_names",
+    "read_scores",
+    "winning_numbers",
+    "write_scores",
 ]
 
 if TYPE_CHECKING:
@@ -52,7 +76,15 @@ if TYPE_CHECKING:
     from argrank.data.impute import impute
     from argrank.data.load import dump, load
     from argrank.data.normalise import normalise
+    from argrank.data.scores import read_scores, write_scores
+    from argrank.evaluation.across import micro_average, winning_numbers
+    from argrank.evaluation.compare import compare
+    from argrank.evaluation.evaluate import evaluate
+    from argrank.measures.conventions import convention_names
+    from argrank.measures.names import measure, measure_names
+    from argrank.models.files import load_model
     from argrank.objectives import objective
+    from argrank.rankers import make_ranker, ranker_names
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,97 @@
+"""Rankings of all queries, in blocks: queries of similar length together, padded, sorted by one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.measures.conventions import Convention
+from argrank.measures.rankings import Ranked, Rankings, rank
+
+BLOCK_CELLS = 1 << 16  # cells of one block: its arrays stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class Block:
+    """Ranked queries: their numbers, the rankings, the order as stored rows, and which of them have ties."""
+
+    queries: NDArray[np.intp]
+    rankings: Rankings
+    rows: NDArray[np.intp]
+    tied: NDArray[np.intp]
+
+
+def query_blocks(sizes: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
+    """Yield the numbers of queries that are ranked together; the borders depend on the data alone."""
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    first = 0
+    while first < len(order):
+        # No row is padded to more than about twice its length, no block has many more cells than it should.
+        widest = int(np.searchsorted(ordered, 2 * ordered[first] + 16, side="right"))
+        full = first + max(1, BLOCK_CELLS // max(1, int(ordered[first])))
+        last = min(widest, full)
+        while last > first + 1 and int(ordered[last - 1]) * (last - first) > 2 * BLOCK_CELLS:
+            last = first + (last - first + 1) // 2
+        yield order[first:last]
+        first = last
+
+
+def rank_queries(
+    scores: NDArray[np.float64],
+    data: Dataset,
+    queries: NDArray[np.intp],
+    convention: Convention,
+    judged: Mapping[Any, NDArray[np.float64]] | None = None,
+) -> Block:
+    """Rank the documents of some queries by scores given in stored row order."""
+    starts, sizes = data.indptr[queries], data.sizes[queries]
+    width = int(sizes.max())
+    rows = starts[:, None] + np.arange(width)
+    if int(sizes.min()) < width:
+        there = np.arange(width) < sizes[:, None]
+        rows = np.where(there, rows, 0)
+        block_scores = np.where(there, scores[rows], -np.inf)
+        labels = np.where(there, data.y[rows], -np.inf)
+    else:
+        block_scores, labels = scores[rows], data.y[rows]
+    ranked: Ranked = rank(block_scores, labels, _tie_key(convention.ties, data, rows, labels))
+    known = None if judged is None else _pad([judged[qid] for qid in data.query_ids[queries].tolist()])
+    rankings = Rankings(ranked.labels, sizes, ranked.ties, known)
+    return Block(queries, rankings, np.take_along_axis(rows, ranked.order, axis=1), ranked.tied)
+
+
+def _tie_key(
+    ties: str, data: Dataset, rows: NDArray[np.intp], labels: NDArray[np.float64]
+) -> Callable[[NDArray[np.intp]], NDArray[Any]] | None:
+    if ties == "expected":
+        return None
+    if ties == "row":
+        return lambda tied: rows[tied]
+    if ties == "best":
+        return lambda tied: -labels[tied]
+    if ties == "worst":
+        return lambda tied: labels[tied]
+    sign = -1 if ties == "docid-descending" else 1
+    if data.document_ids is None:
+        return lambda tied: sign * rows[tied]
+    ids = data.document_ids
+
+    def by_id(tied: NDArray[np.intp]) -> NDArray[Any]:
+        # Tools compare document ids as text; the order of code points is the order of UTF-8 bytes.
+        texts = np.array([str(one) for one in ids[rows[tied]].ravel().tolist()])
+        return sign * np.unique(texts, return_inverse=True)[1].reshape(len(tied), -1)
+
+    return by_id
+
+
+def _pad(lists: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    sizes = np.array([len(labels) for labels in lists])
+    padded = np.full((len(lists), max(1, int(sizes.max()))), -np.inf)
+    padded[np.arange(padded.shape[1]) < sizes[:, None]] = np.concatenate(lists)
+    return padded

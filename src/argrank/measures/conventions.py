@@ -1,0 +1,214 @@
+"""Conventions: how other tools define the measures, as presets and as single switches, all in this one place."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from argrank.errors import OptionError, shown, unknown_name
+from argrank.measures.discounts import LOGARITHMS, Discount, check_discount
+from argrank.measures.gains import Gain, GainTable, check_gain
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "logarithm": LOGARITHMS,
+    "normalise": ("divide", "multiply"),
+    "empty": ("keep", "skip"),
+    "undefined_weight": ("query", "one"),
+    "ties": ("expected", "row", "best", "worst", "docid-descending", "docid-ascending"),
+    "short": ("pad", "min", "zero"),
+    "short_precision": ("pad", "min", "zero"),
+    "ap_denominator": ("relevant", "min", "hits"),
+    "score_dtype": ("float64", "float32"),
+    "averaging": ("exact", "by-qid"),
+}
+
+
+@dataclass(frozen=True)
+class Convention:
+    """Everything in which evaluation tools differ; the defaults are argrank's own convention.
+
+    Parameters
+    ----------
+    gain : "exp2", "linear", "binary", a table or a callable
+        Worth of a label.
+    discount : "log2", "letor", "reciprocal" or a callable
+        Worth of a rank.
+    logarithm : "log2", "divided", "ratio", "scaled", "natural"
+        How the terms of a DCG are computed; but for "natural" (DCG with ln) it moves the last digit only.
+    normalise : "divide" or "multiply"
+        DCG / ideal, or DCG * (1 / ideal).
+    undefined : a number, "skip" or "nan"
+        Value of a query for which a measure is undefined (NDCG, AP, RR, R without a relevant document, AUC without a
+        pair, …). "skip" leaves it out of the mean, "nan" makes the mean NaN.
+    undefined_weight : "query" or "one"
+        Weight of such a query in a weighted mean of NDCG; "one" while the divisor still sums the true weights is a
+        fault of LightGBM that one needs in order to agree with it.
+    empty : "keep" or "skip"
+        Whether queries without a relevant document are left out of every measure, also those defined there (P, ERR).
+    ties : "expected", "row", "best", "worst", "docid-descending", "docid-ascending"
+        Equal scores: the mean over all orders, the caller's row order, greater or smaller labels first, document id.
+    short : "pad", "min" or "zero"
+        NDCG@k and DCG@k of lists shorter than k: filled with documents of no gain, cut at the list's length (differs
+        only where the ideal knows more documents than the list), or 0.
+    short_precision : "pad", "min" or "zero"
+        P@k of lists shorter than k: hits / k, hits / length, or 0.
+    relevant_at : float
+        Smallest label of a relevant document.
+    ap_denominator : "relevant", "min" or "hits"
+        What AP@k divides by: all relevant documents R, min(R, k), or the relevant ones down to rank k.
+    max_grade : float
+        Greatest label there can be, for ERR.
+    score_dtype : "float64" or "float32"
+        Precision in which scores are compared.
+    averaging : "exact" or "by-qid"
+        The mean over queries: rounded once, or added one by one in ascending order of query id.
+    format : str
+        How a value is printed, a % format.
+    """
+
+    name: str = "default"
+    gain: Gain = "exp2"
+    discount: Discount = "log2"
+    logarithm: str = "log2"
+    normalise: str = "divide"
+    undefined: float | str = "skip"
+    undefined_weight: str = "query"
+    empty: str = "keep"
+    ties: str = "expected"
+    short: str = "pad"
+    short_precision: str = "pad"
+    relevant_at: float = 1.0
+    ap_denominator: str = "relevant"
+    max_grade: float = 4.0
+    score_dtype: str = "float64"
+    averaging: str = "exact"
+    format: str = "%.4f"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", check_gain(self.gain))
+        check_discount(self.discount)
+        object.__setattr__(self, "undefined", check_undefined(self.undefined))
+        for switch, choices in CHOICES.items():
+            if getattr(self, switch) not in choices:
+                raise OptionError(
+                    f"{switch}: expected one of {', '.join(choices)}, got {shown(getattr(self, switch))}"
+                )
+        for switch in ("relevant_at", "max_grade"):
+            value = getattr(self, switch)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise OptionError(f"{switch}: expected a number, got {shown(value)}")
+        try:
+            self.format % 0.5
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"format: expected a % format such as '%.4f', got {shown(self.format)}") from error
+
+    def switches(self) -> dict[str, Any]:
+        """Return every switch but the name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "name"}
+
+
+class Switches(TypedDict, total=False):
+    """The switches of ``Convention`` as keyword arguments; None leaves a switch as the preset has it."""
+
+    gain: Any
+    discount: Discount | None
+    logarithm: str | None
+    normalise: str | None
+    undefined: float | str | None
+    undefined_weight: str | None
+    empty: str | None
+    ties: str | None
+    short: str | None
+    short_precision: str | None
+    relevant_at: float | None
+    ap_denominator: str | None
+    max_grade: float | None
+    score_dtype: str | None
+    averaging: str | None
+    format: str | None
+
+
+def check_undefined(value: Any) -> float | str:
+    """Return the policy for undefined queries: "skip", "nan" or a finite number."""
+    if isinstance(value, str) and value in ("skip", "nan"):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and not math.isinf(value):
+        return "nan" if math.isnan(value) else float(value)
+    raise OptionError(f"undefined: expected skip, nan or a number such as 0, 0.5 or 1, got {shown(value)}")
+
+
+_LETOR = {
+    "discount": "letor", "logarithm": "scaled", "undefined": 0.0, "ties": "row", "short": "zero", "averaging": "by-qid",
+}  # fmt: skip
+_THREE_GRADES = GainTable.of((0, 1, 3), outside=0.0)
+_FIVE_GRADES = GainTable.of((0, 1, 3, 7, 15), outside=0.0)
+_XGBOOST = {
+    "logarithm": "divided", "ties": "row", "short": "min", "short_precision": "min", "ap_denominator": "min",
+    "undefined_weight": "one",
+}  # fmt: skip
+
+#: What each tool does where it differs from argrank's default.
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "catboost": {"gain": "linear", "undefined": 0.0, "ties": "worst", "short": "min", "short_precision": "min"},
+    "gdeval": {"logarithm": "natural", "ties": "docid-descending", "short": "min", "empty": "skip", "format": "%.5f"},
+    "kdd2008": {"gain": "binary", "discount": "letor"},
+    "letor3": _LETOR | {"gain": _THREE_GRADES, "short_precision": "zero", "format": "%.15g"},
+    "letor4": _LETOR | {"gain": _THREE_GRADES},
+    "lightgbm": {
+        "normalise": "multiply", "undefined": 1.0, "undefined_weight": "one", "ties": "row", "short": "min",
+        "relevant_at": math.nextafter(0.5, 1.0), "ap_denominator": "min",
+    },
+    "mslr": _LETOR | {"gain": _FIVE_GRADES, "relevant_at": 2.0},
+    "msmarco": {"ties": "docid-ascending"},
+    "ranklib": {"logarithm": "ratio", "undefined": 0.0, "ties": "row", "short": "min", "short_precision": "min"},
+    "ranx": {"gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "row"},
+    "sklearn": {"gain": "linear", "logarithm": "ratio", "undefined": 0.0},
+    "trec": {
+        "gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "docid-descending", "score_dtype": "float32",
+    },
+    "xgboost": _XGBOOST | {"undefined": 1.0},
+    "xgboost-": _XGBOOST | {"undefined": 0.0},
+    "yahoo": {"logarithm": "natural", "undefined": 0.5, "ties": "row", "short": "min"},
+}  # fmt: skip
+
+SWITCHES = tuple(field.name for field in dataclasses.fields(Convention) if field.name != "name")
+
+
+def convention_names() -> list[str]:
+    """Return the names of the presets."""
+    return sorted(PRESETS)
+
+
+def make_convention(convention: str | Convention = "default", **switches: Any) -> Convention:
+    """Return a preset with single switches changed; a switch of None stays as the preset has it.
+
+    >>> make_convention("trec", gain="exp2").name
+    'trec with gain=exp2'
+    """
+    if isinstance(convention, Convention):
+        chosen = convention
+    elif not isinstance(convention, str) or convention.lower() not in PRESETS:
+        raise unknown_name("convention", convention, PRESETS)
+    else:
+        chosen = Convention(name=convention.lower(), **PRESETS[convention.lower()])
+    for switch in switches:
+        if switch not in SWITCHES:
+            raise unknown_name("switch", switch, SWITCHES)
+    given = {switch: value for switch, value in switches.items() if value is not None}
+    if not given:
+        return chosen
+    changed = dataclasses.replace(chosen, **given)
+    words = ", ".join(f"{switch}={describe(getattr(changed, switch))}" for switch in given)
+    return dataclasses.replace(changed, name=f"{chosen.name} with {words}")
+
+
+def describe(value: Any) -> str:
+    """Return a switch's value in a word or two."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if callable(value) and not isinstance(value, GainTable):
+        return str(getattr(value, "__name__", "callable"))
+    return str(value)

@@ -1,0 +1,82 @@
+"""DCG: discounted cumulative gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.measures.conventions import Convention
+from argrank.measures.discounts import Discount, check_discount, parts
+from argrank.measures.gains import Gain, check_gain
+from argrank.measures.measure import Measure, total
+from argrank.measures.rankings import Rankings
+
+#: ir_measures says ``dcg='exp-log2'`` where we say gain exp2 and discount log2.
+DCG_WORDS = {"log2": ("linear", "log2"), "exp-log2": ("exp2", "log2")}
+
+
+@dataclass(frozen=True, repr=False)
+class DCG(Measure):
+    """The sum of gain times discount over the first k ranks (Järvelin and Kekäläinen 2002).
+
+    It is linear in the gains, so its expected value over ties is the DCG of the mean gains of the tie groups.
+    """
+
+    spelling = "DCG"
+    aliases = ("dcg", "dcg_cut")
+
+    k: int | None = None
+    gain: Gain | Any = None
+    discount: Discount | Any = field(default=None)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gain is not None:
+            object.__setattr__(self, "gain", check_gain(self.gain))
+        if self.discount is not None:
+            check_discount(self.discount)
+
+    def _parameters(self) -> list[str]:
+        words = super()._parameters()
+        for word, pair in DCG_WORDS.items():
+            if (self.gain, self.discount or "log2") == pair:
+                words[0] = f"dcg={word!r}"
+        return words
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        value = total(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention))
+        return zero_if_short(value, rankings, convention, self.k)
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return gain, discount and contribution of every rank, and the same of the ideal ranking."""
+        convention = self.adapt(convention)
+        gains = rankings.gains(convention.gain, convention.relevant_at)[0]
+        ideal = rankings.ideal_gains(convention.gain, convention.relevant_at)[0][: len(gains)]
+        factor, divisor = parts(rankings.width, convention.discount, convention.logarithm)
+        worth = factor / divisor
+        if self.k is not None:
+            worth[self.k :] = 0.0
+        return {
+            "gain": gains, "discount": worth, "gain x discount": gains * worth,
+            "ideal gain": ideal, "ideal gain x discount": ideal * worth[: len(ideal)],
+        }  # fmt: skip
+
+
+def terms(gains: NDArray[np.float64], convention: Convention) -> NDArray[np.float64]:
+    """Return the terms of a DCG, computed as the convention says."""
+    factor, divisor = parts(gains.shape[1], convention.discount, convention.logarithm)
+    if (divisor == 1.0).all():
+        return gains * factor
+    return gains * factor / divisor
+
+
+def zero_if_short(
+    values: NDArray[np.float64], rankings: Rankings, convention: Convention, k: int | None
+) -> NDArray[np.float64]:
+    """Set lists shorter than k to 0 where the convention says so (the LETOR scripts' NDCG)."""
+    if k is None or convention.short != "zero":
+        return values
+    return np.where(rankings.sizes < k, 0.0, values)

@@ -1,0 +1,91 @@
+"""What a rank is worth: discounts, in the arithmetic of the tool one compares with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.measures.gains import Gain, gains_of
+
+DISCOUNTS = ("letor", "log2", "reciprocal")
+
+#: How a term gain(y) / log2(x) is computed. The value is the same up to the last digit, but for "natural", which
+#: leaves out the constant ln 2 (it cancels in NDCG): gain * (1 / log2 x), gain / log2 x, gain * (1 / (ln x / ln 2)),
+#: gain * ln 2 / ln x, gain / ln x.
+LOGARITHMS = ("log2", "divided", "ratio", "scaled", "natural")
+
+Discount: TypeAlias = str | Callable[[NDArray[np.float64]], Any]
+
+
+def check_discount(discount: Any) -> Discount:
+    """Return a discount as one that ``discounts`` takes: a known name or a callable of the ranks 1, 2, …."""
+    if isinstance(discount, str):
+        if discount not in DISCOUNTS:
+            raise unknown_name("discount", discount, DISCOUNTS)
+        return discount
+    if callable(discount):
+        return discount  # type: ignore[no-any-return]
+    raise OptionError(f"discount: expected one of {', '.join(DISCOUNTS)} or a callable, got {shown(discount)}")
+
+
+def discounts(n: int, discount: Discount = "log2") -> NDArray[np.float64]:
+    """Return the discounts of the ranks 1 to n: 1/log2(i + 1), LETOR's 1, 1, 1/log2(i), or 1/i.
+
+    >>> discounts(4, "letor")
+    array([1.        , 1.        , 0.63092975, 0.5       ])
+    """
+    factor, divisor = parts(n, discount, "log2")
+    return factor / divisor
+
+
+def parts(n: int, discount: Discount, logarithm: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return factors and divisors: the term of rank i is ``gain * factor[i] / divisor[i]``, in this order."""
+    ranks = np.arange(1.0, n + 1.0)
+    ones = np.ones(n)
+    check_discount(discount)
+    if discount == "reciprocal":
+        return ones, ranks
+    if not isinstance(discount, str):
+        values = np.asarray(discount(ranks), np.float64)
+        if values.shape != ranks.shape or not np.isfinite(values).all():
+            raise InputError(f"discount: expected a callable that returns {n} finite numbers, got {shown(values)}")
+        return values, ones
+    argument = ranks + 1.0 if discount == "log2" else np.maximum(ranks, 2.0)
+    if logarithm == "log2":
+        return 1.0 / np.log2(argument), ones
+    if logarithm == "divided":
+        return ones, np.log2(argument)
+    if logarithm == "ratio":
+        return 1.0 / (np.log(argument) / np.log(2.0)), ones
+    if logarithm == "natural":
+        return ones, np.log(argument)
+    # The scripts do not multiply and divide by ln 2 where the discount is 1: that could change the last digit.
+    plain = argument == 2.0
+    return np.where(plain, 1.0, np.log(2.0)), np.where(plain, 1.0, np.log(argument))
+
+
+def ideal_dcg(
+    labels: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    k: int | None = None,
+    gain: Gain = "exp2",
+    discount: Discount = "log2",
+    relevant_at: float = 1.0,
+) -> NDArray[np.float64]:
+    """Return the greatest DCG@k of every query: gains sorted from the greatest, times the discounts.
+
+    ``labels`` lie query by query, query q from ``indptr[q]`` to ``indptr[q + 1]``.
+    """
+    gains = gains_of(labels, gain, relevant_at)
+    sizes = np.diff(indptr)
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    ordered = gains[np.lexsort((-gains, query))]
+    rank = np.arange(len(gains)) - np.repeat(indptr[:-1], sizes)
+    worth = discounts(int(sizes.max(initial=0)), discount)
+    if k is not None:
+        worth[k:] = 0.0
+    return np.bincount(query, weights=ordered * worth[rank], minlength=len(sizes))

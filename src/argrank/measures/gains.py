@@ -1,0 +1,101 @@
+"""From labels to gains: what a document of a label is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import InputError, OptionError, shown, unknown_name
+
+GAINS = ("binary", "exp2", "linear")
+
+
+@dataclass(frozen=True)
+class GainTable:
+    """The gain of every label in a table; labels outside it gain ``outside``, or are refused where that is None."""
+
+    labels: tuple[float, ...]
+    gains: tuple[float, ...]
+    outside: float | None = None
+
+    @classmethod
+    def of(cls, table: Sequence[float] | Mapping[float, float], outside: float | None = None) -> GainTable:
+        """Make a table of a sequence (the gains of the labels 0, 1, …) or of a mapping from label to gain."""
+        pairs = table.items() if isinstance(table, Mapping) else enumerate(table)
+        try:
+            ordered = sorted((float(label), float(gain)) for label, gain in pairs)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"gain: expected a table of numbers, got {shown(table)}") from error
+        if not ordered or not np.isfinite(np.array(ordered)).all():
+            raise OptionError(f"gain: expected a table of finite numbers, got {shown(table)}")
+        return cls(tuple(label for label, _ in ordered), tuple(gain for _, gain in ordered), outside)
+
+    def __call__(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        known = np.array(self.labels)
+        place = np.minimum(np.searchsorted(known, labels), len(known) - 1)
+        found = known[place] == labels
+        values = np.array(self.gains)[place]
+        if not found.all():
+            if self.outside is None:
+                label = labels[~found].flat[0]
+                raise InputError(f"gain: expected a label of the table {list(self.labels)}, got {label:g}")
+            values[~found] = self.outside
+        return values
+
+    def __repr__(self) -> str:
+        if self.labels == tuple(range(len(self.labels))):
+            return repr(self.gains)
+        return repr(dict(zip(self.labels, self.gains, strict=True)))
+
+
+Gain: TypeAlias = str | GainTable | Callable[[NDArray[np.float64]], Any]
+
+
+def check_gain(gain: Any) -> Gain:
+    """Return a gain as one that ``gains_of`` takes: a known name, a table, or a callable."""
+    if isinstance(gain, str):
+        if gain not in GAINS:
+            raise unknown_name("gain", gain, GAINS)
+        return gain
+    if callable(gain):
+        return gain  # type: ignore[no-any-return]
+    if isinstance(gain, Mapping | Sequence | np.ndarray):
+        return GainTable.of(gain)  # type: ignore[arg-type]
+    raise OptionError(f"gain: expected one of {', '.join(GAINS)}, a table or a callable, got {shown(gain)}")
+
+
+def gains_of(labels: NDArray[np.float64], gain: Gain = "exp2", relevant_at: float = 1.0) -> NDArray[np.float64]:
+    """Return the gain of every label: 2^y - 1 (exp2), y (linear), 1 from ``relevant_at`` up (binary), or the user's.
+
+    Gains are float64, so there is no greatest label but the one whose gain overflows (1024 with exp2).
+
+    >>> gains_of(np.array([0.0, 1.0, 2.5, 40.0]))
+    array([0.00000000e+00, 1.00000000e+00, 4.65685425e+00, 1.09951163e+12])
+    """
+    if gain == "linear":
+        return labels
+    if gain == "binary":
+        return (labels >= relevant_at).astype(np.float64)
+    if gain == "exp2":
+        with np.errstate(over="ignore"):
+            values = np.exp2(labels) - 1.0
+    else:
+        function = check_gain(gain)
+        if isinstance(function, str):
+            return gains_of(labels, function, relevant_at)
+        values = np.asarray(function(labels), np.float64)
+        if values.shape != labels.shape:
+            raise InputError(f"gain: expected a callable that returns {labels.shape} gains, got shape {values.shape}")
+    if not np.isfinite(values).all():
+        label = labels[~np.isfinite(values)].flat[0]
+        raise InputError(f"gain: expected finite gains, got {gain if isinstance(gain, str) else 'infinity'} of {label:g}")
+    return values
+
+
+def is_increasing(gain: Gain) -> bool:
+    """Tell whether a greater label never gains less, as it is with the named gains."""
+    return isinstance(gain, str)

@@ -1,0 +1,103 @@
+"""Measure: what all measures share, a frozen value whose name says everything."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import OptionError, shown
+from argrank.measures.conventions import Convention, check_undefined
+from argrank.measures.rankings import Rankings
+
+#: Parameters of measures whose meaning is a switch of the convention, under the name ir_measures gives them.
+SWITCH_OF = {"gain": "gain", "discount": "discount", "rel": "relevant_at", "max_grade": "max_grade", "undefined": "undefined"}
+
+
+@dataclass(frozen=True, repr=False)
+class Measure(abc.ABC):
+    """A measure with its parameters: a value that can be compared, hashed and printed.
+
+    A parameter of None is left to the convention. ``repr`` and ``name`` are the name in the vocabulary of
+    ir_measures, ``nDCG@10`` or ``AP(rel=2)@100``, and ``argrank.measure`` reads it back.
+    """
+
+    spelling: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+
+    undefined: float | str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.undefined is not None:
+            object.__setattr__(self, "undefined", check_undefined(self.undefined))
+        cutoff = getattr(self, "k", None)
+        if cutoff is not None:
+            if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
+                raise OptionError(f"{self.spelling}@k: expected a whole number from 1 up, got {shown(cutoff)}")
+            object.__setattr__(self, "k", int(cutoff))
+        level = getattr(self, "rel", None)
+        if level is not None and (isinstance(level, bool) or not isinstance(level, int | float)):
+            raise OptionError(f"{self.spelling}(rel=…): expected a number, got {shown(level)}")
+
+    @property
+    def name(self) -> str:
+        """The name, in the vocabulary of ir_measures."""
+        words = ", ".join(self._parameters())
+        cutoff = getattr(self, "k", None)
+        return f"{self._spelling()}{f'({words})' if words else ''}{f'@{cutoff}' if cutoff is not None else ''}"
+
+    def _spelling(self) -> str:
+        return self.spelling
+
+    def _parameters(self) -> list[str]:
+        return [
+            f"{part.name}={_written(getattr(self, part.name))}"
+            for part in dataclasses.fields(self)
+            if part.name != "k" and part.repr and getattr(self, part.name) != part.default
+        ]
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def adapt(self, convention: Convention) -> Convention:
+        """Return the convention with this measure's own parameters, which come first."""
+        own = {
+            switch: getattr(self, name)
+            for name, switch in SWITCH_OF.items()
+            if getattr(self, name, None) is not None and getattr(self, name) != getattr(convention, switch)
+        }
+        return dataclasses.replace(convention, **own) if own else convention
+
+    def values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        """Return the measure of every query, NaN where it is undefined."""
+        return self._values(rankings, self.adapt(convention))
+
+    @abc.abstractmethod
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        """Return the values under a convention that already has this measure's parameters."""
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return what the value is made of, one array over the ranks for each part; for ``explain``."""
+        return {}
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def total(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up every row from left to right, as a loop would: the same bits whatever the width of the padding."""
+    return np.cumsum(terms, axis=1)[:, -1]
+
+
+def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide; NaN where the denominator is not positive."""
+    result = np.full(len(numerator), np.nan)
+    np.divide(numerator, denominator, out=result, where=denominator > 0)
+    return result

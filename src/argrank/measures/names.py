@@ -1,0 +1,112 @@
+"""Names of measures: every spelling in use, read without regard to case."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from typing import Any
+
+from argrank.errors import OptionError, shown, unknown_name
+from argrank.measures import ALIASES, MEASURES
+from argrank.measures.dcg import DCG_WORDS
+from argrank.measures.measure import Measure
+
+_NAME = re.compile(
+    r"(?P<word>[a-z][a-z_]*?)\s*"
+    r"(?:\((?P<parameters>.*)\))?\s*"
+    r"(?:@(?P<cutoff>.*?)|[_.](?P<trec>[0-9]+))?"
+    r"(?P<minus>-)?",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: Names that stand for a measure with a parameter.
+_SHORT = {
+    "ndcg_burges": ("nDCG", {"gain": "exp2"}),
+    "neru": ("ERU", {"normalised": True}),
+}
+
+#: Parameters as other tools spell them.
+_PARAMETERS = {"relevant_at": "rel", "gains": "gain", "normalized": "normalised"}
+
+
+def measure_names() -> list[str]:
+    """Return the names of the measures, without cut-offs and parameters."""
+    return sorted(MEASURES, key=str.lower)
+
+
+def measure(name: Any) -> Measure:
+    """Return the measure of a name, as LightGBM, XGBoost, RankLib, trec_eval, ir_measures or ranx spell it.
+
+    A measure comes back as it is; objects of ir_measures are read by their name.
+
+    >>> measure("ndcg_cut_10"), measure("map@100-"), measure("AP(rel=2)@100"), measure("pre@5")
+    (nDCG@10, AP(undefined=0)@100, AP(rel=2)@100, P@5)
+    """
+    if isinstance(name, Measure):
+        return name
+    if type(name).__module__.split(".")[0] == "ir_measures":
+        name = str(name)
+    if not isinstance(name, str):
+        raise OptionError(f"measure: expected a name such as 'ndcg@10' or a measure, got {shown(name)}")
+    match = _NAME.fullmatch(name.strip())
+    word = match["word"].lower() if match else name.strip().lower()
+    spelling, given = _SHORT.get(word, (ALIASES.get(word, ""), {}))
+    if match is None or not spelling:
+        raise unknown_name("measure", name, (*ALIASES, *_SHORT))
+    parameters = {**given, **_read_parameters(name, match["parameters"])}
+    cutoff = match["cutoff"] if match["cutoff"] is not None else match["trec"]
+    if cutoff is not None:
+        parameters["k"] = _read_cutoff(name, cutoff)
+    if match["minus"]:
+        parameters["undefined"] = 0.0
+    return _make(name, spelling, parameters)
+
+
+def measure_list(measures: Any) -> list[tuple[str, Measure]]:
+    """Return asked measures, one or several, each with the name it was asked by."""
+    if isinstance(measures, list | tuple):
+        asked = list(measures)
+    else:
+        asked = [measures]
+    if not asked:
+        raise OptionError("measures: expected at least one measure, got none")
+    return [(one if isinstance(one, str) else measure(one).name, measure(one)) for one in asked]
+
+
+def _make(name: str, spelling: str, parameters: dict[str, Any]) -> Measure:
+    kind = MEASURES[spelling]
+    known = [part.name for part in dataclasses.fields(kind)]
+    for parameter in parameters:
+        if parameter == "k" and "k" not in known:
+            raise OptionError(f"measure {name!r}: {spelling} takes no cut-off")
+        if parameter not in known:
+            raise OptionError(f"measure {name!r}: expected a parameter of {', '.join(known)}, got {parameter!r}")
+    return kind(**parameters)
+
+
+def _read_cutoff(name: str, text: str) -> int:
+    if not re.fullmatch(r"\s*0*[1-9][0-9]{0,17}\s*", text, re.ASCII):
+        raise OptionError(f"measure {name!r}: expected a whole number from 1 up after @, got {text!r}")
+    return int(text)
+
+
+def _read_parameters(name: str, text: str | None) -> dict[str, Any]:
+    if not text or not text.strip():
+        return {}
+    try:
+        call = ast.parse(f"f({text})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or not all(keyword.arg for keyword in call.keywords):
+            raise ValueError("not of the form parameter=value")
+        given = {str(keyword.arg).lower(): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise OptionError(f"measure {name!r}: expected parameters such as (rel=2), got ({text})") from error
+    parameters: dict[str, Any] = {}
+    for key, value in given.items():
+        if key == "dcg":
+            if value not in DCG_WORDS:
+                raise OptionError(f"measure {name!r}: expected dcg='log2' or 'exp-log2', got {value!r}")
+            parameters["gain"], parameters["discount"] = DCG_WORDS[value]
+        else:
+            parameters[_PARAMETERS.get(key, key)] = value
+    return parameters

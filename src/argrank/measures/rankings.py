@@ -1,0 +1,124 @@
+"""Rankings: the documents of a block of queries, best score first, one query a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.measures.gains import Gain, gains_of, is_increasing
+from argrank.measures.ties import TieGroups, find_ties
+
+Matrix = NDArray[np.float64]
+
+
+class Rankings:
+    """Labels in ranked order, one query a row, rows padded at the end with labels of minus infinity.
+
+    The padding lives only here. Measures ask for gains, relevance and ideals; each is sorted and worked out once,
+    whatever number of measures asks. Where ``ties`` is not None, gains at tied ranks are means over their group.
+
+    Parameters
+    ----------
+    labels : array of shape (n_queries, width)
+        Labels by rank.
+    sizes : array of shape (n_queries,)
+        Number of documents of every query.
+    ties : TieGroups, optional
+        Groups over which the expected value is taken; None where the convention breaks ties by a rule.
+    judged : array of shape (n_queries, any width), optional
+        All judged labels of the query, padded likewise, where the ideal comes from more than the ranked documents.
+    """
+
+    def __init__(
+        self, labels: Matrix, sizes: NDArray[np.int64], ties: TieGroups | None = None, judged: Matrix | None = None
+    ) -> None:
+        self.labels, self.sizes, self.ties = labels, sizes, ties
+        self.judged = labels if judged is None else judged
+        self.n_queries, self.width = labels.shape
+        self.ranks = np.arange(1.0, self.width + 1.0)
+        self._relevant: dict[float, NDArray[np.bool_]] = {}
+
+    @cached_property
+    def best_first(self) -> Matrix:
+        """The judged labels of every query from the greatest down."""
+        ordered = -self.judged
+        ordered.sort(axis=1)
+        return np.negative(ordered, out=ordered)
+
+    def relevant(self, relevant_at: float) -> NDArray[np.bool_]:
+        """Return which documents are relevant, by rank; tied ones in arbitrary order."""
+        if relevant_at not in self._relevant:
+            self._relevant[relevant_at] = self.labels >= relevant_at
+        return self._relevant[relevant_at]
+
+    def n_relevant(self, relevant_at: float) -> NDArray[np.float64]:
+        """Return how many judged documents of every query are relevant."""
+        judged = self.relevant(relevant_at) if self.judged is self.labels else self.judged >= relevant_at
+        return np.count_nonzero(judged, axis=1).astype(np.float64)
+
+    def expected(self, values: Callable[[Matrix], Matrix], k: int | None = None) -> Matrix:
+        """Return a function of the labels at the ranks up to k, expected over ties; padding gives 0."""
+        top = _padded(self.labels[:, :k], values)
+        if self.ties is not None:
+            tied = self.ties.means(_padded(self.labels[self.ties.rows], values))
+            top = top.copy() if top.base is not None or top is self.labels else top
+            top[self.ties.rows] = tied[:, :k]
+        return top
+
+    def gains(self, gain: Gain, relevant_at: float, k: int | None = None) -> Matrix:
+        """Return the gains at the ranks up to k, expected over ties; padding gains 0."""
+        return self.expected(lambda labels: gains_of(labels, gain, relevant_at), k)
+
+    def ideal_gains(self, gain: Gain, relevant_at: float, k: int | None = None) -> Matrix:
+        """Return the gains of the judged documents from the greatest down, to depth k."""
+        if is_increasing(gain):
+            return _padded(self.best_first[:, :k], lambda labels: gains_of(labels, gain, relevant_at))
+        gains = _padded(self.judged, lambda labels: gains_of(labels, gain, relevant_at), filler=-np.inf)
+        best = -np.sort(-gains, axis=1)[:, :k]
+        return np.where(np.isneginf(best), 0.0, best)
+
+
+def _padded(labels: Matrix, values: Callable[[Matrix], Matrix], filler: float = 0.0) -> Matrix:
+    """Apply a function to the labels that are there; padding gets the filler."""
+    if not np.isneginf(labels[:, -1]).any():
+        return values(labels)
+    there = labels > -np.inf
+    result = np.full(labels.shape, filler)
+    result[there] = values(labels[there])
+    return result
+
+
+class Ranked(NamedTuple):
+    """Rows sorted by score: the order, the labels in it, which rows hold a tie that matters, and their groups."""
+
+    order: NDArray[np.intp]
+    labels: Matrix
+    tied: NDArray[np.intp]
+    ties: TieGroups | None
+
+
+def rank(scores: Matrix, labels: Matrix, tie_key: Callable[[NDArray[np.intp]], Any] | None) -> Ranked:
+    """Sort every row by score, best first; scores and labels are padded with minus infinity.
+
+    A tie matters when it joins different labels: only rows with such ties are sorted again with ``tie_key(rows)``, a
+    second key, smallest first. With None no order among equals is chosen, and their groups are returned for the
+    expected value.
+    """
+    keys = -scores
+    order = np.argsort(keys, axis=1)
+    ranked_keys = np.take_along_axis(keys, order, axis=1)
+    ranked = np.take_along_axis(labels, order, axis=1)
+    differs = ranked[:, 1:] != ranked[:, :-1]
+    differs &= ranked_keys[:, 1:] == ranked_keys[:, :-1]
+    tied = np.flatnonzero(differs.any(axis=1))
+    if len(tied) == 0:
+        return Ranked(order, ranked, tied, None)
+    if tie_key is None:
+        return Ranked(order, ranked, tied, find_ties(ranked_keys[tied], tied))
+    order[tied] = np.lexsort((tie_key(tied), keys[tied]), axis=1)
+    ranked[tied] = np.take_along_axis(labels[tied], order[tied], axis=1)
+    return Ranked(order, ranked, tied, None)

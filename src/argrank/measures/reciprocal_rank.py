@@ -1,0 +1,63 @@
+"""RR: reciprocal rank of the first relevant document, whose mean over queries is MRR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure, total
+from argrank.measures.rankings import Rankings
+from argrank.measures.ties import TieGroups
+
+
+@dataclass(frozen=True, repr=False)
+class RR(Measure):
+    """1 / rank of the first relevant document, 0 below rank k; undefined where no document is relevant.
+
+    Expected over ties: only the first group with a relevant document counts. Of its m documents r are relevant; the
+    first relevant one comes at place t with the chance that t - 1 others precede it, a product of t factors.
+    """
+
+    spelling = "RR"
+    aliases = ("rr", "mrr", "recip_rank", "reciprocal_rank")
+
+    k: int | None = None
+    rel: float | None = None
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        relevant = rankings.relevant(convention.relevant_at)
+        top = relevant[:, : self.k]
+        first = np.argmax(top, axis=1)
+        value = np.where(top[np.arange(len(top)), first], 1.0 / (first + 1.0), 0.0)
+        if rankings.ties is not None:
+            value[rankings.ties.rows] = _expected(relevant[rankings.ties.rows], rankings.ties, self.k)
+        return np.where(rankings.n_relevant(convention.relevant_at) > 0, value, np.nan)
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return at every rank the chance that it holds a relevant document, and its reciprocal."""
+        level = self.adapt(convention).relevant_at
+        chance = rankings.expected(lambda labels: (labels >= level).astype(float))[0]
+        return {"relevant": chance, "1 / rank": 1.0 / rankings.ranks}
+
+
+def _expected(relevant: NDArray[np.bool_], ties: TieGroups, k: int | None) -> NDArray[np.float64]:
+    rows = np.arange(len(relevant))
+    seen = np.argmax(relevant, axis=1)
+    start, size = ties.first[rows, seen], ties.size[rows, seen].astype(np.float64)
+    in_group = ties.sums(relevant.astype(np.float64))[rows, seen]
+    deepest = int(size.max(initial=1))
+    if k is not None:
+        deepest = min(deepest, k)
+    place = np.arange(deepest)
+    left = np.maximum(size[:, None] - place, 1.0)  # documents of the group not yet placed
+    chance_now = np.minimum(in_group[:, None] / left, 1.0)
+    not_yet = np.cumprod(1.0 - chance_now, axis=1)
+    chance = chance_now * np.concatenate((np.ones((len(rows), 1)), not_yet[:, :-1]), axis=1)
+    rank = start[:, None] + place + 1.0
+    counted = (place < size[:, None]) & (in_group[:, None] > 0)
+    if k is not None:
+        counted &= rank <= k
+    return total(np.where(counted, chance / rank, 0.0))
