@@ -12,6 +12,7 @@ from scipy import sparse
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.query_statistics import Floats, blocks
+from argrank.data.summary import feature_label
 from argrank.errors import InputError, OptionError, shown, unknown_name
 
 FILLINGS = ("mean", "query-mean", "query-min", "zero")
@@ -75,15 +76,10 @@ def refuse_missing(data: Dataset) -> None:
     worst = int(np.argmax(counts))
     others = int((counts > 0).sum()) - 1
     raise InputError(
-        f"X: expected no missing values, got {counts.sum():,.0f} NaN, {counts[worst]:,.0f} of them in feature "
+        f"X: expected no missing values, got {counts.sum():,.0f} NaN, {counts[worst]:,.0f} of them in "
         f"{feature_label(data, worst)}{f' and the rest in {others} more' if others else ''}; "
         "fill them in with ar.impute(data, with_=…) first"
     )
-
-
-def feature_label(data: Dataset, column: int) -> str:
-    """Return how messages call a feature: its name, else its number as in the file."""
-    return data.feature_names[column] if data.feature_names else str(column + data.feature_base)
 
 
 def _chosen(data: Dataset, features: Sequence[int | str] | None) -> NDArray[np.bool_]:

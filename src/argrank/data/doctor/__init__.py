@@ -1,0 +1,82 @@
+"""The doctor: what in the data will hurt, found before training, with what to do about it.
+
+A check is a function from the facts of a set (or of two sets) to findings; to add one, write it in the file of its
+subject and list it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+from argrank.data.dataset import Dataset
+from argrank.data.doctor.diagnosis import Diagnosis, Finding
+from argrank.data.doctor.documents import conflicting_labels, identical_vectors, repeated_documents
+from argrank.data.doctor.facts import Facts
+from argrank.data.doctor.features import coarse, constant, constant_in_queries, missing, scales, scales_of_queries
+from argrank.data.doctor.labels import label_range, one_label, single_documents, without_relevant
+from argrank.data.doctor.leaks import other_features, shared_documents, shared_ids, shared_queries
+from argrank.errors import InputError, OptionError
+
+__all__ = ["CHECKS", "PAIR_CHECKS", "Diagnosis", "Finding", "doctor"]
+
+CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
+    label_range,
+    without_relevant,
+    one_label,
+    single_documents,
+    repeated_documents,
+    conflicting_labels,
+    identical_vectors,
+    missing,
+    constant,
+    constant_in_queries,
+    coarse,
+    scales,
+    scales_of_queries,
+)
+
+PAIR_CHECKS: tuple[Callable[[Facts, Facts], Iterator[Finding]], ...] = (
+    other_features,
+    shared_queries,
+    shared_ids,
+    shared_documents,
+)
+
+
+def doctor(data: Dataset, *more: Dataset, names: Sequence[str] | None = None, relevant_at: float = 1) -> Diagnosis:
+    """Look for what will hurt in one set of data, or in several that are used together.
+
+    Parameters
+    ----------
+    data, *more : Dataset
+        The training part and, to find leaks, the validation and test parts.
+    names : sequence of str, optional
+        What to call the sets in the findings.
+    relevant_at : float
+        Labels from here up are relevant.
+
+    Returns
+    -------
+    Diagnosis
+        Prints as a table; ``findings`` holds the same as data, the worst first.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[1.0, 2.0], [1.0, 3.0], [1.0, 4.0]], [0, 1, 0], qid=["a", "a", "b"])
+    >>> [finding.check for finding in ar.doctor(data).findings]
+    ['without-relevant', 'single-documents', 'constant']
+    """
+    sets = (data, *more)
+    for part in sets:
+        if not isinstance(part, Dataset):
+            raise InputError(f"doctor: expected Datasets, got {type(part).__name__}")
+    if names is None:
+        names = [""] if len(sets) == 1 else [f"set {number}" for number in range(1, len(sets) + 1)]
+    if len(names) != len(sets):
+        raise OptionError(f"names: expected {len(sets)} names, got {len(names)}")
+    facts = [Facts(part, name, relevant_at) for part, name in zip(sets, names, strict=True)]
+    findings = [finding for one in facts for check in CHECKS for finding in check(one)]
+    findings += [finding for a, b in combinations(facts, 2) for check in PAIR_CHECKS for finding in check(a, b)]
+    return Diagnosis(tuple(findings), tuple(one.features for one in facts))

@@ -1,0 +1,93 @@
+"""Findings and the table of them."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from argrank.data.summary import FeatureSummary
+
+SEVERITIES = ("error", "warning", "note")
+WIDTHS = (8, 52, 56)  # severity, what was found, what to do
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that will hurt: how badly, what, how often, where for example, and what to do about it."""
+
+    check: str
+    severity: str
+    what: str
+    count: int
+    example: str
+    advice: str
+    data: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What was found, with the set it was found in and an example."""
+        place = f"{self.data}: " if self.data else ""
+        return f"{place}{self.what}" + (f" (such as {self.example})" if self.example else "")
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the doctor found, the worst first, and the summary of the features of every set it looked at."""
+
+    findings: tuple[Finding, ...]
+    features: tuple[FeatureSummary, ...] = ()
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+        object.__setattr__(self, "findings", ordered)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def of(self, severity: str) -> tuple[Finding, ...]:
+        """Return the findings of one severity: "error", "warning" or "note"."""
+        return tuple(finding for finding in self.findings if finding.severity == severity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain values, for JSON say."""
+        return {"findings": [asdict(finding) for finding in self.findings]}
+
+    @property
+    def headline(self) -> str:
+        """How many findings of each severity there are, in words."""
+        counts = [(len(self.of(severity)), severity) for severity in SEVERITIES]
+        words = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
+        return "Doctor: " + (", ".join(words) if words else "nothing found that will hurt")
+
+    def __repr__(self) -> str:
+        lines = [self.headline]
+        if self.findings:
+            lines += _row("severity", "what was found", "what to do")
+            lines.append("  ".join("-" * width for width in WIDTHS))
+        for finding in self.findings:
+            lines += _row(finding.severity, finding.sentence, finding.advice)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in (one.severity, one.sentence, one.advice))
+            + "</tr>"
+            for one in self.findings
+        )
+        head = "<tr><th>severity</th><th>what was found</th><th>what to do</th></tr>" if body else ""
+        return f"<table><caption>{html.escape(self.headline)}</caption>{head}{body}</table>"
+
+
+def _row(*cells: str) -> list[str]:
+    wrapped = [textwrap.wrap(cell, width) or [""] for cell, width in zip(cells, WIDTHS, strict=True)]
+    height = max(len(lines) for lines in wrapped)
+    columns = [lines + [""] * (height - len(lines)) for lines in wrapped]
+    rows = zip(*columns, strict=True)
+    return ["  ".join(f"{text:<{width}}" for text, width in zip(row, WIDTHS, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,82 @@
+"""Checks of labels and of queries that teach or measure nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.doctor.diagnosis import Finding
+from argrank.data.doctor.facts import Facts
+
+LARGEST_ELSEWHERE = 31  # LightGBM and XGBoost refuse larger labels with their exponential gain
+LARGEST_EXPONENT = 1023  # 2 to a larger power is beyond float64
+
+
+def label_range(facts: Facts) -> Iterator[Finding]:
+    """Report labels that are absent, beyond what gains allow, not whole numbers, or all relevant."""
+    y = facts.data.y
+    if not facts.data.is_judged:
+        advice = "enough to predict; to train or to evaluate, add labels"
+        yield Finding("labels", "note", "there are no labels", facts.data.n_documents, "", advice, facts.name)
+        return
+    highest = facts.row(int(np.argmax(y)))
+    if y.max() > LARGEST_EXPONENT:
+        what = f"labels up to {y.max():g}: the gain 2^label - 1 is beyond the largest number"
+        advice = 'use gain="linear" or a table of gains, or map the labels to a few grades'
+        yield Finding("labels", "error", what, int((y > LARGEST_EXPONENT).sum()), highest, advice, facts.name)
+    elif y.max() > LARGEST_ELSEWHERE:
+        what = f"labels up to {y.max():g}: with the gain 2^label - 1 the largest outweigh all others"
+        advice = 'use gain="linear" or a table of gains, or map the labels to a few grades'
+        yield Finding("labels", "warning", what, int((y > LARGEST_ELSEWHERE).sum()), highest, advice, facts.name)
+    fractional = y != np.floor(y)
+    if fractional.any():
+        example = facts.row(int(np.argmax(fractional)))
+        what = f"{fractional.sum():,} labels are not whole numbers"
+        advice = "fine here; LightGBM and XGBoost want whole numbers"
+        yield Finding("labels", "note", what, int(fractional.sum()), example, advice, facts.name)
+    if y.min() >= facts.relevant_at:
+        what = f"every document is relevant: the lowest label is {y.min():g}"
+        advice = f"if {y.min():g} means irrelevant, subtract it or set relevant_at; MAP, MRR and Prec@k are 1 otherwise"
+        yield Finding("labels", "warning", what, len(y), "", advice, facts.name)
+
+
+def without_relevant(facts: Facts) -> Iterator[Finding]:
+    """Report queries without a relevant document."""
+    if not facts.data.is_judged:
+        return
+    empty = np.maximum.reduceat(facts.data.y, facts.data.indptr[:-1]) < facts.relevant_at
+    if empty.all():
+        what = f"no document of any query has a label of {facts.relevant_at:g} or more"
+        advice = "check the label column and relevant_at: nothing can be learned or measured"
+        yield Finding("without-relevant", "error", what, len(empty), "", advice, facts.name)
+    elif empty.any():
+        advice = "evaluation skips and counts them by default, other tools call them 0 or 1; drop them with ar.clean"
+        yield _of_queries(facts, "without-relevant", "warning", empty, "no relevant document", advice)
+
+
+def one_label(facts: Facts) -> Iterator[Finding]:
+    """Report queries whose documents are all relevant to the same grade."""
+    if not facts.data.is_judged:
+        return
+    starts = facts.data.indptr[:-1]
+    low, high = np.minimum.reduceat(facts.data.y, starts), np.maximum.reduceat(facts.data.y, starts)
+    same = (low == high) & (low >= facts.relevant_at) & (facts.data.sizes > 1)
+    if same.any():
+        advice = "they hold no pair to learn from, and every ranking of them is perfect"
+        yield _of_queries(facts, "one-label", "warning", same, "documents of one label only", advice)
+
+
+def single_documents(facts: Facts) -> Iterator[Finding]:
+    """Report queries of a single document."""
+    single = facts.data.sizes == 1
+    if single.any():
+        advice = "there is nothing to rank: they raise every mean; drop them, or check that qid is the query's id"
+        yield _of_queries(facts, "single-documents", "warning", single, "a single document", advice)
+
+
+def _of_queries(facts: Facts, check: str, severity: str, found: NDArray[np.bool_], words: str, advice: str) -> Finding:
+    count = int(found.sum())
+    what = f"{count:,} of {len(found):,} queries {'has' if count == 1 else 'have'} {words}"
+    return Finding(check, severity, what, count, facts.query(int(np.argmax(found))), advice, facts.name)

@@ -1,0 +1,71 @@
+"""Checks of two sets that are used together: what one knows of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.doctor.diagnosis import Finding
+from argrank.data.doctor.facts import Facts
+
+
+def other_features(a: Facts, b: Facts) -> Iterator[Finding]:
+    """Report sets whose features do not agree in number or name."""
+    if a.data.n_features != b.data.n_features:
+        what = f"{a.data.n_features} features against {b.data.n_features}"
+        advice = "a model of one cannot score the other; read both with the same number of features"
+        yield Finding("other-features", "error", what, 1, "", advice, _names(a, b))
+    elif a.data.feature_names and b.data.feature_names and a.data.feature_names != b.data.feature_names:
+        what = "the features have different names or another order"
+        advice = "bring the columns into the same order"
+        yield Finding("other-features", "error", what, 1, "", advice, _names(a, b))
+
+
+def shared_queries(a: Facts, b: Facts) -> Iterator[Finding]:
+    """Report queries with identical documents in both sets, whatever their ids."""
+    shared = _same(a, b) & (b.data.sizes > 1)
+    if shared.any():
+        count = int(shared.sum())
+        what = f"{count:,} queries have exactly the same documents in both"
+        advice = "a leak: results on one say nothing about unseen queries; split by query, ar.QueryKFold does"
+        yield Finding("shared-queries", "error", what, count, b.query(int(np.argmax(shared))), advice, _names(a, b))
+
+
+def shared_ids(a: Facts, b: Facts) -> Iterator[Finding]:
+    """Report query ids that come in both sets with different documents."""
+    known = set(a.data.query_ids.tolist())
+    shared = np.array([query in known for query in b.data.query_ids.tolist()], bool) & ~_same(a, b)
+    if shared.any():
+        count = int(shared.sum())
+        what = f"{count:,} query ids are in both, with other documents"
+        advice = "a leak if an id means the same query in both; harmless if the sets number their queries separately"
+        yield Finding("shared-ids", "warning", what, count, b.query(int(np.argmax(shared))), advice, _names(a, b))
+
+
+def shared_documents(a: Facts, b: Facts) -> Iterator[Finding]:
+    """Report feature vectors, other than zero, that are in both sets under different queries."""
+    shared = np.isin(b.fingerprints, a.fingerprints) & (b.fingerprints != 0) & ~_same(a, b)[b.data.query_of_row]
+    if shared.any():
+        count = int(shared.sum())
+        what = f"{count:,} documents ({shared.mean():.1%}) have features that are also in the other set"
+        advice = "normal for coarse features; many of them may be the same queries with some documents removed"
+        yield Finding("shared-documents", "note", what, count, b.row(int(np.argmax(shared))), advice, _names(a, b))
+
+
+def _same(a: Facts, b: Facts) -> NDArray[np.bool_]:
+    """Tell for every query of b whether a has one with the same documents, which are not all zero."""
+    ours, theirs = (_contents(facts) for facts in (b, a))
+    same: NDArray[np.bool_] = np.isin(ours, theirs) & (ours != 0)
+    return same
+
+
+def _contents(facts: Facts) -> NDArray[np.uint64]:
+    """Return 64 bits per query that do not depend on the order of its documents."""
+    contents: NDArray[np.uint64] = np.add.reduceat(facts.fingerprints, facts.data.indptr[:-1])
+    return contents
+
+
+def _names(a: Facts, b: Facts) -> str:
+    return f"{a.name} and {b.name}"

@@ -1,0 +1,66 @@
+"""Identical feature vectors: found by 64-bit fingerprints of the rows, never by comparing pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank.data.dataset import Dataset
+
+ROWS_AT_ONCE = 1 << 10  # some hundred kilobytes at a time: the passes of the mixing stay in the cache
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+
+
+def fingerprints(X: Any) -> NDArray[np.uint64]:
+    """Return 64 bits per row that are equal for equal rows, whether dense or CSR, float32 or float64.
+
+    A row's fingerprint is the sum, modulo 2^64, of the mixed bits of its values that are not 0 (all NaN alike), each
+    mixed together with its column. Two different rows agree with a probability of about 2^-64.
+    """
+    columns = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _SEED)
+    if not sparse.issparse(X):
+        parts = (X[start : start + ROWS_AT_ONCE] for start in range(0, X.shape[0], ROWS_AT_ONCE))
+        return np.concatenate([_terms(part, columns).sum(axis=1, dtype=np.uint64) for part in parts])
+    totals = np.concatenate((np.zeros(1, np.uint64), np.cumsum(_terms(X.data, columns[X.indices]), dtype=np.uint64)))
+    prints: NDArray[np.uint64] = totals[X.indptr[1:]] - totals[X.indptr[:-1]]  # modulo 2^64: the sums may wrap
+    return prints
+
+
+def identical_in_query(data: Dataset, prints: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
+    """Return a number per stored row, the same for the rows of one query whose features are all equal."""
+    prints = fingerprints(data.X) if prints is None else prints
+    query = data.query_of_row
+    order = np.lexsort((prints, query))
+    new = np.ones(len(order), bool)
+    new[1:] = (prints[order][1:] != prints[order][:-1]) | (query[order][1:] != query[order][:-1])
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(new) - 1
+    return group
+
+
+def _terms(values: NDArray[Any], columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    values = values.astype(np.float64)
+    values[np.isnan(values)] = np.nan  # NaN has many bit patterns
+    terms = _mixed(values.view(np.uint64) ^ columns)
+    terms[values == 0] = 0
+    return terms
+
+
+def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the bits mixed one to one, so that every input bit changes about half of the output (SplitMix64)."""
+    bits = bits ^ (bits >> np.uint64(30))
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(27)
+    bits *= np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits
+
+
+def labels_in_group(group: NDArray[np.int64], labels: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the lowest and the highest label of every group of `identical_in_query`."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return np.minimum.reduceat(labels[order], starts), np.maximum.reduceat(labels[order], starts)
