@@ -27,6 +27,8 @@ _HOME = {
     "load_model": "argrank.models.files",
     "load_ratings": "argrank.data.collections",
     "make_ranker": "argrank.rankers",
+    "make_ranking": "argrank.data.synthetic",
+    "make_standin": "argrank.data.standins",
     "measure": "argrank.measures.names",
     "measure_names": "argrank.measures.names",
     "micro_average": "argrank.evaluation.across",
@@ -56,6 +58,8 @@ __all__ = [
     "load_model",
     "load_ratings",
     "make_ranker",
+    "make_ranking",
+    "make_standin",
     "measure",
     "measure_names",
     "micro_average",
@@ -77,6 +81,8 @@ if TYPE_CHECKING:
     from argrank.data.load import dump, load
     from argrank.data.normalise import normalise
     from argrank.data.scores import read_scores, write_scores
+    from argrank.data.standins import make_standin
+    from argrank.data.synthetic import make_ranking
     from argrank.evaluation.across import micro_average, winning_numbers
     from argrank.evaluation.compare import compare
     from argrank.evaluation.evaluate import evaluate

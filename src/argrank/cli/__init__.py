@@ -13,7 +13,7 @@ import typer
 from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
-COMMANDS: tuple[str, ...] = ()
+COMMANDS: tuple[str, ...] = ("convert",)
 
 INTERRUPTED = 130
 
@@ -69,7 +69,7 @@ def _text(error: BaseException) -> str:
     return str(message())
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     _complain(f"warning: {message}")
 
 

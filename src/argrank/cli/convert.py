@@ -1,0 +1,26 @@
+"""``argrank convert``: one file format to another."""
+
+import typer
+
+READ = "letor, csv, tsv, parquet or arrow"
+
+
+def run(
+    source: str = typer.Argument(..., metavar="INPUT", help="File to read; - is standard input."),
+    target: str = typer.Argument(..., metavar="OUTPUT", help="File to write, whole or not at all."),
+    source_format: str = typer.Option(None, "--from", metavar="FORMAT", help=f"{READ}; default: by the extension."),
+    target_format: str = typer.Option(None, "--to", metavar="FORMAT", help=f"{READ}, or qrels; default: likewise."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not say what was written."),
+) -> None:
+    """Convert between LETOR/SVMlight text, CSV, TSV, Parquet and Arrow; or write the labels as TREC qrels.
+
+    The extensions say which (.csv .tsv .parquet .arrow .feather .ipc .qrels; everything else is LETOR text), with .gz,
+    .xz, .bz2 or .zip after them for compressed files.
+    """
+    from argrank.data.load import dump, load
+
+    data = load(source, format=source_format, progress=not quiet)
+    dump(data, target, format=target_format)
+    if not quiet:
+        counts = f"{data.n_queries:,} queries, {data.n_documents:,} documents, {data.n_features:,} features"
+        typer.echo(f"{target}: {counts}", err=True)

@@ -1,0 +1,101 @@
+"""Known collections: what they hold, where to obtain them, and how to read a local copy.
+
+To add one, declare a `Collection` in a file of this folder and name it here.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from argrank.data.collections import gov, istella, million_query, movielens, mslr, ohsumed, yahoo
+from argrank.data.collections.checking import differences
+from argrank.data.collections.collection import Collection
+from argrank.data.collections.ratings import RatingFold, read_ratings
+from argrank.data.collections.reading import find_file, find_folder, read_fold
+from argrank.data.folds import Fold
+from argrank.errors import InputError, OptionError, unknown_name
+
+COLLECTIONS = (
+    gov.HP2003,
+    gov.HP2004,
+    istella.FULL,
+    istella.SMALL,
+    million_query.MQ2007,
+    million_query.MQ2007_AGG,
+    million_query.MQ2008,
+    mslr.SAMPLE,
+    mslr.WEB10K,
+    mslr.WEB30K,
+    gov.NP2003,
+    gov.NP2004,
+    ohsumed.LETOR2,
+    ohsumed.LETOR3,
+    ohsumed.LETOR3_NULL,
+    gov.TD2003,
+    gov.TD2004,
+    yahoo.SET1,
+    yahoo.SET2,
+    movielens.ML_100K,
+)
+
+
+def collection_names() -> list[str]:
+    """Return the names of the known collections."""
+    return [collection.name for collection in COLLECTIONS]
+
+
+def find_collection(name: str) -> Collection:
+    """Return what is known of a collection; upper and lower case do not matter."""
+    by_name = {collection.name.lower(): collection for collection in COLLECTIONS}
+    if name.lower() not in by_name:
+        raise unknown_name("collection", name, collection_names())
+    return by_name[name.lower()]
+
+
+def load_collection(
+    name: str, folder: str | os.PathLike[str] | None = None, fold: int = 1, *, dtype: Any = "float64"
+) -> Fold:
+    """Read one fold of a local copy of a known collection.
+
+    Parameters
+    ----------
+    name : str
+        One of `collection_names`.
+    folder : path, optional
+        Where the copy lies; by default the folder ``name`` in the folder that the environment variable ARGRANK_DATA
+        names. It holds ``Fold1`` … ``Fold5`` with ``train.txt``, ``vali.txt`` and ``test.txt``, or the parts
+        ``S1.txt`` … ``S5.txt`` (then fold f trains on three parts from Sf on, validates on the next and tests on the
+        one after), or for collections with one split its files; compressed ones will do.
+    fold : int
+        1 to 5; 1 for collections with one split.
+    dtype : "float64" or "float32"
+        Of the features.
+    """
+    known = find_collection(name)
+    if known.features is None:
+        raise OptionError(f"{known.name} has ratings and no features; expected load_ratings({known.name!r}) for it")
+    return read_fold(known, find_folder(known, folder), fold, dtype)
+
+
+def load_ratings(name: str = "ml-100k", folder: str | os.PathLike[str] | None = None, fold: int = 1) -> RatingFold:
+    """Read one official split (u1 … u5) of a local copy of MovieLens 100k as (user, item, rating) triples."""
+    known = find_collection(name)
+    if known.features is not None:
+        raise OptionError(f"{known.name} has features; expected load_collection({known.name!r}) for it")
+    if fold not in range(1, 6):
+        raise OptionError(f"fold: expected a number from 1 to 5, got {fold!r}")
+    place = find_folder(known, folder)
+    files = [find_file(place, f"u{fold}.{role}") for role in ("base", "test")]
+    if files[0] is None or files[1] is None:
+        raise InputError(f"{place}: expected u{fold}.base and u{fold}.test, got none; obtain them from {known.obtain}")
+    return RatingFold(read_ratings(files[0]), read_ratings(files[1]))
+
+
+def check_collection(name: str, folder: str | os.PathLike[str] | None = None) -> list[str]:
+    """Compare a local copy with the published counts and checksums.
+
+    Returns what differs, in words; an empty list says that everything that is known of the collection holds.
+    """
+    known = find_collection(name)
+    return differences(known, find_folder(known, folder))
