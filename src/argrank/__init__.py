@@ -36,6 +36,7 @@ _HOME = {
     "objective": "argrank.objectives",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.scores",
+    "why_differs": "argrank.evaluation.differs",
     "winning_numbers": "argrank.evaluation.across",
     "write_scores": "argrank.data.scores",
 }
@@ -67,6 +68,7 @@ __all__ = [
     "objective",
     "ranker_names",
     "read_scores",
+    "why_differs",
     "winning_numbers",
     "write_scores",
 ]
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
     from argrank.data.synthetic import make_ranking
     from argrank.evaluation.across import micro_average, winning_numbers
     from argrank.evaluation.compare import compare
+    from argrank.evaluation.differs import why_differs
     from argrank.evaluation.evaluate import evaluate
     from argrank.measures.conventions import convention_names
     from argrank.measures.names import measure, measure_names

@@ -1,0 +1,156 @@
+"""Generated ranking data: for tests, benchmarks and experiments, the same bits for the same seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+from argrank.data.dataset import Dataset
+from argrank.data.grouping import offsets
+from argrank.errors import OptionError, shown
+
+Floats = NDArray[np.float64]
+Generator = np.random.Generator
+
+
+def make_ranking(
+    n_queries: int = 100,
+    n_documents: int | tuple[int, int] = (20, 100),
+    n_features: int = 20,
+    *,
+    truth: str = "linear",
+    noise: float = 0.5,
+    grades: int = 5,
+    relevant: float | None = 0.2,
+    navigational: float = 0.0,
+    navigational_documents: int = 1000,
+    correlation: float = 0.0,
+    density: float | None = None,
+    dtype: DTypeLike = np.float64,
+    random_state: int = 0,
+) -> Dataset:
+    """Generate judged queries whose labels come from a known kind of truth plus noise.
+
+    Parameters
+    ----------
+    n_queries, n_features : int
+    n_documents : int or (int, int)
+        Documents a query: a number, or the bounds of a uniform draw (ragged lists).
+    truth : "linear" or "nonlinear"
+        What the labels depend on: a weighted sum of the features, or with squares and products that no linear model
+        can express. Its standard deviation is 1.
+    noise : float
+        Standard deviation of the noise added to the truth before labels are given.
+    grades : int
+        Number of labels, 0 to grades - 1, at least 2.
+    relevant : float or None
+        Share of documents with a label of 1 or more, over all informational queries, so that some of these may have
+        none; each higher grade is half as frequent as the one below. None makes all grades equally frequent.
+    navigational : float
+        Share of queries that have exactly one relevant document, of the highest grade, in a list of
+        ``navigational_documents``.
+    correlation : float
+        Correlation of each pair of features, from 0 up to below 1; 0 for CSR.
+    density : float, optional
+        Share of values that are not zero; features are CSR then.
+    dtype : float32 or float64
+    random_state : int
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> ar.make_ranking(50, 30, n_features=10, grades=3, random_state=1)
+    Dataset: 50 queries, 1,500 documents (30 to 30 a query), 10 features, float64; labels 0: 1,200, 1: 200, 2: 100
+    """
+    _check(truth=truth, grades=grades, relevant=relevant, navigational=navigational, density=density)
+    if not 0 <= correlation < 1 or (correlation and density is not None) or noise < 0:
+        raise OptionError(f"correlation, noise: expected 0 <= {correlation!r} < 1 (0 for CSR) and {noise!r} >= 0")
+    rng = np.random.default_rng(random_state)
+    low, high = (n_documents, n_documents) if isinstance(n_documents, int) else n_documents
+    if not 1 <= low <= high or n_queries < 1 or n_features < 1 or navigational_documents < 2:
+        raise OptionError(
+            "expected positive numbers of queries, features and documents (low <= high), got "
+            f"{n_queries!r}, {n_features!r}, {shown(n_documents)}, {navigational_documents!r}"
+        )
+    sizes = rng.integers(low, high, size=n_queries, endpoint=True)
+    navigates = np.zeros(n_queries, bool)
+    navigates[rng.permutation(n_queries)[: round(navigational * n_queries)]] = True
+    sizes[navigates] = navigational_documents
+    indptr = offsets(sizes)
+    X = draw_features(rng, int(indptr[-1]), n_features, correlation, density)
+    score = noisy_truth(rng, X, truth, noise)
+    in_navigational = np.repeat(navigates, sizes)
+    y = np.zeros(len(score))
+    y[~in_navigational] = _grade(score[~in_navigational], grades, relevant)
+    for query in np.flatnonzero(navigates):
+        y[indptr[query] + np.argmax(score[indptr[query] : indptr[query + 1]])] = grades - 1
+    return Dataset(X.astype(dtype), y, group=sizes)
+
+
+def draw_features(rng: Generator, n_rows: int, n_features: int, correlation: float, density: float | None) -> Any:
+    """Draw normal features, with one common factor that gives each pair its correlation; CSR for a density."""
+    if density is not None:
+        cells = _filled(rng, n_rows * n_features, density)
+        rows, columns = np.divmod(cells, n_features)
+        indptr = offsets(np.bincount(rows, minlength=n_rows))
+        return sparse.csr_matrix((rng.standard_normal(len(cells)), columns, indptr), shape=(n_rows, n_features))
+    X = rng.standard_normal((n_rows, n_features))
+    if correlation:
+        X *= np.sqrt(1 - correlation)
+        X += np.sqrt(correlation) * rng.standard_normal((n_rows, 1))
+    return X
+
+
+def _filled(rng: Generator, n_cells: int, density: float) -> NDArray[np.int64]:
+    """Draw the numbers of the cells that hold a value, each with the same probability, by the gaps between them."""
+    cells = np.zeros(0, np.int64)
+    last = -1
+    while last < n_cells:
+        gaps = rng.geometric(density, size=1000 + int(1.1 * density * (n_cells - last)))
+        cells = np.concatenate((cells, last + np.cumsum(gaps)))
+        last = int(cells[-1])
+    return cells[cells < n_cells]
+
+
+def noisy_truth(rng: Generator, X: Any, truth: str, noise: float) -> Floats:
+    """Return what the labels depend on: a function of the features of standard deviation 1, plus noise."""
+    weights = rng.standard_normal(X.shape[1])
+    score: Floats = np.asarray(X @ weights)
+    if truth == "nonlinear":
+        first, second = (np.asarray(X @ rng.standard_normal(X.shape[1])) for _ in range(2))
+        score = _standard(score) + _standard(first) * _standard(second) - _standard(first) ** 2 / 2
+    return _standard(score) + noise * rng.standard_normal(len(score))
+
+
+def _standard(score: Floats) -> Floats:
+    deviation = float(score.std())
+    standard: Floats = (score - score.mean()) / (deviation if deviation > 0 else 1.0)
+    return standard
+
+
+def _grade(score: Floats, grades: int, relevant: float | None) -> Floats:
+    if relevant is None:
+        shares = np.full(grades - 1, 1 / grades)
+    else:
+        halves = 0.5 ** np.arange(grades - 1)
+        shares = relevant * halves / halves.sum()
+    at_least = np.round(np.cumsum(shares[::-1])[::-1] * len(score)).astype(int)  # documents of grade 1, 2, … or more
+    rank = np.empty(len(score), np.int64)
+    rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
+    labels: Floats = (rank[:, None] < at_least).sum(axis=1).astype(np.float64)
+    return labels
+
+
+def _check(truth: str, grades: int, relevant: float | None, navigational: float, density: float | None) -> None:
+    if truth not in ("linear", "nonlinear"):
+        raise OptionError(f'truth: expected "linear" or "nonlinear", got {truth!r}')
+    if density == 0:
+        raise OptionError("density: expected a share above 0, got 0")
+    if grades < 2:
+        raise OptionError(f"grades: expected at least 2, got {grades!r}")
+    for name, share in (("relevant", relevant), ("navigational", navigational), ("density", density)):
+        if share is not None and not 0 <= share <= 1:
+            raise OptionError(f"{name}: expected a share from 0 to 1, got {share!r}")
