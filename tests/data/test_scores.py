@@ -115,12 +115,12 @@ def test_parquet_without_pyarrow_names_the_extra(data, write, monkeypatch):
         ("s.txt", "b 0 1\na 0 x\nb 1 3\na 1 4\n", r"s\.txt:2: expected a finite number as score, got 'x'"),
         ("s.txt", "c Q0 d1 1 0.5 tag\n", "expected queries of the data such as 'a', got 'c'"),
         ("s.txt", "a Q0 e1 1 0.5 tag\n", "expected documents of the data such as 'd1', got 'e1'"),
-        ("s.csv", "", "a line of column names"),
+        ("s.csv", "", "a line with the names"),
         ("s.csv", "x,y\n1,2\n", "expected a column 'score', got 'x, y'; choose one"),
-        ("s.csv", "x,score\n1,2\n1\n", r"s\.csv:3: expected 2 columns, got 1"),
+        ("s.csv", "x,score\n1,2\n1\n", r"s\.csv:3: expected 2 cells, got 1"),
         ("s.csv", 'x,score\n"two\nlines",1\n1,?\n', r"s\.csv:4: .* got '\?'"),
-        ("s.csv", 'score\n"1\n', r"s\.csv:\d: expected quoted cells that end"),
-        ("s.parquet", b"PAR1 and nothing", r"s\.parquet: expected a parquet table"),
+        ("s.csv", 'score\n"1\n', r"s\.csv:\d: expected delimited text"),
+        ("s.parquet", b"PAR1 and nothing", r"s\.parquet: expected a complete parquet file"),
     ],
 )
 def test_refused_files(data, write, name, text, message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import typer
 from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
-COMMANDS: tuple[str, ...] = ("convert",)
+COMMANDS: tuple[str, ...] = ("evaluate", "compare", "convert")
 
 INTERRUPTED = 130
 
@@ -58,7 +59,10 @@ def _app() -> typer.Typer:
             typer.echo(context.get_help())
 
     for name in COMMANDS:
-        app.command(name)(importlib.import_module(f"argrank.cli.{name}").run)
+        run = importlib.import_module(f"argrank.cli.{name}").run
+        # a backspace before a paragraph keeps its lines as they are
+        text = inspect.cleandoc(run.__doc__ or "").replace("\nExamples:\n", "\n\b\nExamples:\n")
+        app.command(name, help=text)(run)
     return app
 
 

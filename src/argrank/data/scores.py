@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import math
 import os
@@ -15,17 +14,18 @@ from numpy.typing import NDArray
 
 from argrank._files import STDIN, open_bytes, split_suffixes, write_bytes
 from argrank.data import checks
+from argrank.data.arrow import read_columns
 from argrank.data.dataset import Dataset
+from argrank.data.load import EXTENSIONS
+from argrank.data.tables import DELIMITERS, TABLES
 from argrank.data.text import id_texts, read_number, text_lines
 from argrank.data.trec import align_run, read_run
-from argrank.errors import FormatError, InputError, MissingExtraError, OptionError, shown
+from argrank.errors import FormatError, InputError, OptionError, shown
 
 PathLike = str | os.PathLike[str]
 Array = NDArray[np.float64]
 
 DEFAULT_COLUMN = "score"
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-ARROW_SUFFIXES = (".parquet", ".pq", ".arrow", ".feather")
 RANKLIB_FIELDS, TREC_FIELDS = 3, 6
 
 
@@ -40,11 +40,11 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Arr
     - a column of a .csv, .tsv, .parquet or .arrow table in the order of the data's rows: ``column``, by default
       ``score``, or the only one there is.
     """
-    suffix = split_suffixes(path)[0]
-    if suffix in ARROW_SUFFIXES:
-        scores = _arrow_column(path, suffix, column)
-    elif suffix in DELIMITERS:
-        scores = _delimited_column(path, DELIMITERS[suffix], column)
+    kind = EXTENSIONS.get(split_suffixes(path)[0])
+    if kind in DELIMITERS:
+        scores = _delimited_column(path, DELIMITERS[kind], column)
+    elif kind in TABLES:
+        scores = _arrow_column(path, kind, column)
     elif column is not None:
         raise OptionError(f"column: {os.fspath(path)} is no table (.csv .tsv .parquet .arrow) with a column {column!r}")
     else:
@@ -130,37 +130,26 @@ def _choose(path: PathLike, names: list[str], column: str | None) -> str:
 
 
 def _delimited_column(path: PathLike, delimiter: str, column: str | None) -> Array:
+    cells, lines = [], []
     with open_bytes(path) as stream:
-        text = "".join(text_lines(stream, path))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        names = next(reader, None)
-        if names is None:
-            raise FormatError(path, None, "a line of column names", "an empty file")
-        place = names.index(_choose(path, names, column))
-        cells, lines = [], []
-        for row in filter(None, reader):
-            if len(row) != len(names):
-                raise FormatError(path, reader.line_num, f"{len(names)} columns", str(len(row)))
-            cells.append(row[place])
-            lines.append(reader.line_num)
-    except csv.Error as error:
-        raise FormatError(path, reader.line_num, "quoted cells that end", str(error)) from error
+        reader = csv.reader(text_lines(stream, path), delimiter=delimiter, strict=True)
+        try:
+            names = next(reader, None)
+            if not names:
+                raise FormatError(path, None, "a line with the names of the columns", "an empty file")
+            place = names.index(_choose(path, names, column))
+            for row in filter(None, reader):  # an empty line is no row
+                if len(row) != len(names):
+                    raise FormatError(path, reader.line_num, f"{len(names)} cells", str(len(row)))
+                cells.append(row[place])
+                lines.append(reader.line_num)
+        except csv.Error as error:
+            raise FormatError(path, reader.line_num, "delimited text", str(error)) from error
     return _numbers(path, cells, lines)
 
 
-def _arrow_column(path: PathLike, suffix: str, column: str | None) -> Array:
-    try:
-        import pyarrow as pa
-        from pyarrow import feather, parquet
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "parquet", f"reading {os.fspath(path)}") from error
-    with open_bytes(path) as stream:
-        source = pa.BufferReader(stream.read())
-    try:
-        table = parquet.read_table(source) if suffix in (".parquet", ".pq") else feather.read_table(source)
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(path, None, f"a {suffix[1:]} table", str(error)) from error
+def _arrow_column(path: PathLike, kind: str, column: str | None) -> Array:
+    table = read_columns(path, kind)
     name = _choose(path, list(table.column_names), column)
     try:
         return checks.numbers(table.column(name).to_numpy(), table.num_rows, f"column {name!r}", "score")

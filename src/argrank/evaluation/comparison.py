@@ -23,6 +23,12 @@ TEST_TITLES = {
 }
 
 
+def check_format(format: str) -> None:  # noqa: A002 (what the command line calls it)
+    """Refuse the name of a format that ``Comparison.render`` does not know."""
+    if format != "json" and format not in rendering.FORMATS:
+        raise unknown_name("format", format, [*rendering.FORMATS, "json"])
+
+
 @dataclass(frozen=True)
 class PairResult:
     """System ``a`` against system ``b`` on one measure; differences are a minus b, query by query."""
@@ -108,10 +114,9 @@ class Comparison:
 
     def render(self, format: str) -> str:  # noqa: A002 (what the command line calls it)
         """Return the comparison as "text", "markdown", "latex", "html" or "json"."""
+        check_format(format)
         if format == "json":
             return self.to_json()
-        if format not in rendering.FORMATS:
-            raise unknown_name("format", format, [*rendering.FORMATS, "json"])
         return rendering.FORMATS[format]((self._means_table(), self._pairs_table()), self._footer())
 
     def to_text(self) -> str:

@@ -1,0 +1,81 @@
+"""``argrank compare``: which system is better, and whether that is more than chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from argrank._files import split_suffixes
+from argrank.cli import _options as options
+from argrank.errors import OptionError
+
+
+def run(
+    data: str = options.DATA,
+    scores: list[str] = typer.Argument(
+        ..., metavar="SCORES...", help="Two or more files of scores as for `argrank evaluate`, or NAME=FILE."
+    ),
+    measures: list[str] = options.MEASURES,
+    convention: str = options.CONVENTION,
+    column: str | None = options.COLUMN,
+    baseline: str | None = typer.Option(
+        None, "--baseline", metavar="NAME", help="Compare all others with this system only."
+    ),
+    test: str = typer.Option("t", "--test", metavar="t|wilcoxon|randomisation", help="The paired test."),
+    correction: str = typer.Option(
+        "holm", "--correction", metavar="holm|none", help="Correction of p for the number of pairs."
+    ),
+    level: float = typer.Option(0.05, "--level", help="What counts as significant; intervals cover the rest."),
+    n_resamples: int = typer.Option(10_000, "--resamples", help="Of the bootstrap and the randomisation test."),
+    random_state: int = typer.Option(0, "--seed", help="Seed of the resampling."),
+    output_format: str = typer.Option(
+        "text", "--format", metavar="text|markdown|latex|json|html", help="How the tables are written."
+    ),
+    output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE", help="Write to a file."),
+) -> None:
+    """Compare systems on the same queries: paired test, corrected p, interval, effect size, wins and losses.
+
+    A system is called by its file's name without the ending, or as you say with NAME=FILE.
+
+    Examples:
+      argrank compare test.txt bm25.txt ours.txt
+      argrank compare test.txt bm25=old.txt ours=new.txt --baseline bm25 -m ndcg@10,map
+      argrank compare test.txt *.run --test randomisation --format latex -o table.tex
+    """
+    from argrank.data.load import load
+    from argrank.data.scores import read_scores
+    from argrank.evaluation.compare import compare
+    from argrank.evaluation.comparison import check_format
+
+    check_format(output_format)
+    names = options.measure_names(measures)
+    files = _systems(scores)
+    judged = load(data)
+    result = compare(
+        {name: read_scores(file, judged, column) for name, file in files.items()},
+        judged,
+        names,
+        convention=convention,
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        level=level,
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )
+    options.write_text(result.render(output_format), output)
+
+
+def _systems(given: list[str]) -> dict[str, str]:
+    """Return file by system name; a file whose own name has an equals sign is taken as it is."""
+    files: dict[str, str] = {}
+    for text in given:
+        name, equals, file = text.partition("=")
+        if not equals or not name or Path(text).exists():
+            path = Path(text)
+            name, file = Path(path.stem if split_suffixes(path)[1] else path.name).stem, text
+        if name in files:
+            raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
+        files[name] = file
+    return files
