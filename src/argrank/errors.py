@@ -4,7 +4,8 @@
 
     ArgrankError
     ├── InputError          arrays, frames or scores that cannot be used        (also a ValueError)
-    │   └── FormatError     a file's contents, with file and line
+    │   ├── FormatError     a file's contents, with file and line
+    │   └── InputTypeError  objects where numbers belong                         (also a TypeError)
     ├── OptionError         an unknown name or a parameter out of range          (also a ValueError)
     ├── ModelError          a model file that is refused
     └── MissingExtraError   an optional package is needed and not installed      (also an ImportError)
@@ -37,6 +38,10 @@ class FormatError(InputError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.path, self.line, self.expected, self.got)
+
+
+class InputTypeError(InputError, TypeError):
+    """Objects of a type that can never be used, where numbers belong."""
 
 
 class OptionError(ArgrankError, ValueError):

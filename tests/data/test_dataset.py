@@ -197,7 +197,7 @@ def test_words():
         ({"X": np.ones((4, 2)) * 1j}, "real numbers"),
         ({"X": [["a", "b"]] * 4}, "X: expected numbers"),
         ({"X": np.ones((0, 2)), "y": [], "qid": []}, "at least one row"),
-        ({"X": np.ones((4, 0))}, "at least one feature"),
+        ({"X": np.ones((4, 0))}, "a minimum of 1 is required"),
         ({"y": [0, 1, 2]}, "one label for each of 4 rows"),
         ({"y": [0, 1, -1, 0]}, "labels >= 0, got -1 in row 2"),
         ({"y": [0, 1, np.nan, 0]}, "finite numbers, got nan"),

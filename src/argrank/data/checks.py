@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank.errors import InputError, shown
+from argrank.errors import InputError, InputTypeError, shown
 
 CHECK_ROWS = 1 << 14  # rows looked at together, so that a check needs little memory
 
@@ -41,7 +41,9 @@ def features(X: Any) -> Any:
     if array.dtype not in (np.float32, np.float64):
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except TypeError as error:
+            raise InputTypeError(f"X: expected numbers: {error}") from error
+        except ValueError as error:
             raise InputError(f"X: expected numbers, got {error}") from error
     if array.ndim != 2:
         raise InputError(
@@ -110,7 +112,8 @@ def weights(values: Any, n: int, what: str, each: str) -> NDArray[np.float64]:
     """Return weights, one for each row (or query): not negative, not all zero."""
     array = numbers(values, n, what, "weight", each)
     if (array < 0).any() or not array.any():
-        raise InputError(f"{what}: expected weights >= 0, at least one positive, got a minimum of {array.min():g}")
+        got = f"a minimum of {array.min():g}" if array.any() else "a zero weight everywhere"
+        raise InputError(f"{what}: expected weights >= 0, not all zero, got {got}")
     return array
 
 

@@ -115,7 +115,7 @@ class Dataset:
         if n_rows == 0:
             raise InputError(f"X: expected at least one row, got an array of shape {X.shape} (0 sample(s))")
         if X.shape[1] == 0:
-            raise InputError(f"X: expected at least one feature, got 0 feature(s) (shape={X.shape})")
+            raise InputError(f"X: got 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
         queries = _group(given["qid"], group, n_rows)
         fields: dict[str, Any] = {
             "indptr": queries.indptr,
@@ -141,10 +141,10 @@ class Dataset:
         self._freeze(X=X, feature_base=feature_base, **fields)
 
     @classmethod
-    def _assemble(cls, **fields: Any) -> Dataset:
+    def _assemble(cls, rows: Any = None, **fields: Any) -> Dataset:
         """Make a Dataset of checked parts that are already grouped by query."""
         data = object.__new__(cls)
-        data._freeze(rows=None, **fields)
+        data._freeze(rows=rows, **fields)
         return data
 
     def _freeze(self, **fields: Any) -> None:

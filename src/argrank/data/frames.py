@@ -51,7 +51,7 @@ def feature_columns(frame: Any) -> Any:
     import narwhals as nw
 
     table = nw.from_native(frame, eager_only=True)
-    return table.select([name for name in table.columns if name not in COLUMNS]).to_native()
+    return table.drop([name for name in COLUMNS if name in table.columns]).to_native()
 
 
 def _matrix(table: Any, names: list[str]) -> NDArray[Any]:

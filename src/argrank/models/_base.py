@@ -23,6 +23,7 @@ class Model(ABC):
 
     kind: ClassVar[str]
     feature_names: tuple[str, ...] | None
+    normaliser: Normaliser | None
     training: Mapping[str, Any]
 
     @property
@@ -31,9 +32,9 @@ class Model(ABC):
         """Number of features a row must have."""
 
     @property
-    @abstractmethod
     def needs_queries(self) -> bool:
         """Whether a score depends on the other documents of the query (per-query normalisation)."""
+        return self.normaliser is not None and self.normaliser.needs_queries
 
     @abstractmethod
     def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:

@@ -38,11 +38,6 @@ class LinearModel(Model):
         """Number of weights."""
         return len(self.weights)
 
-    @property
-    def needs_queries(self) -> bool:
-        """Whether the normaliser looks at a whole query."""
-        return self.normaliser is not None and self.normaliser.needs_queries
-
     def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return ``normalised X @ weights`` in float64."""
         if self.normaliser is not None:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank.data.dataset import Dataset
+from argrank.measures.gains import check_gain, gains_of
 from argrank.objectives._base import Floats, Integers, Objective, Prepared, require_labels
 
 
 @dataclass(frozen=True)
 class SquaredError(Objective):
-    """Sum over a query's documents of ``(score - label)^2``, times the row's weight where given."""
+    """Sum over a query's documents of ``(score + intercept - gain of the label)^2``, times the row's weight."""
 
     name: ClassVar[str] = "regression"
     second_order: ClassVar[bool] = True
 
+    gain: Any = "linear"
+    intercept: float = 0.0
+
     def prepare(self, data: Dataset) -> Prepared:
-        """Keep labels and row weights."""
-        return _Targets(data.indptr, require_labels(data, self.name), data.sample_weight)
+        """Keep targets and row weights."""
+        targets = gains_of(require_labels(data, self.name), check_gain(self.gain)) - self.intercept
+        return _Targets(data.indptr, targets, data.sample_weight)
 
 
 class _Targets(Prepared):

@@ -1,0 +1,43 @@
+"""Learners as scikit-learn estimators: an objective, a model and a solver put together; one file per family."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, cast
+
+from argrank.errors import OptionError, unknown_name
+
+if TYPE_CHECKING:
+    from argrank.rankers._base import BaseRanker
+
+#: Registered learners: name -> module and class. The command line, the contract tests and the docs follow from it.
+RANKERS = {
+    "rank-svm": ("argrank.rankers.rank_svm", "RankSVM"),
+    "regression": ("argrank.rankers.regression", "Regression"),
+}
+
+
+def ranker_names() -> list[str]:
+    """Return the names of all registered learners."""
+    return sorted(RANKERS)
+
+
+def ranker_class(name: str) -> type[BaseRanker]:
+    """Return the class of a registered learner."""
+    if name not in RANKERS:
+        raise unknown_name("ranker", name, RANKERS)
+    module, attribute = RANKERS[name]
+    return cast("type[BaseRanker]", getattr(importlib.import_module(module), attribute))
+
+
+def make_ranker(name: str, **parameters: Any) -> BaseRanker:
+    """Make a learner by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
+    cls = ranker_class(name)
+    try:
+        return cls(**parameters)
+    except TypeError as error:
+        known = cls._get_param_names()
+        unknown = next((parameter for parameter in parameters if parameter not in known), None)
+        if unknown is None:
+            raise
+        raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error

@@ -1,0 +1,88 @@
+"""The trace of a fit: what every iteration saw, as columns, and the watcher that records it."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._progress import Progress
+
+Facts = Mapping[str, float]
+
+
+class Trace:
+    """One row per iteration. ``trace["objective"]`` is a column, ``trace[-1]`` a row, ``len(trace)`` their number."""
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, float]] = []
+
+    def append(self, facts: Facts) -> None:
+        """Add the facts of one iteration."""
+        self._rows.append(dict(facts))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of what was recorded, in order of appearance."""
+        return list(dict.fromkeys(name for row in self._rows for name in row))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        return iter(self._rows)
+
+    def __getitem__(self, key: str | int) -> NDArray[np.float64] | dict[str, float]:
+        if isinstance(key, str):
+            if key not in self.columns:
+                raise KeyError(key)
+            return np.array([row.get(key, np.nan) for row in self._rows])
+        return self._rows[key]
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return the columns as lists."""
+        return {name: [row.get(name, float("nan")) for row in self._rows] for name in self.columns}
+
+    def __repr__(self) -> str:
+        if not self._rows:
+            return "Trace: no iterations"
+        columns = self.columns
+        shown = self._rows if len(self._rows) <= 12 else [*self._rows[:5], {}, *self._rows[-6:]]
+        cells = [columns, *([f"{row[name]:.6g}" if name in row else "…" for name in columns] for row in shown)]
+        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+        lines = [[cell.rjust(width) for cell, width in zip(line, widths, strict=True)] for line in cells]
+        return "\n".join("  ".join(line) for line in lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+class Watcher:
+    """What a solver calls after every iteration: records, measures on validation data, shows progress."""
+
+    def __init__(
+        self, name: str, validations: Sequence[tuple[str, Callable[[NDArray[np.float64]], float]]], verbose: int
+    ) -> None:
+        self.trace = Trace()
+        self._validations, self._begin = validations, time.perf_counter()
+        self._progress = Progress(f"training {name}", None, enabled=verbose >= 0)
+        self._own_seconds = 0.0
+
+    def __call__(self, weights: NDArray[np.float64], facts: Facts) -> None:
+        """Record one iteration."""
+        now = time.perf_counter()
+        row: dict[str, float] = {"iteration": len(self.trace) + 1, **facts}
+        row |= {column: measure(weights) for column, measure in self._validations}
+        self._own_seconds += time.perf_counter() - now
+        row["seconds"] = now - self._begin
+        self.trace.append(row)
+        self._progress.advance(1, f"iteration {len(self.trace)}, objective {facts['objective']:.6g}")
+
+    def __enter__(self) -> Watcher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.__exit__(None, None, None)

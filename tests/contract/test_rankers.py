@@ -1,0 +1,242 @@
+"""Every registered learner: scikit-learn's checks, order of rows, same bits, save and load, bad input."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import argrank as ar
+from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.rankers import ranker_class
+
+NAMES = ar.ranker_names()
+ROW_WEIGHTS = "a pairwise or listwise loss has no use for weights per row and refuses unequal ones"
+
+#: Checks of scikit-learn that cannot apply to ranking, with the reason.
+CANNOT_APPLY = {
+    "check_sample_weights_not_overwritten": ROW_WEIGHTS,
+    "check_sample_weight_equivalence_on_dense_data": ROW_WEIGHTS,
+    "check_sample_weight_equivalence_on_sparse_data": ROW_WEIGHTS,
+}
+
+
+def cannot_apply(ranker):
+    return {} if ranker.uses_row_weights else CANNOT_APPLY
+
+
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")  # scikit-learn gives no query ids
+@parametrize_with_checks([ar.make_ranker(name) for name in NAMES], expected_failed_checks=cannot_apply)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return ar.make_ranking(60, (5, 30), 6, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def frame(data):
+    import pandas as pd
+
+    columns = {f"f{i}": data.X[:, i] for i in range(data.n_features)}
+    return pd.DataFrame(columns | {"qid": data.query_ids[data.query_of_row], "label": data.y})
+
+
+def qid_of(data):
+    return data.query_ids[data.query_of_row]
+
+
+@pytest.fixture(params=NAMES)
+def ranker(request):
+    return ar.make_ranker(request.param)
+
+
+def test_it_learns_something(ranker, data):
+    train, test = data.split(0.5, 0.5)
+    nothing = ar.evaluate(np.zeros(test.n_documents), test, "ndcg@10").means["ndcg@10"]
+    assert ranker.fit(train).score(test) > nothing + 0.1
+
+
+def test_the_order_of_rows_does_not_matter(ranker, data):
+    shuffled = np.random.default_rng(0).permutation(data.n_documents)
+    expected = clone(ranker).fit(data).predict(data)
+    fitted = ranker.fit(data.X[shuffled], data.y[shuffled], qid=qid_of(data)[shuffled])
+    np.testing.assert_allclose(fitted.predict(data.X[shuffled]), expected[shuffled], rtol=1e-6, atol=1e-8)
+    orders = fitted.rank(data.X[shuffled], qid=qid_of(data)[shuffled])
+    for order in orders:
+        assert len({qid_of(data)[shuffled][row] for row in order}) == 1
+        assert (np.diff(fitted.predict(data.X[shuffled])[order]) <= 0).all()
+    assert sorted(np.concatenate(orders).tolist()) == list(range(data.n_documents))
+
+
+def test_frames_groups_and_arrays_are_the_same_data(ranker, data, frame):
+    import polars as pl
+
+    expected = clone(ranker).fit(data).coef_
+    for fitted in (
+        clone(ranker).fit(data.X, data.y, qid=qid_of(data)),
+        clone(ranker).fit(data.X, data.y, group=data.sizes),
+        clone(ranker).fit(frame),
+        clone(ranker).fit(frame.drop(columns="label"), frame["label"]),
+        clone(ranker).fit(pl.from_pandas(frame)),
+    ):
+        np.testing.assert_array_equal(fitted.coef_, expected)
+
+
+def test_sparse_and_dense_agree(ranker, data):
+    X = np.where(np.abs(data.X) < 0.5, 0.0, data.X)
+    dense = clone(ranker).fit(X, data.y, group=data.sizes)
+    thin = clone(ranker).fit(sparse.csr_matrix(X), data.y, group=data.sizes)
+    np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(thin.predict(sparse.csr_matrix(X)), dense.predict(X), rtol=1e-6, atol=1e-8)
+
+
+def test_same_bits_for_any_number_of_threads(ranker):
+    data = ar.make_ranking(300, (40, 90), 8, random_state=5)  # several blocks of queries
+    one, two = (clone(ranker).set_params(n_jobs=n).fit(data) for n in (1, 2))
+    assert one.coef_.tobytes() == two.coef_.tobytes()
+    assert one.objective_ == two.objective_
+    again = clone(ranker).set_params(n_jobs=2).fit(data)
+    assert again.coef_.tobytes() == two.coef_.tobytes()
+
+
+@pytest.mark.parametrize("normalise", [None, "standard", "query-minmax"])
+def test_a_saved_model_scores_the_same(ranker, data, tmp_path, normalise):
+    ranker.set_params(normalise=normalise).fit(data)
+    ranker.save(tmp_path / "model.json")
+    loaded = ar.load_model(tmp_path / "model.json")
+    assert loaded.predict(data).tobytes() == ranker.predict(data).tobytes()
+    assert [a.tolist() for a in loaded.rank(data)] == [a.tolist() for a in ranker.rank(data)]
+    assert loaded.training["data"] == data.fingerprint
+    assert loaded.training["parameters"]["normalise"] == normalise
+
+
+def test_per_query_normalisation_needs_the_queries(ranker, data):
+    ranker.set_params(normalise="query-minmax").fit(data)
+    with pytest.raises(InputError, match="qid or group, got neither"):
+        ranker.predict(data.X)
+    shuffled = np.random.default_rng(1).permutation(data.n_documents)
+    np.testing.assert_array_equal(
+        ranker.predict(data.X[shuffled], qid=qid_of(data)[shuffled]), ranker.predict(data)[shuffled]
+    )
+
+
+def test_pickle_and_joblib_keep_a_fitted_ranker(ranker, data, tmp_path):
+    expected = ranker.fit(data).predict(data)
+    joblib.dump(ranker, tmp_path / "ranker.joblib")
+    for again in (pickle.loads(pickle.dumps(ranker)), joblib.load(tmp_path / "ranker.joblib")):
+        np.testing.assert_array_equal(again.predict(data), expected)
+
+
+def test_grid_search_by_query_with_routing(ranker, data):
+    grid = {"C": [0.01, 1.0]} if "C" in ranker.get_params() else {"ridge": [0.0, 10.0]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(ranker, grid, cv=GroupKFold(3))
+        search.fit(data.X, data.y, qid=qid_of(data), groups=qid_of(data))
+    assert set(search.best_params_) == set(grid)
+    assert 0 < search.best_score_ <= 1
+
+
+def test_grid_search_by_query_with_a_frame_and_no_routing(ranker, frame):
+    scores = cross_val_score(ranker, frame.drop(columns="label"), frame["label"], groups=frame["qid"], cv=GroupKFold(3))
+    assert (scores > 0).all()
+
+
+def test_a_pipeline_passes_the_queries_on(ranker, data):
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), ranker).fit(data.X, data.y, qid=qid_of(data))
+        assert pipeline.score(data.X, data.y, qid=qid_of(data)) > 0.5
+
+
+def test_pyterrier_calling_convention(ranker, data):
+    train, valid = data.split(0.7, 0.3, random_state=None)
+    ranker.fit(train.X, train.y, group=train.sizes, eval_set=[(valid.X, valid.y)], eval_group=[valid.sizes])
+    assert ranker.predict(valid.X).shape == (valid.n_documents,)
+    assert ranker.trace_["validation"][-1] == pytest.approx(ranker.score(valid))
+
+
+@pytest.mark.parametrize("spelling", ["dataset", "list", "pair", "qid"])
+def test_validation_sets_in_every_spelling(ranker, data, spelling):
+    train, valid = data.split(0.7, 0.3)
+    arguments = {
+        "dataset": {"eval_set": valid},
+        "list": {"eval_set": [valid, train]},
+        "pair": {"eval_set": (valid.X, valid.y), "eval_group": valid.sizes},
+        "qid": {"eval_set": [(valid.X, valid.y)], "eval_qid": [qid_of(valid)]},
+    }[spelling]
+    ranker.fit(train, **arguments)
+    assert ranker.trace_["validation"][-1] == pytest.approx(ranker.score(valid))
+    if spelling == "list":
+        assert ranker.trace_["validation_1"][-1] == pytest.approx(ranker.score(train))
+
+
+def test_query_weights_count_like_repeated_queries(ranker, data):
+    weight = np.random.default_rng(2).integers(1, 4, data.n_queries)
+    repeated = [data.select([q]) for q, times in enumerate(weight) for _ in range(times)]
+    X = np.concatenate([part.X for part in repeated])
+    y = np.concatenate([part.y for part in repeated])
+    many = clone(ranker).fit(X, y, group=[part.n_documents for part in repeated])
+    weighted = clone(ranker)
+    if "C" in ranker.get_params():  # C multiplies a sum over queries: as many queries, the same sum
+        weighted.set_params(C=ranker.C * weight.sum() / data.n_queries)
+    weighted.fit(data.X, data.y, group=data.sizes, query_weight=weight)
+    np.testing.assert_allclose(weighted.coef_, many.coef_, rtol=1e-5, atol=1e-7)
+
+
+def test_missing_values_and_unjudged_data_are_refused(ranker, data):
+    X = data.X.copy()
+    X[3, 2] = np.nan
+    with pytest.raises(InputError, match=r"(?s)missing.*impute"):
+        ranker.fit(X, data.y, group=data.sizes)
+    with pytest.raises(InputError, match="without labels"):
+        ranker.fit(ar.Dataset(data.X, group=data.sizes))
+    ranker.fit(data)
+    with pytest.raises(InputError, match="missing"):
+        ranker.predict(X)
+    with pytest.raises(InputError, match="put it into the Dataset"):
+        ranker.fit(data, data.y)
+
+
+def test_other_features_are_refused(ranker, frame, data):
+    ranker.fit(frame)
+    with pytest.raises(ValueError, match="same order"):
+        ranker.predict(frame[["f1", "f0", "f2", "f3", "f4", "f5"]])
+    named = ar.Dataset(data.X, data.y, group=data.sizes, feature_names=list("abcdef"))
+    with pytest.raises(InputError, match="expected feature 'f0'"):
+        ranker.predict(named)
+
+
+def test_without_queries_there_is_a_warning(ranker, data):
+    with pytest.warns(ArgrankWarning, match="one query"):
+        ranker.fit(data.X, data.y)
+
+
+def test_queries_without_pairs_are_harmless(ranker):
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.2], [0.3, 0.9]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker.fit(X, [1, 0, 0, 0, 2], qid=[1, 1, 2, 2, 3])
+    assert np.isfinite(ranker.coef_).all()
+
+
+def test_parameters_are_stored_as_given_and_unknown_ones_refused():
+    for name in NAMES:
+        cls = ranker_class(name)
+        ranker = cls()
+        assert clone(ranker).get_params() == ranker.get_params()
+        with pytest.raises(OptionError, match="no parameter 'nonsense'"):
+            ar.make_ranker(name, nonsense=1)
+    with pytest.raises(OptionError, match="did you mean rank-svm"):
+        ar.make_ranker("ranksvm")
