@@ -62,7 +62,8 @@ def rank_queries(
         block_scores, labels = scores[rows], data.y[rows]
     ranked: Ranked = rank(block_scores, labels, _tie_key(convention.ties, data, rows, labels))
     known = None if judged is None else _pad([judged[qid] for qid in data.query_ids[queries].tolist()])
-    rankings = Rankings(ranked.labels, sizes, ranked.ties, known)
+    keys = ranked.keys if convention.ties == "expected" else None
+    rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known)
     return Block(queries, rankings, np.take_along_axis(rows, ranked.order, axis=1), ranked.tied)
 
 

@@ -19,8 +19,9 @@ from argrank.measures.measure import Measure
 from argrank.measures.names import measure_list
 
 if TYPE_CHECKING:
-    from argrank.measures.conventions import Switches
     from typing_extensions import Unpack
+
+    from argrank.measures.conventions import Switches
 
 
 def evaluate(

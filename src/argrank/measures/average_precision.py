@@ -45,9 +45,12 @@ class AP(Measure):
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
         """Return at every rank the chance that it holds a relevant document, and its term of the sum."""
-        relevant = rankings.relevant(self.adapt(convention).relevant_at)
-        chance = rankings.expected(lambda labels: (labels >= self.adapt(convention).relevant_at).astype(float))
-        return {"relevant": chance[0], "precision if relevant": precision_terms(rankings, relevant)[0]}
+        level = self.adapt(convention).relevant_at
+        relevant = rankings.relevant(level)
+        return {
+            "relevant": rankings.relevance(level)[0],
+            "precision if relevant": precision_terms(rankings, relevant)[0],
+        }
 
 
 def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -60,9 +63,7 @@ def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> NDArray[
     return terms
 
 
-def _expected_terms(
-    relevant: NDArray[np.bool_], ties: TieGroups, ranks: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _expected_terms(relevant: NDArray[np.bool_], ties: TieGroups, ranks: NDArray[np.float64]) -> NDArray[np.float64]:
     held = relevant.astype(np.float64)
     count = np.cumsum(held, axis=1)
     above = ties.at_first(count - held)
@@ -93,7 +94,9 @@ def _over_hits(relevant: NDArray[np.bool_], ties: TieGroups, k: int) -> NDArray[
     result = np.zeros(len(relevant))
     for hits in range(int(min(in_group.max(initial=0), places.max(initial=0))) + 1):
         chance = _hypergeometric(hits, size, in_group, places)
-        spread = hits / places[:, None] * (above[:, None] + 1.0 + place * (hits - 1) / np.maximum(places - 1, 1)[:, None])
+        spread = (
+            hits / places[:, None] * (above[:, None] + 1.0 + place * (hits - 1) / np.maximum(places - 1, 1)[:, None])
+        )
         value = fixed + total(np.where(inside, spread / ranks, 0.0))
         result += chance * np.divide(value, above + hits, out=np.zeros_like(value), where=above + hits > 0)
     return result
@@ -108,8 +111,10 @@ def _hypergeometric(
     def log_choose(n: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1))
 
-    rest = size - relevant
+    rest = np.asarray(size - relevant, np.float64)
     possible = (hits <= relevant) & (hits <= places) & (places - hits <= rest)
     safe = np.where(possible, hits, np.maximum(places - rest, 0.0))
-    logarithm = log_choose(relevant, safe) + log_choose(rest, places - safe) - log_choose(size + 0.0, places)
+    logarithm = (
+        log_choose(relevant, safe) + log_choose(rest, places - safe) - log_choose(size.astype(np.float64), places)
+    )
     return np.where(possible, np.exp(logarithm), 0.0)

@@ -92,9 +92,7 @@ class Convention:
         object.__setattr__(self, "undefined", check_undefined(self.undefined))
         for switch, choices in CHOICES.items():
             if getattr(self, switch) not in choices:
-                raise OptionError(
-                    f"{switch}: expected one of {', '.join(choices)}, got {shown(getattr(self, switch))}"
-                )
+                raise OptionError(f"{switch}: expected one of {', '.join(choices)}, got {shown(getattr(self, switch))}")
         for switch in ("relevant_at", "max_grade"):
             value = getattr(self, switch)
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -167,7 +165,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "ranx": {"gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "row"},
     "sklearn": {"gain": "linear", "logarithm": "ratio", "undefined": 0.0},
     "trec": {
-        "gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "docid-descending", "score_dtype": "float32",
+        "gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "docid-descending",
+        "score_dtype": "float32",
     },
     "xgboost": _XGBOOST | {"undefined": 1.0},
     "xgboost-": _XGBOOST | {"undefined": 0.0},

@@ -88,4 +88,5 @@ def ideal_dcg(
     worth = discounts(int(sizes.max(initial=0)), discount)
     if k is not None:
         worth[k:] = 0.0
-    return np.bincount(query, weights=ordered * worth[rank], minlength=len(sizes))
+    ideal: NDArray[np.float64] = np.bincount(query, weights=ordered * worth[rank], minlength=len(sizes))  # type: ignore[assignment]
+    return ideal

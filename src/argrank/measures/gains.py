@@ -35,6 +35,7 @@ class GainTable:
         return cls(tuple(label for label, _ in ordered), tuple(gain for _, gain in ordered), outside)
 
     def __call__(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gain of every label."""
         known = np.array(self.labels)
         place = np.minimum(np.searchsorted(known, labels), len(known) - 1)
         found = known[place] == labels
@@ -92,7 +93,9 @@ def gains_of(labels: NDArray[np.float64], gain: Gain = "exp2", relevant_at: floa
             raise InputError(f"gain: expected a callable that returns {labels.shape} gains, got shape {values.shape}")
     if not np.isfinite(values).all():
         label = labels[~np.isfinite(values)].flat[0]
-        raise InputError(f"gain: expected finite gains, got {gain if isinstance(gain, str) else 'infinity'} of {label:g}")
+        raise InputError(
+            f"gain: expected finite gains, got {gain if isinstance(gain, str) else 'infinity'} of {label:g}"
+        )
     return values
 
 

@@ -15,7 +15,13 @@ from argrank.measures.conventions import Convention, check_undefined
 from argrank.measures.rankings import Rankings
 
 #: Parameters of measures whose meaning is a switch of the convention, under the name ir_measures gives them.
-SWITCH_OF = {"gain": "gain", "discount": "discount", "rel": "relevant_at", "max_grade": "max_grade", "undefined": "undefined"}
+SWITCH_OF = {
+    "gain": "gain",
+    "discount": "discount",
+    "rel": "relevant_at",
+    "max_grade": "max_grade",
+    "undefined": "undefined",
+}
 
 
 @dataclass(frozen=True, repr=False)

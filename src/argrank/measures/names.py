@@ -21,7 +21,7 @@ _NAME = re.compile(
 )
 
 #: Names that stand for a measure with a parameter.
-_SHORT = {
+_SHORT: dict[str, tuple[str, dict[str, Any]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
     "neru": ("ERU", {"normalised": True}),
 }
@@ -65,10 +65,7 @@ def measure(name: Any) -> Measure:
 
 def measure_list(measures: Any) -> list[tuple[str, Measure]]:
     """Return asked measures, one or several, each with the name it was asked by."""
-    if isinstance(measures, list | tuple):
-        asked = list(measures)
-    else:
-        asked = [measures]
+    asked = list(measures) if isinstance(measures, list | tuple) else [measures]
     if not asked:
         raise OptionError("measures: expected at least one measure, got none")
     return [(one if isinstance(one, str) else measure(one).name, measure(one)) for one in asked]

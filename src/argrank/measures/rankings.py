@@ -28,15 +28,22 @@ class Rankings:
     sizes : array of shape (n_queries,)
         Number of documents of every query.
     ties : TieGroups, optional
-        Groups over which the expected value is taken; None where the convention breaks ties by a rule.
+        Groups over which the expected value is taken; None where no tie matters or a rule breaks ties.
+    keys : array of shape (n_queries, width), optional
+        What the rows are sorted by, where equal keys count as tied; None where the convention breaks ties by a rule.
     judged : array of shape (n_queries, any width), optional
         All judged labels of the query, padded likewise, where the ideal comes from more than the ranked documents.
     """
 
     def __init__(
-        self, labels: Matrix, sizes: NDArray[np.int64], ties: TieGroups | None = None, judged: Matrix | None = None
+        self,
+        labels: Matrix,
+        sizes: NDArray[np.int64],
+        ties: TieGroups | None = None,
+        keys: Matrix | None = None,
+        judged: Matrix | None = None,
     ) -> None:
-        self.labels, self.sizes, self.ties = labels, sizes, ties
+        self.labels, self.sizes, self.ties, self.keys = labels, sizes, ties, keys
         self.judged = labels if judged is None else judged
         self.n_queries, self.width = labels.shape
         self.ranks = np.arange(1.0, self.width + 1.0)
@@ -58,7 +65,8 @@ class Rankings:
     def n_relevant(self, relevant_at: float) -> NDArray[np.float64]:
         """Return how many judged documents of every query are relevant."""
         judged = self.relevant(relevant_at) if self.judged is self.labels else self.judged >= relevant_at
-        return np.count_nonzero(judged, axis=1).astype(np.float64)
+        counts: Matrix = np.count_nonzero(judged, axis=1).astype(np.float64)
+        return counts
 
     def expected(self, values: Callable[[Matrix], Matrix], k: int | None = None) -> Matrix:
         """Return a function of the labels at the ranks up to k, expected over ties; padding gives 0."""
@@ -68,6 +76,12 @@ class Rankings:
             top = top.copy() if top.base is not None or top is self.labels else top
             top[self.ties.rows] = tied[:, :k]
         return top
+
+    def relevance(self, relevant_at: float, k: int | None = None) -> Matrix:
+        """Return at the ranks up to k 1 for a relevant document, else 0; expected over ties."""
+        if self.ties is None:
+            return self.relevant(relevant_at)[:, :k].astype(np.float64)
+        return self.expected(lambda labels: (labels >= relevant_at).astype(np.float64), k)
 
     def gains(self, gain: Gain, relevant_at: float, k: int | None = None) -> Matrix:
         """Return the gains at the ranks up to k, expected over ties; padding gains 0."""
@@ -93,10 +107,11 @@ def _padded(labels: Matrix, values: Callable[[Matrix], Matrix], filler: float = 
 
 
 class Ranked(NamedTuple):
-    """Rows sorted by score: the order, the labels in it, which rows hold a tie that matters, and their groups."""
+    """Rows sorted by key (minus the score): the order, labels and keys in it, the rows whose ties matter, their groups."""
 
     order: NDArray[np.intp]
     labels: Matrix
+    keys: Matrix
     tied: NDArray[np.intp]
     ties: TieGroups | None
 
@@ -116,9 +131,9 @@ def rank(scores: Matrix, labels: Matrix, tie_key: Callable[[NDArray[np.intp]], A
     differs &= ranked_keys[:, 1:] == ranked_keys[:, :-1]
     tied = np.flatnonzero(differs.any(axis=1))
     if len(tied) == 0:
-        return Ranked(order, ranked, tied, None)
+        return Ranked(order, ranked, ranked_keys, tied, None)
     if tie_key is None:
-        return Ranked(order, ranked, tied, find_ties(ranked_keys[tied], tied))
+        return Ranked(order, ranked, ranked_keys, tied, find_ties(ranked_keys[tied], tied))
     order[tied] = np.lexsort((tie_key(tied), keys[tied]), axis=1)
     ranked[tied] = np.take_along_axis(labels[tied], order[tied], axis=1)
-    return Ranked(order, ranked, tied, None)
+    return Ranked(order, ranked, ranked_keys, tied, None)

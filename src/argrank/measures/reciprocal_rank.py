@@ -39,8 +39,7 @@ class RR(Measure):
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
         """Return at every rank the chance that it holds a relevant document, and its reciprocal."""
         level = self.adapt(convention).relevant_at
-        chance = rankings.expected(lambda labels: (labels >= level).astype(float))[0]
-        return {"relevant": chance, "1 / rank": 1.0 / rankings.ranks}
+        return {"relevant": rankings.relevance(level)[0], "1 / rank": 1.0 / rankings.ranks}
 
 
 def _expected(relevant: NDArray[np.bool_], ties: TieGroups, k: int | None) -> NDArray[np.float64]:

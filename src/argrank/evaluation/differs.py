@@ -1,0 +1,117 @@
+"""why_differs: which rule makes two tools report different numbers for the same scores."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from argrank.data.dataset import Dataset
+from argrank.evaluation.evaluate import check_scores, measure_queries
+from argrank.evaluation.result import Evaluation, text_table
+from argrank.measures.conventions import Convention, describe, make_convention
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as measure_of
+
+
+class Step(NamedTuple):
+    """One switch: its value in a and in b, what it does to a's mean alone, and the mean on the path so far."""
+
+    switch: str
+    a: Any
+    b: Any
+    alone: float
+    cumulative: float
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Where two conventions part, for one measure on one set of scores.
+
+    ``steps`` change a's switches to b's one after the other, the one that moves most alone first: ``alone`` is the
+    change of a's mean by this switch only, ``cumulative`` the mean after this and all earlier steps, so the last one
+    is b's mean. ``idle`` are switches that differ and move nothing here, also not together.
+    """
+
+    measure: Measure
+    a: Convention
+    b: Convention
+    value_a: float
+    value_b: float
+    steps: list[Step]
+    idle: list[str]
+
+    def __repr__(self) -> str:
+        lines = [f"{self.measure}: {self.a.name} {self.value_a:.6f}, {self.b.name} {self.value_b:.6f}, "
+                 f"difference {self.value_b - self.value_a:+.6f}"]  # fmt: skip
+        if not self.steps:
+            return "\n".join([*lines, "no switch moves the value on these scores"])
+        table = [["switch", self.a.name, self.b.name, "alone", "mean so far"]]
+        table += [
+            [step.switch, describe(step.a), describe(step.b), f"{step.alone:+.6f}", f"{step.cumulative:.6f}"]
+            for step in self.steps
+        ]
+        lines += text_table(table)
+        if self.idle:
+            lines.append(f"without effect here: {', '.join(self.idle)}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "measure": self.measure.name, "a": self.a.name, "b": self.b.name,
+            "value_a": self.value_a, "value_b": self.value_b, "idle": list(self.idle),
+            "steps": [step._asdict() | {"a": describe(step.a), "b": describe(step.b)} for step in self.steps],
+        }  # fmt: skip
+
+
+def why_differs(
+    scores: Any,
+    data: Dataset,
+    measure: str | Measure,
+    a: str | Convention = "default",
+    b: str | Convention = "trec",
+) -> Differences:
+    """Say which rules make a measure differ between two conventions, and by how much each.
+
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[0.0]] * 4, [0, 2, 0, 0], qid=[1, 1, 1, 2])
+    >>> ar.why_differs([3.0, 2.0, 1.0, 1.0], data, "ndcg@10", a="lightgbm", b="trec")
+    nDCG@10: lightgbm 0.815465, trec 0.315465, difference -0.500000
+    switch     lightgbm  trec      alone  mean so far
+    undefined         1     0  -0.500000     0.315465
+    without effect here: gain, logarithm, ...
+    """
+    one, start, goal = measure_of(measure), make_convention(a), make_convention(b)
+
+    def mean(convention: Convention) -> float:
+        stored = check_scores(scores, data, convention)
+        values, tied = measure_queries(stored, data, [one], convention)
+        return Evaluation.of([("value", one)], values, tied, data, convention).means["value"]
+
+    value_a, value_b = mean(start), mean(goal)
+    wanted = goal.switches()
+    differing = [switch for switch, value in start.switches().items() if value != wanted[switch] and switch != "format"]
+    alone = {switch: mean(_changed(start, {switch: wanted[switch]})) - value_a for switch in differing}
+    # One sum in another order is no difference between tools; a step must be more than rounding.
+    noise = 1e-12 * max(1.0, abs(value_a))
+    order = sorted(differing, key=lambda switch: -_size(alone[switch]))
+    current, before, steps, idle = start, value_a, [], []
+    for switch in order:
+        current = _changed(current, {switch: wanted[switch]})
+        after = mean(current)
+        if _size(alone[switch]) > noise or _size(after - before) > noise:
+            steps.append(Step(switch, getattr(start, switch), wanted[switch], alone[switch], after))
+        else:
+            idle.append(switch)
+        before = after
+    return Differences(one, start, goal, value_a, value_b, steps, [s for s in differing if s in idle])
+
+
+def _changed(convention: Convention, switches: dict[str, Any]) -> Convention:
+    return dataclasses.replace(convention, **switches)
+
+
+def _size(change: float) -> float:
+    """Return the size of a change; to or from NaN it is the greatest of all."""
+    return abs(change) if change == change else float("inf")

@@ -1,0 +1,98 @@
+"""explain: what the values of one query are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, shown
+from argrank.evaluation.blocks import rank_queries
+from argrank.evaluation.result import text_table
+from argrank.measures.conventions import Convention, describe
+from argrank.measures.measure import Measure
+
+SHOWN_RANKS = 30
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The ranking of one query, and for every measure its value and the columns it is made of.
+
+    ``ranking`` and ``parts[name]`` map a column's title to one entry per rank, ``facts[name]`` what else counts.
+    """
+
+    qid: Any
+    convention: Convention
+    ranking: dict[str, list[Any]]
+    values: dict[str, float]
+    parts: dict[str, dict[str, NDArray[np.float64]]]
+    facts: dict[str, dict[str, Any]]
+
+    def __repr__(self) -> str:
+        n = len(self.ranking["rank"])
+        lines = [f"query {self.qid!r}: {n} documents; convention {self.convention.name}"]
+        for name, value in self.values.items():
+            facts = ", ".join(f"{fact} {_text(one)}" for fact, one in self.facts[name].items())
+            lines += ["", f"{name} = {value:.6g}" + (f"   ({facts})" if facts else "")]
+            columns: dict[str, Any] = {**self.ranking, **self.parts[name]}
+            depth = min(n, SHOWN_RANKS)
+            body = [[_text(column[i]) if i < len(column) else "" for column in columns.values()] for i in range(depth)]
+            lines += text_table([list(columns), *body])
+            if n > depth:
+                lines.append(f"… and {n - depth} more ranks")
+        return "\n".join(lines)
+
+
+def explain_query(
+    qid: Any,
+    scores: NDArray[np.float64],
+    data: Dataset,
+    asked: list[tuple[str, Measure]],
+    convention: Convention,
+    judged: Mapping[Any, NDArray[np.float64]] | None = None,
+) -> Explanation:
+    """Return how the measures of one query come about; scores in stored row order."""
+    block = rank_queries(scores, data, np.array([_number_of(qid, data)]), convention, judged)
+    rows, rankings = block.rows[0], block.rankings
+    ranking: dict[str, list[Any]] = {"rank": list(range(1, len(rows) + 1))}
+    if data.document_ids is not None:
+        ranking["document"] = [str(one) for one in data.document_ids[rows].tolist()]
+    caller = rows if data.rows is None else data.rows[rows]
+    ranking |= {"row": caller.tolist(), "score": scores[rows].tolist(), "label": data.y[rows].tolist()}
+    if rankings.ties is not None:
+        first, size = rankings.ties.first[0], rankings.ties.size[0]
+        ranking["tied ranks"] = [f"{a + 1}-{a + m}" if m > 1 else "" for a, m in zip(first, size, strict=True)]
+    values: dict[str, float] = {}
+    parts: dict[str, dict[str, NDArray[np.float64]]] = {}
+    facts: dict[str, dict[str, Any]] = {}
+    for name, measure in asked:
+        rules = measure.adapt(convention)
+        value = float(measure.values(rankings, convention)[0])
+        values[name], parts[name] = value, measure.columns(rankings, convention)
+        facts[name] = {"relevant documents": int(rankings.n_relevant(rules.relevant_at)[0])}
+        if np.isnan(value):
+            facts[name]["undefined here, counts as"] = rules.undefined
+        for title, column in parts[name].items():
+            if "x discount" in title:
+                facts[name][f"sum of {title}"] = float(column.sum())
+        if rankings.ties is not None or len(block.tied):
+            facts[name]["ties"] = rules.ties
+        if "gain" in parts[name]:
+            facts[name]["gain"] = describe(rules.gain)
+    return Explanation(qid, convention, ranking, values, parts, facts)
+
+
+def _number_of(qid: Any, data: Dataset) -> int:
+    for number, one in enumerate(data.query_ids.tolist()):
+        if one == qid or str(one) == str(qid):
+            return number
+    raise InputError(f"explain: expected the id of a query such as {data.query_ids.tolist()[0]!r}, got {shown(qid)}")
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

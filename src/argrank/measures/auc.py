@@ -1,0 +1,40 @@
+"""AUC: the share of pairs that the scores put in the right order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import OptionError, shown
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure, ratio
+from argrank.measures.pairs import balance, n_pairs
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class AUC(Measure):
+    """The share of (relevant, other) pairs in right order, tied ones counted half; undefined without a pair.
+
+    ``graded=True`` counts all pairs of different labels instead of those across ``rel``.
+    """
+
+    spelling = "AUC"
+    aliases = ("auc", "roc_auc")
+
+    rel: float | None = None
+    graded: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.graded, bool):
+            raise OptionError(f"AUC(graded=…): expected True or False, got {shown(self.graded)}")
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        levels = rankings.labels
+        if not self.graded:
+            levels = np.where(levels > -np.inf, rankings.relevant(convention.relevant_at), -np.inf)
+        pairs = n_pairs(levels)
+        return ratio((balance(rankings, levels) + pairs) / 2.0, pairs)

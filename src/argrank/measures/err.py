@@ -1,0 +1,102 @@
+"""ERR: expected reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import InputError, OptionError, shown
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure, total
+from argrank.measures.rankings import Rankings
+from argrank.measures.ties import TieGroups
+
+
+@dataclass(frozen=True, repr=False)
+class ERR(Measure):
+    """The expected 1/rank at which a user stops who reads down and is satisfied by label y with chance
+    (2^y - 1) / 2^max_grade (Chapelle et al. 2009). Never undefined: 0 where all labels are 0.
+
+    Expected over ties: the chance to get past t documents drawn at random from a group is the mean of the products
+    of the "not satisfied" chances over all t-subsets, an elementary symmetric polynomial; the chance to stop at
+    place t is the difference of two such means. Their recursion takes O(m^2) for a group of m documents.
+    """  # noqa: D205 - the formula belongs to the first sentence
+
+    spelling = "ERR"
+    aliases = ("err",)
+
+    k: int | None = None
+    max_grade: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        grade = self.max_grade
+        if grade is not None and (
+            isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 < grade < 1024
+        ):
+            raise OptionError(f"ERR(max_grade=…): expected a positive number, got {shown(grade)}")
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        stop = self._stop(rankings, convention)
+        value = total(_terms(stop[:, : self.k]))
+        if rankings.ties is not None:
+            value[rankings.ties.rows] = _expected(stop[rankings.ties.rows], rankings.ties, self.k)
+        return value
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return at every rank the chance to be satisfied there, and to stop there over the rank."""
+        stop = self._stop(rankings, self.adapt(convention))
+        columns = {"chance to satisfy": stop[0]}
+        if rankings.ties is None:
+            columns["chance to stop / rank"] = _terms(stop)[0]
+        return columns
+
+    def _stop(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        greatest = float(rankings.labels.max())
+        if greatest > convention.max_grade:
+            raise InputError(
+                f"ERR: expected labels up to max_grade={convention.max_grade:g}, got {greatest:g}; "
+                "set max_grade to the greatest label of the collection"
+            )
+        stop: NDArray[np.float64] = np.exp2(np.maximum(rankings.labels, 0.0)) - 1.0
+        stop /= 2.0**convention.max_grade
+        return stop
+
+
+def _terms(stop: NDArray[np.float64]) -> NDArray[np.float64]:
+    going = np.cumprod(1.0 - stop, axis=1)
+    terms = stop / np.arange(1.0, stop.shape[1] + 1.0)
+    terms[:, 1:] *= going[:, :-1]
+    return terms
+
+
+def _expected(stop: NDArray[np.float64], ties: TieGroups, k: int | None) -> NDArray[np.float64]:
+    going = np.cumprod(1.0 - stop, axis=1)
+    reached = np.ones_like(going)  # chance to reach the first place of the cell's group
+    reached[:, 1:] = going[:, :-1]
+    reached = ties.at_first(reached)
+    terms = _terms(stop)
+    columns = stop.shape[1]
+    depth = columns if k is None else min(k, columns)
+    flat = np.flatnonzero(ties.sizes > 1)
+    flat = flat[ties.starts[flat] % columns < depth]
+    for size in np.unique(ties.sizes[flat]):
+        cells = ties.starts[flat[ties.sizes[flat] == size], None] + np.arange(size)
+        chances = _stop_at_place(stop.ravel()[cells], min(int(size), depth))
+        some = cells[:, : chances.shape[1]]
+        terms.ravel()[some] = chances * reached.ravel()[some] / (some % columns + 1.0)
+    return total(terms[:, :depth])
+
+
+def _stop_at_place(stop: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
+    """Return for groups of equal size (one a row) the chance to stop at place 1, …, depth of a random order."""
+    means = np.zeros((len(stop), depth + 1))  # mean over t-subsets of the product of (1 - stop), t = 0, …, depth
+    means[:, 0] = 1.0
+    places = np.arange(1, depth + 1)
+    for seen in range(1, stop.shape[1] + 1):
+        one = 1.0 - stop[:, seen - 1 : seen]
+        share = np.minimum(places / seen, 1.0)
+        means[:, 1:] = (1.0 - share) * means[:, 1:] + share * one * means[:, :-1]
+    return means[:, :-1] - means[:, 1:]

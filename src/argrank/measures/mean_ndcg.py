@@ -1,0 +1,34 @@
+"""MeanNDCG: the mean of NDCG over all cut-offs, as the scripts of LETOR 4.0 report it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.measures.conventions import Convention
+from argrank.measures.dcg import DCG, terms
+from argrank.measures.measure import total
+from argrank.measures.ndcg import ideal_terms
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class MeanNDCG(DCG):
+    """The mean of NDCG@1, …, NDCG@n for a list of n documents; with k the mean of NDCG@1, …, NDCG@min(k, n)."""
+
+    spelling = "MeanNDCG"
+    aliases = ("meanndcg", "mean_ndcg")
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        dcg = np.cumsum(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention), axis=1)
+        ideal = np.zeros_like(dcg)
+        found = np.cumsum(ideal_terms(rankings, convention, self.k), axis=1)
+        depth = min(found.shape[1], dcg.shape[1])
+        ideal[:, :depth] = found[:, :depth]
+        ideal[:, depth:] = found[:, -1:]  # fewer judged documents than ranked ones: the ideal grows no more
+        depths = rankings.sizes if self.k is None else np.minimum(rankings.sizes, self.k)
+        used = (np.arange(dcg.shape[1]) < depths[:, None]) & (ideal > 0)
+        each = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=used)
+        return np.where(found[:, -1] > 0, total(each) / depths, np.nan)

@@ -1,0 +1,37 @@
+"""P: precision, the share of relevant documents down to rank k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure, total
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class P(Measure):
+    """Relevant documents among the first k, divided by k; without k, by the length of the list. Never undefined."""
+
+    spelling = "P"
+    aliases = ("p", "pre", "prec", "precision", "precision_at")
+
+    k: int | None = None
+    rel: float | None = None
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        hits = total(rankings.relevance(convention.relevant_at, self.k))
+        if self.k is None:
+            return hits / rankings.sizes
+        if convention.short_precision == "min":
+            return hits / np.minimum(rankings.sizes, self.k)
+        if convention.short_precision == "zero":
+            hits = np.where(rankings.sizes < self.k, 0.0, hits)
+        return hits / self.k
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return at every rank the chance that it holds a relevant document."""
+        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

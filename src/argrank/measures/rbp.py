@@ -1,0 +1,45 @@
+"""RBP: rank-biased precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import OptionError, shown
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure, total
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class RBP(Measure):
+    """(1 - p) times the sum of p^(i - 1) over the relevant ranks i (Moffat and Zobel 2008). Never undefined.
+
+    ``p`` is the chance that the user goes on to the next document.
+    """
+
+    spelling = "RBP"
+    aliases = ("rbp",)
+
+    k: int | None = None
+    p: float = 0.8
+    rel: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.p, bool) or not isinstance(self.p, int | float) or not 0 < self.p < 1:
+            raise OptionError(f"RBP(p=…): expected a number between 0 and 1, got {shown(self.p)}")
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        relevance = rankings.relevance(convention.relevant_at, self.k)
+        return total(relevance * self._worth(relevance.shape[1]))
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return at every rank the chance that it holds a relevant document, and what the rank is worth."""
+        relevance = rankings.relevance(self.adapt(convention).relevant_at)[0]
+        return {"relevant": relevance, "(1 - p) p^(i - 1)": self._worth(len(relevance))}
+
+    def _worth(self, n: int) -> NDArray[np.float64]:
+        return np.asarray((1.0 - self.p) * self.p ** np.arange(n), np.float64)

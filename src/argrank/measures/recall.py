@@ -1,0 +1,31 @@
+"""R: recall, the share of the relevant documents that lie above rank k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure, ratio, total
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class R(Measure):
+    """Relevant documents among the first k, divided by all relevant ones; undefined where there is none."""
+
+    spelling = "R"
+    aliases = ("r", "recall", "recall_at")
+
+    k: int | None = None
+    rel: float | None = None
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        hits = total(rankings.relevance(convention.relevant_at, self.k))
+        return ratio(hits, rankings.n_relevant(convention.relevant_at))
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return at every rank the chance that it holds a relevant document."""
+        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

@@ -1,0 +1,29 @@
+"""WTA: winner takes all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class WTA(Measure):
+    """1 where the first document is relevant, else 0 (ORM equation 3). Never undefined."""
+
+    spelling = "WTA"
+    aliases = ("wta", "winner_takes_all")
+
+    rel: float | None = None
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        return rankings.relevance(convention.relevant_at, 1)[:, 0]
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+        """Return at every rank the chance that it holds a relevant document."""
+        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}
