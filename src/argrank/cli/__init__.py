@@ -61,7 +61,7 @@ def _app() -> typer.Typer:
     for name in COMMANDS:
         run = importlib.import_module(f"argrank.cli.{name}").run
         # a backspace before a paragraph keeps its lines as they are
-        text = inspect.cleandoc(run.__doc__ or "").replace("\nExamples:\n", "\n\b\nExamples:\n")
+        text = inspect.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
         app.command(name, help=text)(run)
     return app
 

@@ -14,7 +14,7 @@ from argrank.errors import OptionError
 def run(
     data: str = options.DATA,
     scores: list[str] = typer.Argument(
-        ..., metavar="SCORES...", help="Two or more files of scores as for `argrank evaluate`, or NAME=FILE."
+        ..., metavar="SCORES", help="Two or more files of scores as for `argrank evaluate`, or NAME=FILE."
     ),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
@@ -34,11 +34,13 @@ def run(
     ),
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE", help="Write to a file."),
 ) -> None:
-    """Compare systems on the same queries: paired test, corrected p, interval, effect size, wins and losses.
+    """Compare systems on the same queries.
 
-    A system is called by its file's name without the ending, or as you say with NAME=FILE.
+    Prints their means and, for every pair, the difference with its interval, p of a paired test corrected for the
+    number of pairs, the effect size, and how many queries each wins. A system is called by its file's name without the
+    ending, or as you say with NAME=FILE.
 
-    Examples:
+    For example:
       argrank compare test.txt bm25.txt ours.txt
       argrank compare test.txt bm25=old.txt ours=new.txt --baseline bm25 -m ndcg@10,map
       argrank compare test.txt *.run --test randomisation --format latex -o table.tex

@@ -37,7 +37,7 @@ def run(
     Higher scores rank first. Queries for which a measure is undefined (no relevant document, say) are left out and
     counted, unless the convention gives them a value.
 
-    Examples:
+    For example:
       argrank evaluate test.txt scores.txt
       argrank evaluate test.txt scores.txt -m ndcg@5,map --convention letor3
       argrank evaluate test.txt run.trec --per-query values.csv
