@@ -1,0 +1,126 @@
+"""One line of LETOR text, in plain Python: the definition of the format, and the words for what is wrong with a line.
+
+``2 qid:10 1:0.03 2:0.5 #docid = GX008-86``: a label, the query, features as ``id:value`` in any order, and whatever
+follows the first ``#`` as a comment. The compiled reader accepts exactly the lines that this module accepts; where it
+refuses one, it asks ``parse_row`` for the reason.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from typing import NamedTuple
+
+from argrank.errors import shown
+
+MAX_ID = 2**31 - 2  # the largest feature id: numbers of columns then fit the 32-bit indices of a CSR matrix
+
+NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+MISSING = re.compile(rb"[+-]?nan|null", re.IGNORECASE)
+INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
+
+
+class Limits(NamedTuple):
+    """What is known of a file before its rows are read."""
+
+    with_qid: bool
+    base: int  # number of the first feature
+    last_id: int
+    largest: float  # absolute values from here on are refused
+
+
+class Row(NamedTuple):
+    """One line taken apart; columns count from 0 and ascend."""
+
+    label: float
+    qid: bytes
+    columns: list[int]
+    values: list[float]
+    comment: bytes | None
+
+
+class RowError(Exception):
+    """What is wrong with a line; the reader adds file and line number."""
+
+    def __init__(self, expected: str, got: str) -> None:
+        super().__init__(expected, got)
+        self.expected, self.got = expected, got
+
+
+def parse_row(line: bytes, limits: Limits) -> Row:
+    """Take one line with a row apart, or say what is wrong with it."""
+    if b"\0" in line:
+        raise RowError("text", "a NUL byte")
+    body, mark, comment = line.partition(b"#")
+    tokens = body.split()
+    label = _label(tokens[0])
+    qid, first = _qid(tokens, limits.with_qid)
+    columns, values = [], []
+    for token in tokens[first:]:
+        name, colon, value = token.partition(b":")
+        if not colon:
+            raise RowError("a feature as id:value", _quoted(token))
+        columns.append(_column(name, token, limits))
+        values.append(_value(value, token, limits.largest))
+    if any(after <= before for before, after in itertools.pairwise(columns)):
+        columns, values = _sorted(columns, values, limits.base)
+    return Row(label, qid, columns, values, comment.rstrip(b"\r") if mark else None)
+
+
+def _label(token: bytes) -> float:
+    label = float(token) if NUMBER.fullmatch(token) else math.nan
+    if not 0 <= label < math.inf:
+        raise RowError("a label, a finite number from 0 up", _quoted(token))
+    return label
+
+
+def _qid(tokens: list[bytes], expected: bool) -> tuple[bytes, int]:
+    """Return the query id and the position of the first feature."""
+    token = tokens[1] if len(tokens) > 1 else b""
+    found = token.startswith(b"qid:")
+    if found and not expected:
+        raise RowError("a row without qid, as in the first row (a side file gives the groups)", _quoted(token))
+    if not expected:
+        return b"", 1
+    if not found:
+        raise RowError("qid:ID after the label", _quoted(token) if token else "the end of the line")
+    if token == b"qid:":
+        raise RowError("a query id", "nothing after qid:")
+    return token[4:], 2
+
+
+def _column(name: bytes, token: bytes, limits: Limits) -> int:
+    if not name.isdigit():
+        raise RowError("a feature id, an integer from 0 up", _quoted(token))
+    significant = name.lstrip(b"0") or b"0"
+    number = int(significant) if len(significant) <= 10 else MAX_ID + 1
+    if not limits.base <= number <= limits.last_id:
+        raise RowError(f"a feature id from {limits.base} to {limits.last_id}", _quoted(token))
+    return number - limits.base
+
+
+def _value(text: bytes, token: bytes, largest: float) -> float:
+    if not NUMBER.fullmatch(text):
+        if MISSING.fullmatch(text):
+            return math.nan
+        expected = "a finite value" if INFINITE.fullmatch(text) else "a number, NULL or NaN as value"
+        raise RowError(expected, _quoted(token))
+    value = float(text)
+    if abs(value) >= largest:
+        single = "" if largest == math.inf else " of float32"
+        raise RowError(f"a finite value{single}", _quoted(token))
+    return value
+
+
+def _sorted(columns: list[int], values: list[float], base: int) -> tuple[list[int], list[float]]:
+    order = sorted(range(len(columns)), key=columns.__getitem__)
+    columns, values = [columns[i] for i in order], [values[i] for i in order]
+    for before, after in itertools.pairwise(columns):
+        if before == after:
+            raise RowError("every feature at most once in a row", f"feature {after + base} twice")
+    return columns, values
+
+
+def _quoted(token: bytes) -> str:
+    return shown(token.decode("utf-8", "replace"))
