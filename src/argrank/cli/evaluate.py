@@ -12,6 +12,7 @@ import typer
 
 from argrank._files import write_bytes
 from argrank.cli import _options as options
+from argrank.errors import OptionError
 
 if TYPE_CHECKING:
     from argrank.evaluation.result import Evaluation
@@ -46,6 +47,8 @@ def run(
     from argrank.data.scores import read_scores
     from argrank.evaluation.evaluate import evaluate
 
+    if explain is not None and (as_json or quiet):
+        raise OptionError("--explain prints tables: it cannot go with --json or --quiet")
     names = options.measure_names(measures)
     judged = load(data, progress=not quiet)
     query = None

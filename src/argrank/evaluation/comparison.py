@@ -158,6 +158,10 @@ class Comparison:
     def _repr_html_(self) -> str:
         return self.render("html")
 
+    @property
+    def _n_pairs(self) -> int:
+        return len(self.pairs) // len(self.measures)
+
     def _means_table(self) -> Table:
         letters = {measure: self.letters(measure) for measure in self.measures}
         best = {measure: max(self.means[system][measure] for system in self.systems) for measure in self.measures}
@@ -175,7 +179,7 @@ class Comparison:
         return Table(("", "system", *self.measures), tuple(rows), 2)
 
     def _pairs_table(self) -> Table:
-        corrected = self.correction != "none"
+        corrected = self.correction != "none" and self._n_pairs > 1
         header = ["measure", "system", "against", "difference", f"{100 * (1 - self.level):.4g} % interval", "p"]
         header += ["p corrected"] * corrected + ["effect", "wins", "ties", "losses"]
         rows = []
@@ -194,7 +198,6 @@ class Comparison:
         return Table(tuple(header), tuple(rows), 3)
 
     def _footer(self) -> list[str]:
-        n_pairs = len(self.pairs) // len(self.measures)
         dropped = {pair.measure: pair.n_dropped for pair in self.pairs}
         undefined = [
             f"{measure} {count} ({'left out' if dropped[measure] else 'given a value by the convention'})"
@@ -202,9 +205,9 @@ class Comparison:
             if count
         ]
         test = f"{TEST_TITLES[self.test]}, two-sided"
-        if n_pairs > 1:
+        if self._n_pairs > 1:
             rule = "corrected by Holm's rule" if self.correction == "holm" else "not corrected"
-            test += f"; p {rule} for the {n_pairs} pairs of each measure"
+            test += f"; p {rule} for the {self._n_pairs} pairs of each measure"
         return [
             f"Marked: the best mean of each measure, and p of {self.level:g} or less. "
             "Letters: the systems that are significantly worse.",

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank import cli
+
+DATA = """\
+2 qid:1 1:0.1 2:1 #docid = a
+0 qid:2 1:0.5 2:0 #docid = b
+1 qid:1 1:0.9 2:0 #docid = c
+0 qid:1 1:0.2 2:1 #docid = d
+1 qid:2 1:0.4 2:1 #docid = e
+0 qid:3 1:0.3 2:0 #docid = f
+0 qid:3 1:0.7 2:0 #docid = g
+"""
+SCORES = [0.5, 0.25, 1.0, -2.0, 0.125, 3.0, 1.0]  # one a row of DATA, whose queries are not in one piece
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.txt").write_text(DATA)
+    (tmp_path / "scores.txt").write_text("".join(f"{score}\n" for score in SCORES))
+    return tmp_path
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["evaluate", *arguments])
+    out, err = capsys.readouterr()
+    return ended.value.code, out, err
+
+
+def expected(measures, **rules):
+    return ar.evaluate(SCORES, ar.load("data.txt"), measures, **rules)
+
+
+def test_default_measures(files, capsys):
+    code, out, err = run(capsys, "data.txt", "scores.txt")
+    assert (code, err) == (0, "")
+    assert out == f"{expected(['ndcg@10', 'map', 'mrr@10'])!r}\n"
+    assert "undefined" in out
+
+
+def test_quiet_prints_names_as_asked_and_exact_means(files, capsys):
+    code, out, err = run(capsys, "data.txt", "scores.txt", "-q", "-m", "nDCG@2, map", "-m", "AP(rel=2, undefined=0)")
+    assert (code, err) == (0, "")
+    names, values = zip(*(line.split("\t") for line in out.splitlines()), strict=True)
+    assert names == ("nDCG@2", "map", "AP(rel=2, undefined=0)")
+    assert [float(value) for value in values] == list(expected(list(names)).means.values())
+
+
+def test_convention_and_json(files, capsys):
+    code, out, _ = run(capsys, "data.txt", "scores.txt", "-m", "ndcg@10", "--convention", "letor3", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["convention"] == "letor3"
+    assert found["means"] == expected("ndcg@10", convention="letor3").means
+    assert found["undefined"] == {"ndcg@10": 1}
+
+
+def test_per_query_values(files, capsys):
+    code, _, _ = run(capsys, "data.txt", "scores.txt", "-m", "map,ndcg@1", "--per-query", "values.csv")
+    assert code == 0
+    with open("values.csv", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    assert header == ["qid", "map", "ndcg@1"]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert rows[2][1:] == ["", ""]  # undefined
+    result = expected(["map", "ndcg@1"])
+    for position, name in enumerate(("map", "ndcg@1"), 1):
+        np.testing.assert_array_equal([float(row[position]) for row in rows[:2]], result.values[name][:2])
+
+
+def test_explain(files, capsys):
+    code, out, _ = run(capsys, "data.txt", "scores.txt", "-m", "ndcg@10", "--explain", "2")
+    assert code == 0
+    assert "query 2: 2 documents" in out
+    code, out, err = run(capsys, "data.txt", "scores.txt", "--explain", "99")
+    assert (code, out) == (2, "")
+    assert "'99'" in err
+    assert run(capsys, "data.txt", "scores.txt", "--explain", "2", "--json")[0] == 2
+
+
+def test_run_and_table_give_the_same_as_plain_scores(files, capsys):
+    lines = [line.split() for line in DATA.splitlines()]
+    run_lines = [
+        f"{line[1].removeprefix('qid:')} Q0 {line[-1]} 0 {score} tag\n"
+        for line, score in zip(lines, SCORES, strict=True)
+    ]
+    (files / "system.run").write_text("".join(reversed(run_lines)))
+    (files / "table.csv").write_text("x,bm25\n" + "".join(f"0,{score}\n" for score in SCORES))
+    plain = run(capsys, "data.txt", "scores.txt", "-q")
+    assert plain[0] == 0
+    assert run(capsys, "data.txt", "system.run", "-q") == plain
+    assert run(capsys, "data.txt", "table.csv", "--column", "bm25", "-q") == plain
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data.txt", "absent.txt"], "absent.txt: cannot be read"),
+        (["absent.txt", "scores.txt"], "absent.txt"),
+        (["data.txt", "short.txt"], "short.txt: expected 7 scores, one for each row of the data, got 1"),
+        (["data.txt", "wrong.txt"], "wrong.txt:2: expected a finite number as score, got 'x'"),
+        (["data.txt", "scores.txt", "-m", "ndgc@10"], "'ndgc@10'"),
+        (["data.txt", "scores.txt", "-m", "map,"], "-m: expected names of measures, got 'map,'"),
+        (["data.txt", "scores.txt", "--convention", "letro3"], "unknown convention 'letro3'; did you mean letor3"),
+        (["data.txt", "scores.txt", "--column", "score"], "is no table"),
+        (["data.txt", "scores.txt", "--per-query", "no/such/folder.csv"], "cannot be written"),
+        (["data.txt"], "SCORES"),
+    ],
+)
+def test_mistakes_are_one_line(files, capsys, arguments, message):
+    (files / "short.txt").write_text("1\n")
+    (files / "wrong.txt").write_text("1\nx\n")
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("argrank: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_scores_from_standard_input_in_a_process_of_its_own(files):
+    done = subprocess.run(
+        [sys.executable, "-m", "argrank", "evaluate", "data.txt", "-", "-q", "-m", "map"],
+        input=(files / "scores.txt").read_text(),
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert done.stdout == f"map\t{expected('map').means['map']!r}\n"
+    assert done.returncode == 0
