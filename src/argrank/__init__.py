@@ -23,6 +23,7 @@ _HOME = {
     "evaluate": "argrank.evaluation.evaluate",
     "impute": "argrank.data.impute",
     "load": "argrank.data.load",
+    "load_bundled": "argrank.data.bundled",
     "load_collection": "argrank.data.collections",
     "load_model": "argrank.models.files",
     "load_ratings": "argrank.data.collections",
@@ -55,6 +56,7 @@ __all__ = [
     "evaluate",
     "impute",
     "load",
+    "load_bundled",
     "load_collection",
     "load_model",
     "load_ratings",
@@ -74,6 +76,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from argrank.data.bundled import load_bundled
     from argrank.data.clean import clean
     from argrank.data.collections import check_collection, collection_names, load_collection, load_ratings
     from argrank.data.dataset import Dataset

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 import warnings
 from collections.abc import Sequence
+from inspect import cleandoc  # by name: the command of that name would hide the module
 from typing import cast
 
 import typer
@@ -14,7 +14,7 @@ import typer
 from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
-COMMANDS: tuple[str, ...] = ("evaluate", "compare", "convert")
+COMMANDS: tuple[str, ...] = ("demo", "inspect", "evaluate", "compare", "convert")
 
 INTERRUPTED = 130
 
@@ -61,7 +61,7 @@ def _app() -> typer.Typer:
     for name in COMMANDS:
         run = importlib.import_module(f"argrank.cli.{name}").run
         # a backspace before a paragraph keeps its lines as they are
-        text = inspect.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
+        text = cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
         app.command(name, help=text)(run)
     return app
 

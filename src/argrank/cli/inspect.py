@@ -1,0 +1,44 @@
+"""``argrank inspect``: what is in the data, and what in it will hurt."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+
+def run(
+    files: list[str] = typer.Argument(
+        ..., metavar="FILE...", help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON, with every feature."),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Print only errors and warnings: severity, check, count and text, with tabs."
+    ),
+) -> None:
+    """Show labels, list lengths and features of data files, and what in them will hurt.
+
+    Several files are also checked against each other: the same query in the training and the test part, say.
+
+    For example:
+      argrank inspect train.txt
+      argrank inspect train.txt vali.txt test.txt
+      argrank inspect shop.csv --json
+    """
+    from argrank.data.doctor import doctor
+    from argrank.data.load import load
+    from argrank.data.overview import Overview
+
+    sets = [load(file, progress=not quiet) for file in files]
+    diagnosis = doctor(*sets, names=files if len(files) > 1 else None)
+    overviews = [Overview(data, features) for data, features in zip(sets, diagnosis.features, strict=True)]
+    if as_json:
+        contents = [{"file": file, **one.to_dict()} for file, one in zip(files, overviews, strict=True)]
+        typer.echo(json.dumps({"files": contents, **diagnosis.to_dict()}, indent=2, ensure_ascii=False))
+    elif quiet:
+        for finding in (*diagnosis.of("error"), *diagnosis.of("warning")):
+            typer.echo(f"{finding.severity}\t{finding.check}\t{finding.count}\t{finding.sentence}")
+    else:
+        for file, data, overview in zip(files, sets, overviews, strict=True):
+            typer.echo(f"{file}\n{data!r}\n{overview!r}\n")
+        typer.echo(repr(diagnosis))
