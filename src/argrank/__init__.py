@@ -18,6 +18,7 @@ _HOME = {
     "collection_names": "argrank.data.collections",
     "compare": "argrank.evaluation.compare",
     "convention_names": "argrank.measures.conventions",
+    "cross_validate": "argrank.trials.cv",
     "doctor": "argrank.data.doctor",
     "dump": "argrank.data.load",
     "evaluate": "argrank.evaluation.evaluate",
@@ -37,6 +38,9 @@ _HOME = {
     "objective": "argrank.objectives",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.scores",
+    "regularisation_path": "argrank.trials.path",
+    "run_experiment": "argrank.trials.experiment",
+    "select": "argrank.trials.select",
     "why_differs": "argrank.evaluation.differs",
     "winning_numbers": "argrank.evaluation.across",
     "write_scores": "argrank.data.scores",
@@ -51,6 +55,7 @@ __all__ = [
     "collection_names",
     "compare",
     "convention_names",
+    "cross_validate",
     "doctor",
     "dump",
     "evaluate",
@@ -70,6 +75,9 @@ __all__ = [
     "objective",
     "ranker_names",
     "read_scores",
+    "regularisation_path",
+    "run_experiment",
+    "select",
     "why_differs",
     "winning_numbers",
     "write_scores",
@@ -97,6 +105,10 @@ if TYPE_CHECKING:
     from argrank.models.files import load_model
     from argrank.objectives import objective
     from argrank.rankers import make_ranker, ranker_names
+    from argrank.trials.cv import cross_validate
+    from argrank.trials.experiment import run_experiment
+    from argrank.trials.path import regularisation_path
+    from argrank.trials.select import select
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,1 @@
+"""What takes rankers: selection of parameters, regularisation paths, cross-validation, experiments."""

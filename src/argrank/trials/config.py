@@ -1,0 +1,203 @@
+"""The configuration of an experiment: learners, data sets, folds, measures and the figures that must come out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from argrank.data.collections import find_collection
+from argrank.data.impute import FILLINGS
+from argrank.data.normalise import normaliser_names
+from argrank.errors import ArgrankError, InputError, OptionError
+from argrank.measures.conventions import convention_names
+from argrank.measures.names import measure
+from argrank.rankers import make_ranker, ranker_names
+from argrank.trials.grid import SCALES, is_number
+from argrank.trials.schema import Section, known, read_toml
+
+STEPS = ("clean", "impute", "normalise")
+ROLES = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A data set: a known collection, a folder of folds, or the files of every fold."""
+
+    name: str
+    folds: tuple[int, ...]
+    collection: str | None = None
+    folder: Path | None = None
+    files: tuple[dict[str, Path], ...] = ()
+    features: int | None = None
+    preprocess: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class LearnerSpec:
+    """A learner: a registered ranker, its fixed parameters and the grid to choose from."""
+
+    name: str
+    ranker: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    grid: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A figure that has to come out, within its tolerance."""
+
+    data: str
+    learner: str
+    measure: str
+    value: float
+    tolerance: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Config:
+    """An experiment as its file describes it."""
+
+    path: Path
+    title: str
+    convention: str
+    measures: tuple[str, ...]
+    select_by: str
+    data: tuple[DataSpec, ...]
+    learners: tuple[LearnerSpec, ...]
+    expected: tuple[Expected, ...]
+
+
+def read_config(path: str | os.PathLike[str]) -> Config:
+    """Read and check the configuration of an experiment; relative paths in it count from its own folder."""
+    path = Path(path)
+    top = Section(read_toml(path), str(path))
+    title = top.text("title", path.stem)
+    convention = known(top.place, "convention", top.text("convention"), convention_names())
+    measures = [_measure(top, "measures", name) for name in top.texts("measures")]
+    select_by = _measure(top, "select_by", top.text("select_by", measures[0]))
+    data = [_data(section, path.parent) for section in top.sections("data")]
+    learners = [_learner(section) for section in top.sections("learner")]
+    _all_different(top, "data", [one.name for one in data])
+    _all_different(top, "learner", [one.name for one in learners])
+    names = ([one.name for one in data], [one.name for one in learners], measures)
+    expected = [figure for section in top.sections("expected", []) for figure in _expected(section, *names)]
+    top.close()
+    return Config(path, title, convention, tuple(measures), select_by, tuple(data), tuple(learners), tuple(expected))
+
+
+def _measure(section: Section, key: str, name: str) -> str:
+    try:
+        measure(name)
+    except OptionError as error:
+        raise InputError(f"{section.place}: {key}: {error}") from error
+    return name
+
+
+def _all_different(section: Section, key: str, names: list[str]) -> None:
+    if not names:
+        raise InputError(f"{section.place}: expected at least one table [[{key}]], got none")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{section.place}: {key}: expected different names, got {twice!r} twice")
+
+
+def _data(section: Section, base: Path) -> DataSpec:
+    collection, folder = section.text("collection", None), section.text("folder", None)
+    files = [_files(part, base) for part in section.sections("files", [])]
+    if (collection is not None or folder is not None) == bool(files):
+        raise InputError(f"{section.place}: expected a collection, a folder, or tables of files, got several or none")
+    if collection is not None:
+        try:
+            collection = find_collection(collection).name
+        except OptionError as error:
+            raise InputError(f"{section.place}: collection: {error}") from error
+    most = len(files) or (5 if collection is None else find_collection(collection).n_folds)
+    folds = section.whole_numbers("folds", list(range(1, most + 1)))
+    if min(folds) < 1 or max(folds) > most or len(set(folds)) < len(folds):
+        raise section.error("folds", f"different numbers from 1 to {most}", folds)
+    features = section.take("features", int, "a whole number", None)
+    name = section.text("name", collection or (None if folder is None else Path(folder).name))
+    if name is None:
+        raise InputError(f"{section.place}: expected a key 'name' (a text), got none")
+    steps = tuple(_step(part) for part in section.sections("preprocess", []))
+    section.close()
+    place = None if folder is None else base / Path(folder).expanduser()
+    return DataSpec(name, tuple(folds), collection, place, tuple(files), features, steps)
+
+
+def _files(section: Section, base: Path) -> dict[str, Path]:
+    paths = {role: section.text(role, None) if role == "valid" else section.text(role) for role in ROLES}
+    section.close()
+    return {role: base / Path(path).expanduser() for role, path in paths.items() if path is not None}
+
+
+def _step(section: Section) -> dict[str, Any]:
+    given = [name for name in STEPS if section.has(name)]
+    if len(given) != 1:
+        raise InputError(f"{section.place}: expected one of {', '.join(STEPS)}, got {' and '.join(given) or 'none'}")
+    step: dict[str, Any] = {}
+    if given == ["impute"]:
+        step["impute"] = section.take("impute", (str, int, float), f"a number or one of {', '.join(FILLINGS)}")
+        if isinstance(step["impute"], str):
+            known(section.place, "filling", step["impute"], FILLINGS)
+        features = section.take("features", list, "a list of column numbers (from 0) or names", None)
+        step |= {} if features is None else {"features": features}
+    elif given == ["normalise"]:
+        step["normalise"] = known(section.place, "normalisation", section.text("normalise"), normaliser_names())
+    else:
+        step["clean"] = section.text("clean")
+        step |= {name: section.number(name) for name in ("relevant_at", "cosine") if section.has(name)}
+    section.close()
+    return step
+
+
+def _learner(section: Section) -> LearnerSpec:
+    name = section.text("name")
+    ranker = known(section.place, "ranker", section.text("ranker", name), ranker_names())
+    parameters, grid = section.table("parameters", {}), section.table("grid", {})
+    section.close()
+    try:
+        possible = make_ranker(ranker, **parameters).get_params()
+    except (ArgrankError, TypeError) as error:
+        raise InputError(f"{section.place}: parameters: {error}") from error
+    for parameter, values in grid.items():
+        if parameter not in possible:
+            raise InputError(
+                f"{section.place}: grid: {ranker} has no parameter {parameter!r}; it has {', '.join(possible)}"
+            )
+        if parameter in parameters:
+            raise InputError(f"{section.place}: {parameter!r} is fixed by parameters and varied by grid; expected one")
+        _check_values(section, parameter, values)
+    return LearnerSpec(name, ranker, parameters, grid)
+
+
+def _check_values(section: Section, parameter: str, values: Any) -> None:
+    if isinstance(values, dict):
+        part = Section(values, f"{section.place}: grid.{parameter}")
+        numbers = part.take("values", list, "a list of numbers")
+        if not numbers or not all(is_number(value) for value in numbers):
+            raise part.error("values", "a list of numbers", numbers)
+        known(part.place, "scale", part.text("divide_by"), SCALES)
+        part.close()
+    elif not isinstance(values, list) or not values:
+        raise section.error(f"grid.{parameter}", "a list of values", values)
+
+
+def _expected(section: Section, data: list[str], learners: list[str], measures: list[str]) -> list[Expected]:
+    """Return the figures of one table: ``measure`` and ``value``, or ``values`` with one figure for each measure."""
+    whose = known(section.place, "data set", section.text("data"), data)
+    learner = known(section.place, "learner", section.text("learner"), learners)
+    tolerance, source = float(section.number("tolerance")), section.text("source", "")
+    single = not section.has("values")
+    values = {section.text("measure"): section.number("value")} if single else section.table("values")
+    section.close()
+    figures = []
+    for name, value in values.items():
+        known(section.place, "measure of this experiment", name, measures)
+        if not is_number(value):
+            raise section.error(f"values.{name}", "a number", value)
+        figures.append(Expected(whose, learner, name, float(value), tolerance, source))
+    return figures

@@ -1,0 +1,34 @@
+"""The grid that is tried for a learner when the user names none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argrank.rankers import RANKERS, make_ranker
+
+#: Where a learner's parameters have another scale than others' of the same name.
+GRIDS: dict[str, dict[str, Any]] = {
+    "rank-svm": {"C": {"values": [0.005, 0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}},
+    "regression": {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0]},
+}
+
+#: For every learner that has C, whose risk is a mean over queries.
+C_VALUES = [0.01, 0.1, 1.0, 10.0, 100.0]
+
+
+def default_grid(ranker: Any) -> dict[str, Any]:
+    """Return the grid of a learner, given by name or as an estimator; empty where there is nothing to choose."""
+    name = ranker if isinstance(ranker, str) else registered_name(ranker)
+    if name in GRIDS:
+        return GRIDS[name]
+    parameters = make_ranker(name) if isinstance(ranker, str) else ranker
+    return {"C": C_VALUES} if "C" in parameters.get_params() else {}
+
+
+def registered_name(ranker: Any) -> str:
+    """Return the name under which an estimator's class is registered, else the name of the class."""
+    cls = type(ranker)
+    for name, (module, attribute) in RANKERS.items():
+        if (cls.__module__, cls.__name__) == (module, attribute):
+            return name
+    return cls.__name__

@@ -1,0 +1,113 @@
+"""The files an experiment leaves: results.md, results.json, values per query, scores, plots."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import argrank
+from argrank._files import write_bytes
+from argrank.data.scores import write_scores
+from argrank.errors import MissingExtraError
+from argrank.trials.plots import draw
+from argrank.trials.results import Results
+from argrank.trials.store import slug
+from argrank.trials.tables import results_text
+from argrank.trials.words import plain_value, plain_values
+
+log = logging.getLogger("argrank.experiment")
+
+
+def write_outputs(results: Results, folder: Path) -> None:
+    """Write everything into a folder; every file appears whole or not at all."""
+    _write(folder / "results.md", results_text(results, "markdown"))
+    _write(folder / "results.json", json.dumps(as_dict(results), indent=1, ensure_ascii=False, allow_nan=False))
+    for data in results.config.data:
+        _write(_made(folder / "per_query") / f"{slug(data.name)}.csv", _per_query(results, data.name).rstrip("\n"))
+    for run in results.runs:
+        name = f"{slug(run.learner)}-fold{run.fold}.txt"
+        write_scores(run.scores, _made(folder / "scores" / slug(run.data)) / name)
+    try:
+        draw(results, _made(folder / "plots"))
+    except MissingExtraError as error:
+        log.warning("no plots: %s", error)
+
+
+def as_dict(results: Results) -> dict[str, Any]:
+    """Return means, runs and checks as plain data, without values per query and scores."""
+    config = results.config
+    return {
+        "title": config.title,
+        "argrank": argrank.__version__,
+        "convention": config.convention,
+        "measures": list(config.measures),
+        "select_by": config.select_by,
+        "means": {
+            data.name: {
+                learner.name: {
+                    name: plain_value(results.mean(data.name, learner.name, name)) for name in config.measures
+                }
+                for learner in config.learners
+            }
+            for data in config.data
+        },
+        "runs": [
+            {
+                "data": run.data,
+                "fold": run.fold,
+                "learner": run.learner,
+                "params": run.params,
+                "validation": plain_value(run.validation),
+                "means": plain_values(run.means),
+                "undefined": run.undefined,
+                "grid": [
+                    {"params": point.params, "value": plain_value(point.value), "error": point.error}
+                    for point in run.points
+                ],
+                "notes": list(run.notes),
+                "seconds": run.seconds,
+            }
+            for run in results.runs
+        ],
+        "expected": [
+            {
+                "data": check.expected.data,
+                "learner": check.expected.learner,
+                "measure": check.expected.measure,
+                "value": check.expected.value,
+                "tolerance": check.expected.tolerance,
+                "source": check.expected.source,
+                "got": plain_value(check.got),
+                "holds": check.holds,
+            }
+            for check in results.checks
+        ],
+    }
+
+
+def _per_query(results: Results, data: str) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["learner", "fold", "qid", *results.config.measures])
+    for run in results.runs:
+        if run.data != data:
+            continue
+        columns = [run.values[name].tolist() for name in results.config.measures]
+        for qid, *values in zip(run.query_ids, *columns, strict=True):
+            cells = ["" if value != value else repr(value) for value in values]  # NaN: the measure is undefined
+            writer.writerow([run.learner, run.fold, qid, *cells])
+    return text.getvalue()
+
+
+def _write(path: Path, text: str) -> None:
+    with write_bytes(path) as stream:
+        stream.write(f"{text}\n".encode())
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,99 @@
+"""The plots of an experiment: bars of the measures, NDCG over the cut-off, the validation measure over the grid."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argrank._files import write_bytes
+from argrank.errors import MissingExtraError
+from argrank.trials.grid import is_number
+from argrank.trials.results import Results
+from argrank.trials.store import slug
+
+_NDCG_AT = re.compile(r"ndcg(?:@|_cut_)(\d+)", re.IGNORECASE)
+
+
+def draw(results: Results, folder: Path) -> list[Path]:
+    """Write the plots as PNG files and return their paths."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot", "drawing the results") from error
+    drawn = []
+    for data in results.config.data:
+        name = slug(data.name)
+        for what, paint in (("measures", _bars), ("ndcg", _curves)):
+            figure = Figure(figsize=(7, 4), layout="constrained")
+            if paint(figure, results, data.name):
+                drawn.append(_save(figure, folder / f"{name}-{what}.png"))
+        for learner in results.config.learners:
+            for parameter in learner.grid:
+                figure = Figure(figsize=(7, 4), layout="constrained")
+                if _grid_curve(figure, results, data.name, learner.name, parameter):
+                    path = folder / f"{name}-{slug(learner.name)}-{slug(parameter)}.png"
+                    drawn.append(_save(figure, path))
+    return drawn
+
+
+def _save(figure: Any, path: Path) -> Path:
+    with write_bytes(path) as stream:
+        figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
+    return path
+
+
+def _bars(figure: Any, results: Results, data: str) -> bool:
+    config = results.config
+    axes = figure.subplots()
+    width = 0.8 / len(config.learners)
+    for place, learner in enumerate(config.learners):
+        heights = [results.mean(data, learner.name, name) for name in config.measures]
+        at = np.arange(len(heights)) + (place - (len(config.learners) - 1) / 2) * width
+        axes.bar(at, heights, width, label=learner.name)
+    axes.set_xticks(range(len(config.measures)), config.measures)
+    axes.set_ylabel("mean over folds")
+    axes.set_title(f"{data}, convention {config.convention}")
+    axes.legend()
+    return True
+
+
+def _curves(figure: Any, results: Results, data: str) -> bool:
+    cuts = {int(match[1]): name for name in results.config.measures if (match := _NDCG_AT.fullmatch(name))}
+    if len(cuts) < 2:
+        return False
+    axes = figure.subplots()
+    for learner in results.config.learners:
+        heights = [results.mean(data, learner.name, cuts[k]) for k in sorted(cuts)]
+        axes.plot(sorted(cuts), heights, marker="o", label=learner.name)
+    axes.set_xlabel("k")
+    axes.set_ylabel("NDCG@k, mean over folds")
+    axes.set_title(f"{data}, convention {results.config.convention}")
+    axes.legend()
+    return True
+
+
+def _grid_curve(figure: Any, results: Results, data: str, learner: str, parameter: str) -> bool:
+    """Draw the best validation value at each value of a parameter, one line a fold."""
+    axes = figure.subplots()
+    smallest = np.inf
+    for run in results.of(data, learner):
+        best: dict[float, float] = {}
+        for point in run.points:
+            value = point.params.get(parameter)
+            if value is not None and is_number(value) and not np.isnan(point.value):
+                best[value] = max(best.get(value, -np.inf), point.value)
+        if len(best) < 2:
+            return False
+        at = sorted(best)
+        smallest = min(smallest, at[0])
+        axes.plot(at, [best[value] for value in at], marker="o", markersize=3, label=f"fold {run.fold}")
+    if smallest > 0:
+        axes.set_xscale("log")
+    axes.set_xlabel(parameter)
+    axes.set_ylabel(f"validation {results.config.select_by}")
+    axes.set_title(f"{data}, {learner}")
+    axes.legend()
+    return True

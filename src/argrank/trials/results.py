@@ -1,0 +1,145 @@
+"""What an experiment found: the runs, their means over folds, and the figures that had to come out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.trials.config import Config, Expected
+from argrank.trials.grid import Params
+from argrank.trials.protocol import Run
+from argrank.trials.select import Point
+from argrank.trials.words import plain_value, plain_values
+
+ROUNDING = 1e-12  # a figure exactly at the end of its range is inside, also where a sum was rounded
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """One learner in one fold of one data set."""
+
+    data: str
+    fold: int
+    learner: str
+    params: Params
+    validation: float
+    points: tuple[Point, ...]
+    means: dict[str, float]
+    undefined: dict[str, int]
+    query_ids: list[Any]
+    values: dict[str, NDArray[np.float64]]
+    scores: NDArray[np.float64]
+    notes: tuple[str, ...]
+    seconds: float
+
+    @staticmethod
+    def record(run: Run, warned: list[str]) -> dict[str, Any]:
+        """Return a run as plain data for its file."""
+        return {
+            "params": plain_values(run.params),
+            "validation": plain_value(run.validation),
+            "points": [
+                {
+                    "params": plain_values(point.params),
+                    "value": plain_value(point.value),
+                    "objective": plain_value(point.objective),
+                    "seconds": point.seconds,
+                    "error": point.error,
+                }
+                for point in run.points
+            ],
+            "means": plain_values(run.test.means),
+            "undefined": dict(run.test.undefined),
+            "query_ids": [plain_value(qid) for qid in run.test.query_ids.tolist()],
+            "values": {name: [plain_value(value) for value in column] for name, column in run.test.values.items()},
+            "scores": run.scores.tolist(),
+            "notes": [*run.notes, *warned],
+            "seconds": run.seconds,
+        }
+
+    @staticmethod
+    def of(data: str, fold: int, learner: str, record: Mapping[str, Any]) -> RunResult:
+        """Return the run that a file describes."""
+        points = tuple(
+            Point(one["params"], _number(one["value"]), _number(one["objective"]), one["seconds"], one["error"])
+            for one in record["points"]
+        )
+        return RunResult(
+            data=data,
+            fold=fold,
+            learner=learner,
+            params=record["params"],
+            validation=_number(record["validation"]),
+            points=points,
+            means={name: _number(value) for name, value in record["means"].items()},
+            undefined=record["undefined"],
+            query_ids=record["query_ids"],
+            values={name: np.array([_number(one) for one in column]) for name, column in record["values"].items()},
+            scores=np.array(record["scores"], np.float64),
+            notes=tuple(record["notes"]),
+            seconds=record["seconds"],
+        )
+
+
+@dataclass(frozen=True)
+class Check:
+    """An expected figure and what came out."""
+
+    expected: Expected
+    got: float
+
+    @property
+    def difference(self) -> float:
+        """What came out minus what was expected."""
+        return self.got - self.expected.value
+
+    @property
+    def holds(self) -> bool:
+        """Whether the figure lies in its range."""
+        return abs(self.difference) <= self.expected.tolerance + ROUNDING
+
+    def __str__(self) -> str:
+        one = self.expected
+        range_ = f"{one.value:g} ± {one.tolerance:g}"
+        return f"{one.data}, {one.learner}, {one.measure}: expected {range_}, got {self.got:.6f}"
+
+
+@dataclass(frozen=True, repr=False)
+class Results:
+    """All runs of an experiment; ``computed`` of them were not there yet."""
+
+    config: Config
+    runs: tuple[RunResult, ...]
+    computed: int
+
+    def of(self, data: str, learner: str) -> list[RunResult]:
+        """Return the runs of a learner on a data set, by fold."""
+        return [run for run in self.runs if (run.data, run.learner) == (data, learner)]
+
+    def mean(self, data: str, learner: str, measure: str) -> float:
+        """Return the mean over folds of a measure."""
+        return math.fsum(values := [run.means[measure] for run in self.of(data, learner)]) / len(values)
+
+    @property
+    def checks(self) -> list[Check]:
+        """The expected figures, in the order of the configuration."""
+        return [Check(one, self.mean(one.data, one.learner, one.measure)) for one in self.config.expected]
+
+    @property
+    def failures(self) -> list[Check]:
+        """Those that left their range."""
+        return [check for check in self.checks if not check.holds]
+
+    def __repr__(self) -> str:
+        from argrank.trials.tables import results_text
+
+        return results_text(self, "text")
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
