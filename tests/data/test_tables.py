@@ -352,7 +352,7 @@ csv_like = st.text("qidlabel,\"\n\r\t 01.-eNUL'é\0", max_size=80).map(lambda te
 
 
 @given(st.one_of(st.binary(max_size=80), csv_like), st.sampled_from(TABLES))
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_arbitrary_bytes_give_a_result_or_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, kind: str
 ) -> None:
@@ -363,7 +363,7 @@ def test_arbitrary_bytes_give_a_result_or_an_error_of_ours(
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_damaged_parquet_and_arrow_files_give_a_result_or_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -14,7 +14,7 @@ from argrank.data.frames import COLUMNS
 from argrank.data.text import first_repeated
 from argrank.errors import FormatError, InputError, shown, unknown_name
 
-TEXTS = ("comment", "query", "title")  # columns in which an empty cell is an empty text
+TEXTS = ("comment", "query", "title")  # columns in which an empty cell is an empty text, and an absent text is empty
 
 
 class Chosen(NamedTuple):
@@ -76,6 +76,8 @@ def named_columns(data: Dataset) -> dict[str, NDArray[Any]]:
         values = getattr(data, field)
         if values is None or (column == "label" and not data.is_judged):
             continue
+        if column in TEXTS:
+            values = np.array(["" if text is None else text for text in values.tolist()], dtype=object)
         by_row = np.repeat(values, data.sizes) if field in BY_QUERY else values
         found[column] = data.to_caller(by_row)
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 from argrank._files import STDIN, split_suffixes
 from argrank.data.dataset import Dataset
+from argrank.data.letor import read_letor, write_letor
 from argrank.data.tables import TABLES, read_table, write_table
 from argrank.data.trec import write_qrels
 from argrank.errors import InputError, OptionError, unknown_name
@@ -78,8 +79,6 @@ def load(
         return read_table(path, kind, columns=columns, dtype=dtype)
     if columns is not None:
         raise OptionError("columns is an option of tables with named columns, got it for LETOR text")
-    from argrank.data.letor import read_letor
-
     return read_letor(
         path, dtype=dtype or "float64", sparse=sparse, n_features=n_features, n_jobs=n_jobs, progress=progress
     )
@@ -101,8 +100,6 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
     elif kind == "qrels":
         write_qrels(data, path)
     else:
-        from argrank.data.letor import write_letor
-
         write_letor(data, path)
 
 
