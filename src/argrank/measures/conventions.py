@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -42,6 +43,8 @@ class Convention:
     undefined : a number, "skip" or "nan"
         Value of a query for which a measure is undefined (NDCG, AP, RR, R without a relevant document, AUC without a
         pair, …). "skip" leaves it out of the mean, "nan" makes the mean NaN.
+    undefined_of : mapping from a measure's name to a policy
+        Measures for which the tool has another policy than ``undefined``; given ``undefined`` alone, there are none.
     undefined_weight : "query" or "one"
         Weight of such a query in a weighted mean of NDCG; "one" while the divisor still sums the true weights is a
         fault of LightGBM that one needs in order to agree with it.
@@ -74,6 +77,7 @@ class Convention:
     logarithm: str = "log2"
     normalise: str = "divide"
     undefined: float | str = "skip"
+    undefined_of: tuple[tuple[str, float | str], ...] = ()
     undefined_weight: str = "query"
     empty: str = "keep"
     ties: str = "expected"
@@ -90,6 +94,8 @@ class Convention:
         object.__setattr__(self, "gain", check_gain(self.gain))
         check_discount(self.discount)
         object.__setattr__(self, "undefined", check_undefined(self.undefined))
+        exceptions = sorted((str(name), check_undefined(value)) for name, value in dict(self.undefined_of).items())
+        object.__setattr__(self, "undefined_of", tuple(exceptions))
         for switch, choices in CHOICES.items():
             if getattr(self, switch) not in choices:
                 raise OptionError(f"{switch}: expected one of {', '.join(choices)}, got {shown(getattr(self, switch))}")
@@ -115,6 +121,7 @@ class Switches(TypedDict, total=False):
     logarithm: str | None
     normalise: str | None
     undefined: float | str | None
+    undefined_of: Mapping[str, float | str] | None
     undefined_weight: str | None
     empty: str | None
     ties: str | None
@@ -150,7 +157,10 @@ _XGBOOST = {
 #: What each tool does where it differs from argrank's default.
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
-    "catboost": {"gain": "linear", "undefined": 0.0, "ties": "worst", "short": "min", "short_precision": "min"},
+    "catboost": {  # as of 1.2; older releases counted NDCG without a relevant document as 0
+        "gain": "linear", "undefined": 1.0, "undefined_of": {"AP": 0.0, "RR": 0.0}, "ties": "worst", "short": "min",
+        "short_precision": "min", "ap_denominator": "min",
+    },
     "gdeval": {"logarithm": "natural", "ties": "docid-descending", "short": "min", "empty": "skip", "format": "%.5f"},
     "kdd2008": {"gain": "binary", "discount": "letor"},
     "letor3": _LETOR | {"gain": _THREE_GRADES, "short_precision": "zero", "format": "%.15g"},
@@ -160,8 +170,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "relevant_at": math.nextafter(0.5, 1.0), "ap_denominator": "min",
     },
     "mslr": _LETOR | {"gain": _FIVE_GRADES, "relevant_at": 2.0},
-    "msmarco": {"ties": "docid-ascending"},
+    "msmarco": {"undefined": 0.0, "ties": "docid-ascending"},
     "ranklib": {"logarithm": "ratio", "undefined": 0.0, "ties": "row", "short": "min", "short_precision": "min"},
+    # ranx keeps the order of ties in lists of up to 15 documents; its sort of longer ones is not stable.
     "ranx": {"gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "row"},
     "sklearn": {"gain": "linear", "logarithm": "ratio", "undefined": 0.0},
     "trec": {
@@ -199,7 +210,8 @@ def make_convention(convention: str | Convention = "default", **switches: Any) -
     given = {switch: value for switch, value in switches.items() if value is not None}
     if not given:
         return chosen
-    changed = dataclasses.replace(chosen, **given)
+    exceptions = {} if "undefined" not in given else {"undefined_of": ()}
+    changed = dataclasses.replace(chosen, **{**exceptions, **given})
     words = ", ".join(f"{switch}={describe(getattr(changed, switch))}" for switch in given)
     return dataclasses.replace(changed, name=f"{chosen.name} with {words}")
 

@@ -71,11 +71,14 @@ class Measure(abc.ABC):
 
     def adapt(self, convention: Convention) -> Convention:
         """Return the convention with this measure's own parameters, which come first."""
-        own = {
+        own: dict[str, Any] = {
             switch: getattr(self, name)
             for name, switch in SWITCH_OF.items()
             if getattr(self, name, None) is not None and getattr(self, name) != getattr(convention, switch)
         }
+        exceptions = dict(convention.undefined_of)
+        if self.undefined is None and self.spelling in exceptions:
+            own["undefined"] = exceptions[self.spelling]
         return dataclasses.replace(convention, **own) if own else convention
 
     def values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:

@@ -107,7 +107,7 @@ def _padded(labels: Matrix, values: Callable[[Matrix], Matrix], filler: float = 
 
 
 class Ranked(NamedTuple):
-    """Rows sorted by key (minus the score): the order, labels and keys in it, the rows whose ties matter, their groups."""
+    """Rows sorted by key (minus the score): the order, labels and keys in it, rows whose ties matter, groups."""
 
     order: NDArray[np.intp]
     labels: Matrix
