@@ -16,12 +16,13 @@ from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.objectives._base import Objective, query_shares
-from argrank.objectives._sorting import descending
+from argrank.objectives._sorting import Sorter
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
-BLOCK_ROWS = 6000  # documents in a block: its features stay in the cache between the two products
+BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
+WIDENED_ROWS = 512  # rows of float32 that are made float64 together
 
 
 class _Block:
@@ -30,9 +31,34 @@ class _Block:
     def __init__(self, X: Any, indptr: NDArray[np.int64], first: int, last: int) -> None:
         self.first, self.last = first, last
         self.rows = slice(int(indptr[first]), int(indptr[last]))
-        self.indptr = indptr[first : last + 1]
-        self.X = X[self.rows]
-        self.X_T = self.X.T
+        self.n_rows = self.rows.stop - self.rows.start
+        self.sizes = np.diff(indptr[first : last + 1])
+        self.sorter = Sorter(indptr[first : last + 1])
+        step = WIDENED_ROWS if isinstance(X, np.ndarray) and X.dtype == np.float32 else self.n_rows
+        pieces = [slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step)]
+        self._pieces = [(rows, X[self.rows.start + rows.start : self.rows.start + rows.stop]) for rows in pieces]
+        self._n_features = X.shape[1]
+
+    def score(self, weights: Floats, scores: Floats) -> None:
+        """Fill in ``X @ weights``."""
+        for rows, piece in self._pieces:
+            scores[rows] = _widened(piece) @ weights
+
+    def pull_back(self, u: Floats) -> Floats:
+        """Return ``X.T @ u``."""
+        total = np.zeros(self._n_features)
+        for rows, piece in self._pieces:
+            total += u[rows] @ _widened(piece)
+        return total
+
+
+def _widened(piece: Any) -> Any:
+    """Return float32 features as float64, a few rows at a time and so inside the cache.
+
+    Products in float32 would cost less, but their rounding hides a solver's progress well before a gradient of 1e-6
+    and multiplies the steps of conjugate gradients. SciPy widens the values of a sparse matrix itself.
+    """
+    return piece.astype(np.float64, copy=False) if isinstance(piece, np.ndarray) else piece
 
 
 class _Point:
@@ -50,8 +76,7 @@ class LocalRisk:
 
     One evaluation goes through the data once: a block of queries is scored, sorted, judged and pulled back while its
     features are in the cache. Borders of blocks depend on the data alone and partial sums are added in their order,
-    so results have the same bits for any ``n_jobs``. Scores are float64 also where features are float32; the products
-    with float32 features are float32 inside a block and float64 between blocks.
+    so results have the same bits for any ``n_jobs``. Arithmetic is float64 also where the features are float32.
 
     Parameters
     ----------
@@ -83,9 +108,9 @@ class LocalRisk:
         point = self._new_point()
 
         def work(block: _Block) -> Floats:
-            self._score(block, weights, point.scores)
+            block.score(weights, point.scores[block.rows])
             self._judge(block, point)
-            return self._pull_back(block, point.gradient[block.rows])
+            return block.pull_back(point.gradient[block.rows])
 
         gradient = self._sum(work, products=2)
         self._point = point
@@ -94,7 +119,7 @@ class LocalRisk:
     def scores(self, w: Floats) -> Floats:
         """Return ``X @ w`` in the stored row order."""
         weights, scores = self._weights(w), np.empty(self.data.n_documents)
-        self._run(lambda block: self._score(block, weights, scores), products=1)
+        self._run(lambda block: block.score(weights, scores[block.rows]), products=1)
         return scores
 
     def at_scores(self, scores: Floats) -> tuple[float, Floats]:
@@ -103,6 +128,10 @@ class LocalRisk:
         self._run(lambda block: self._judge(block, point), products=0)
         return self._mean(point), point.gradient
 
+    def pull_back(self, u: Floats) -> Floats:
+        """Return ``X.T @ u`` for a gradient u by the scores, as ``at_scores`` gives it."""
+        return self._sum(lambda block: block.pull_back(u[block.rows]), products=1)
+
     def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
         """Return one query's loss, its gradient and the offset ``loss - gradient @ w`` of the tangent plane."""
         if not 0 <= q < self.n_queries:
@@ -110,12 +139,10 @@ class LocalRisk:
         begin = time.perf_counter()
         with single_threaded_blas():
             block = _Block(self.data.X, self.data.indptr, q, q + 1)
-            n_rows = block.rows.stop - block.rows.start
-            scores = np.asarray(block.X @ self._weights(w), np.float64)
-            order = self._rank(block, scores)
-            u = np.zeros(n_rows)
-            loss = float(self._prepared.evaluate(q, q + 1, scores, order, u)[0])
-            gradient = np.asarray(block.X_T @ u.astype(block.X.dtype), np.float64)
+            scores, u = np.empty(block.n_rows), np.empty(block.n_rows)
+            block.score(self._weights(w), scores)
+            loss = float(self._prepared.evaluate(q, q + 1, scores, self._rank(block, scores), u)[0])
+            gradient = block.pull_back(u)
         self.seconds += time.perf_counter() - begin
         return loss, gradient, loss - float((u * scores).sum())
 
@@ -127,19 +154,16 @@ class LocalRisk:
         weights = self._weights(direction)
 
         def work(block: _Block) -> Floats:
-            n_rows = block.rows.stop - block.rows.start
-            along, product = np.asarray(block.X @ weights, np.float64), np.empty(n_rows)
+            along, product = np.empty(block.n_rows), np.empty(block.n_rows)
+            block.score(weights, along)
             order = point.order[block.rows] if self._prepared.ranks else point.order
             self._prepared.curve(block.first, block.last, point.scores[block.rows], order, along, product)
             self._weigh(block, product)
-            return self._pull_back(block, product)
+            return block.pull_back(product)
 
         return self._sum(work, products=2)
 
     # ---- the work on one block, on any thread -------------------------------------------------------------------
-
-    def _score(self, block: _Block, weights: NDArray[Any], scores: Floats) -> None:
-        scores[block.rows] = block.X @ weights
 
     def _judge(self, block: _Block, point: _Point) -> None:
         scores, gradient = point.scores[block.rows], point.gradient[block.rows]
@@ -155,16 +179,13 @@ class LocalRisk:
             if has_missing(self.data.X):
                 raise InputError("X: expected no missing values (NaN) in training, got some; impute them first")
             raise InputError("scores: expected finite numbers, got an overflow: the weights or features are too large")
-        return descending(scores, block.indptr) if self._prepared.ranks else np.empty(0, np.int64)
+        return block.sorter.descending(scores) if self._prepared.ranks else np.empty(0, np.int64)
 
     def _weigh(self, block: _Block, values: Floats) -> None:
         if self.data.query_weight is None:
             values *= 1.0 / self.n_queries
         else:
-            values *= np.repeat(self.query_shares[block.first : block.last], np.diff(block.indptr))
-
-    def _pull_back(self, block: _Block, u: Floats) -> Floats:
-        return np.asarray(block.X_T @ u.astype(self.data.X.dtype, copy=False), np.float64)
+            values *= np.repeat(self.query_shares[block.first : block.last], block.sizes)
 
     # ---- all blocks ---------------------------------------------------------------------------------------------
 
@@ -188,8 +209,8 @@ class LocalRisk:
     def _new_point(self, scores: Floats | None = None) -> _Point:
         return _Point(self.data.n_documents, self.n_queries, self._prepared.ranks, scores)
 
-    def _weights(self, w: Floats) -> NDArray[Any]:
-        return np.ascontiguousarray(w, self.data.X.dtype)
+    def _weights(self, w: Floats) -> Floats:
+        return np.ascontiguousarray(w, np.float64)
 
 
 def _blocks(data: Dataset) -> list[_Block]:

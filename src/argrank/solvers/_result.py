@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from argrank.errors import OptionError
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +42,19 @@ class Risk(Protocol):
         """Return loss, gradient and offset of one query."""
 
 
+class LinearRisk(Risk, Protocol):
+    """A risk that takes a gradient by the scores back to the weights."""
+
+    def pull_back(self, u: Floats) -> Floats:
+        """Return ``X.T @ u``: half a pass."""
+
+
+class QueryRisk(Risk, Protocol):
+    """A risk whose queries can be asked one by one; each counts with its share."""
+
+    query_shares: Floats
+
+
 class SmoothRisk(Risk, Protocol):
     """A risk that has at least a generalised Hessian."""
 
@@ -64,3 +80,101 @@ class Result:
     converged: bool
     reason: str
     message: str
+
+
+class Judged(Protocol):
+    """Weights with the risk and the objective there."""
+
+    @property
+    def w(self) -> Floats:
+        """The weights."""
+
+    @property
+    def value(self) -> float:
+        """The risk."""
+
+    @property
+    def objective(self) -> float:
+        """The risk with the regulariser."""
+
+
+class Best:
+    """The best weights looked at so far, by ``|w|² / (2C) + risk``."""
+
+    def __init__(self, risk: Risk, C: float) -> None:
+        self._risk, self._C = risk, C
+        self.w, self.value, self.objective = np.zeros(risk.n_features), math.inf, math.inf
+
+    def look(self, w: Floats) -> None:
+        """Evaluate weights and keep them if they are better."""
+        value, _ = self._risk.at_scores(self._risk.scores(w))
+        objective = value + float(w @ w) / (2 * self._C)
+        if objective < self.objective:
+            self.w, self.value, self.objective = w, value, objective
+
+
+class Meter:
+    """Counts the passes and the seconds of a solver that minimises ``|w|² / (2C) + risk`` with a proven gap."""
+
+    def __init__(self, risk: Risk) -> None:
+        self._risk, self._passes, self._seconds = risk, risk.n_passes, risk.seconds
+        self.master_seconds = 0.0
+
+    @property
+    def n_passes(self) -> float:
+        """Passes over the features since the start."""
+        return self._risk.n_passes - self._passes
+
+    def facts(self, w: Floats, objective: float, bound: float, slack: float, n_constraints: int) -> dict[str, float]:
+        """Return what the trace shows of an iteration; the risk of a structured learner is its average slack."""
+        return {
+            "objective": objective,
+            "lower_bound": bound,
+            "gap": objective - bound,
+            "average_slack": slack,
+            "norm": float(np.sqrt(w @ w)),
+            "n_constraints": n_constraints,
+            "n_passes": self.n_passes,
+            "oracle_seconds": self._risk.seconds - self._seconds,
+            "master_seconds": self.master_seconds,
+        }
+
+    def reason(
+        self, best: Judged, bound: float, tol: float, max_iter: int, callback: Callback | None, n_constraints: int
+    ) -> str:
+        """Tell the callback of an iteration and return why to stop, or an empty word."""
+        facts = self.facts(best.w, best.objective, bound, best.value, n_constraints)
+        if callback is not None and callback(best.w, facts):
+            return "callback"
+        if best.objective - bound <= tol * best.objective:
+            return "gap"
+        return "passes" if self.n_passes >= max_iter else ""
+
+    def result(self, w: Floats, objective: float, bound: float, n_iter: int, reason: str) -> Result:
+        """Return the result, with a sentence on why the solver stopped."""
+        gap = objective - bound
+        share = gap / objective if objective > 0 else 0.0
+        why = {
+            "gap": "the gap is closed to {share:.1e} of the objective",
+            "passes": "stopped after {passes:g} passes over the data with a gap of {share:.1e} of the objective",
+            "callback": "stopped by the caller with a gap of {share:.1e} of the objective",
+            "interrupted": "interrupted with a gap of {share:.1e} of the objective",
+        }[reason]
+        return Result(
+            w=w,
+            objective=objective,
+            lower_bound=bound,
+            gap=gap,
+            gradient_norm=float("nan"),
+            n_iter=n_iter,
+            n_passes=self.n_passes,
+            converged=reason == "gap",
+            reason=reason,
+            message=why.format(share=share, passes=self.n_passes),
+        )
+
+
+def check_C(C: float) -> None:  # noqa: N802  C is its name everywhere
+    """Refuse a C that is not a positive number."""
+    if not C > 0 or not math.isfinite(C):
+        raise OptionError(f"C: expected a positive number, got {C!r}")

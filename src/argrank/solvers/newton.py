@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from argrank.errors import OptionError
-from argrank.solvers._result import Callback, Floats, Result, SmoothRisk
+from argrank.solvers._result import Callback, Floats, Result, SmoothRisk, check_C
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
 
@@ -81,8 +80,7 @@ def minimise(
 
     The gap of the result is ``|gradient|^2 / 2``: F is 1-strongly convex, so its minimum lies no further below.
     """
-    if not C > 0 or not math.isfinite(C):
-        raise OptionError(f"C: expected a positive number, got {C!r}")
+    check_C(C)
     problem = _Problem(risk, C)
     origin = np.zeros(risk.n_features)
     here = problem.at(origin, risk.scores(origin))
