@@ -417,7 +417,8 @@ def _per_query(values: Any, queries: Grouping, what: str) -> Any:
     differs = by_row != np.repeat(heads, np.diff(queries.indptr))
     if differs.any():
         query = int(np.searchsorted(queries.indptr, np.argmax(differs), side="right") - 1)
-        raise InputError(f"{what}: expected one value in a query, got several in query {queries.query_ids.tolist()[query]!r}")
+        name = queries.query_ids.tolist()[query]
+        raise InputError(f"{what}: expected one value in a query, got several in query {name!r}")
     return heads
 
 
