@@ -14,7 +14,17 @@ import typer
 from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
-COMMANDS: tuple[str, ...] = ("demo", "inspect", "evaluate", "compare", "convert")
+COMMANDS: tuple[str, ...] = (
+    "demo",
+    "inspect",
+    "train",
+    "predict",
+    "evaluate",
+    "compare",
+    "cv",
+    "experiment",
+    "convert",
+)
 
 INTERRUPTED = 130
 

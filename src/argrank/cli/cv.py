@@ -1,0 +1,94 @@
+"""``argrank cv``: cross-validate learners on one's own data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from argrank.cli import _options as options
+from argrank.cli import _training as training
+from argrank.errors import OptionError, unknown_name
+
+
+def run(
+    data: str = options.DATA,
+    rankers: list[str] = typer.Option(
+        ["rank-svm"],
+        "--ranker",
+        "-r",
+        metavar="NAME",
+        help="Learner by its registered name; repeat it to compare several.",
+    ),
+    measures: list[str] = options.MEASURES,
+    parameters: list[str] = training.PARAMETERS,
+    grid: list[str] = training.GRID,
+    no_grid: bool = typer.Option(False, "--no-grid", help="Train at the parameters given; choose nothing."),
+    normalise: str | None = training.NORMALISE,
+    folds: int = typer.Option(
+        5, "--folds", "-k", metavar="N", help="Number of parts: all but two train, one validates."
+    ),
+    convention: str = options.CONVENTION,
+    seed: int = typer.Option(0, "--seed", help="Of the random split into parts."),
+    jobs: int | None = training.JOBS,
+    output_format: str = typer.Option(
+        "text", "--format", metavar="text|markdown|latex|json|html", help="How the tables are written."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
+    output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE", help="Write to a file."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only learner, measure and mean, with tabs."),
+) -> None:
+    """Cross-validate learners on your data, by query, as LETOR does.
+
+    The queries are dealt into parts. In turn, all parts but two train, one chooses the parameters by the first
+    measure, and one tests, so every query is tested once by a model that never saw it. Each learner chooses from its
+    own default grid unless you give one. Several learners are compared with paired tests over all queries.
+
+    For example:
+      argrank cv data.txt -r rank-svm -m ndcg@10
+      argrank cv data.txt -r rank-svm -r regression -m ndcg@10,map --normalise query-minmax
+      argrank cv data.txt -r rank-svm --grid C=0.001,0.01,0.1,1 --json
+    """
+    from argrank.evaluation.comparison import check_format
+    from argrank.measures.names import measure_list
+    from argrank.trials.cv import DEFAULT, cross_validate
+
+    output_format = "json" if as_json else output_format
+    check_format(output_format)
+    names = options.measure_names(measures)
+    measure_list(names)
+    fixed, choices = training.parse_parameters(parameters), training.parse_grid(grid)
+    if no_grid and choices:
+        raise OptionError("expected --grid or --no-grid, got both")
+    learners: dict[str, Any] = {name: training.ranker_of(name, {}, normalise) for name in dict.fromkeys(rankers)}
+    for option, given in (("-p", fixed), ("--grid", choices)):
+        for parameter in given:
+            if not any(parameter in learner.get_params() for learner in learners.values()):
+                known = {name for learner in learners.values() for name in learner.get_params()}
+                raise OptionError(f"{option}: {unknown_name('parameter of ' + ', '.join(learners), parameter, known)}")
+    grids: dict[str, Any] = {}
+    for name, learner in learners.items():
+        own = learner.get_params()
+        learner.set_params(**{key: value for key, value in fixed.items() if key in own})
+        mine = {key: values for key, values in choices.items() if key in own}
+        grids[name] = None if no_grid else mine or DEFAULT
+    result = cross_validate(
+        learners,
+        training.load_wide(data, None, not quiet),
+        names,
+        grid=grids,
+        n_folds=folds,
+        convention=convention,
+        random_state=seed,
+        n_jobs=jobs,
+        progress=not quiet,
+    )
+    if quiet:
+        lines = [f"{name}\t{one}\t{mean!r}" for name, means in result.means.items() for one, mean in means.items()]
+        options.write_text("\n".join(lines), output)
+    elif output_format == "json":
+        options.write_text(result.render("json"), output)
+    else:
+        tests = [result.compare().render(output_format)] if len(learners) > 1 else []
+        options.write_text("\n\n".join([result.render(output_format), *tests]), output)

@@ -1,0 +1,47 @@
+"""``argrank experiment``: run a configured experiment and check its figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from argrank.cli import _training as training
+
+
+def run(
+    config: Path = typer.Argument(..., metavar="CONFIG.toml", help="What to run; see the folder experiments/."),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", metavar="FOLDER", help="Where results go; by default a folder of CONFIG's name, here."
+    ),
+    force: bool = typer.Option(False, "--force", help="Compute every run again, also those that are there."),
+    jobs: int | None = training.JOBS,
+    as_json: bool = typer.Option(False, "--json", help="Print results.json instead of the tables."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but figures that left their range."),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Print a line for every finished run."),
+) -> None:
+    """Run learners on data sets and folds by LETOR's protocol, and check the figures that must come out.
+
+    Finished runs are kept: start it again after an interruption and only what is missing is computed. Writes
+    results.md, results.json, values per query, scores and plots. The exit code is 1 when a figure leaves the range
+    that the configuration states.
+
+    Known collections are looked for in the folder that the environment variable ARGRANK_DATA names.
+
+    For example:
+      argrank experiment experiments/letor/ohsumed.toml
+      argrank experiment mine.toml -o results -v
+    """
+    from argrank.trials.experiment import run_experiment
+
+    training.listen(verbose)
+    folder = Path(config.stem) if output is None else output
+    results = run_experiment(config, folder, force=force, n_jobs=jobs, progress=not quiet)
+    if as_json:
+        typer.echo((folder / "results.json").read_text().rstrip("\n"))
+    elif not quiet:
+        typer.echo(f"{results!r}\n\n{len(results.runs)} runs, {results.computed} of them computed now; see {folder}")
+    for check in results.failures:
+        typer.echo(f"argrank: out of range: {check}", err=True)
+    if results.failures:
+        raise typer.Exit(1)

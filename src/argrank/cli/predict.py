@@ -1,0 +1,49 @@
+"""``argrank predict``: score documents with a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from argrank.cli import _training as training
+from argrank.errors import OptionError
+
+
+def run(
+    model: Path = typer.Argument(..., metavar="MODEL.json", help="Model saved by `argrank train` or ranker.save."),
+    data: str = typer.Argument(
+        ..., metavar="DATA", help="Documents to score, in any format that training takes; labels are not used."
+    ),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", metavar="FILE", help="Where to write the scores; standard output by default."
+    ),
+    as_run: bool = typer.Option(False, "--run", help="Write a TREC run: qid Q0 docid rank score tag."),
+    tag: str = typer.Option("argrank", "--tag", metavar="WORD", help="Name of the system in the TREC run."),
+    quiet: bool = training.QUIET,
+) -> None:
+    """Score documents with a saved model.
+
+    Writes one score a line in the order of DATA, which `argrank evaluate` and `argrank compare` read. Greater is
+    better; only differences within a query mean something.
+
+    For example:
+      argrank predict model.json test.txt -o scores.txt
+      argrank predict model.json test.txt --run -o model.run
+      argrank evaluate test.txt scores.txt
+    """
+    from argrank.data.scores import write_scores
+    from argrank.data.trec import write_run
+    from argrank.models.files import load_model
+
+    if as_run and output is None:
+        raise OptionError("--run: expected -o FILE, where to write the run, got none")
+    loaded = load_model(model)
+    documents = training.load_wide(data, loaded.n_features, not quiet)
+    scores = loaded.predict(documents)
+    if output is None:
+        typer.echo("\n".join(map(repr, scores.tolist())))
+    elif as_run:
+        write_run(scores, documents, output, tag)
+    else:
+        write_scores(scores, output)

@@ -1,0 +1,139 @@
+"""``argrank train``: learn a ranker, choose its parameters, say how good it is, save it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from argrank.cli import _options as options
+from argrank.cli import _training as training
+from argrank.errors import OptionError
+
+if TYPE_CHECKING:
+    from argrank.data.dataset import Dataset
+
+
+def run(
+    data: str = typer.Argument(
+        ..., metavar="TRAIN", help="Training data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+    ),
+    ranker: str = typer.Option(
+        "rank-svm",
+        "--ranker",
+        "-r",
+        metavar="NAME",
+        help="The learner, by its registered name; an unknown one lists all.",
+    ),
+    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
+    test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
+    measures: list[str] = options.MEASURES,
+    output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
+    parameters: list[str] = training.PARAMETERS,
+    grid: list[str] = training.GRID,
+    normalise: str | None = training.NORMALISE,
+    convention: str = options.CONVENTION,
+    jobs: int | None = training.JOBS,
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    quiet: bool = training.QUIET,
+    verbose: bool = training.VERBOSE,
+) -> None:
+    """Train a ranker on judged data, measure it, and save the model.
+
+    With --grid, one model is trained for every combination of values; the one with the best first measure on the
+    validation data is kept. Ctrl-C during a single training keeps the best model so far.
+
+    For example:
+      argrank train train.txt --test test.txt -o model.json
+      argrank train -r regression train.txt --test test.txt -m ndcg@10,map
+      argrank train -r rank-svm train.txt --valid vali.txt --test test.txt --grid C=0.001,0.01,0.1 -o model.json
+      argrank train shop.csv -p C=0.1 --normalise query-minmax -o model.json
+    """
+    from argrank.measures.names import measure_list
+
+    names = options.measure_names(measures)
+    measure_list(names)
+    learner = training.ranker_of(ranker, training.parse_parameters(parameters), normalise, jobs)
+    choices = training.parse_grid(grid)
+    if choices and valid is None:
+        raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+    if quiet:
+        learner.set_params(verbose=-1)
+    parts = {"train": training.load_wide(data, None, not quiet)}
+    for role, path in (("valid", valid), ("test", test)):
+        if path is not None:
+            parts[role] = training.load_wide(path, parts["train"].n_features, not quiet)
+    params: dict[str, Any] = {}
+    if choices:
+        from argrank.trials.select import select
+
+        found = select(
+            learner, choices, parts["train"], parts["valid"], names[0], convention=convention, n_jobs=jobs,
+            progress=not quiet,
+        )  # fmt: skip
+        learner, params = found.ranker, found.params
+        if verbose:
+            typer.echo(f"{found!r}\n", err=True)
+    else:
+        learner.fit(parts["train"], eval_set=parts.get("valid"))
+        if verbose:
+            typer.echo(f"{learner.trace_!r}\n", err=True)
+    if output is not None:
+        learner.save(output)
+    means = {role: _means(learner, part, names, convention) for role, part in parts.items()}
+    if as_json:
+        typer.echo(
+            json.dumps(_summary(ranker, learner, params, means, convention, output), indent=2, ensure_ascii=False)
+        )
+    elif quiet:
+        for role, values in means.items():
+            for name, value in values.items():
+                typer.echo(f"{role}\t{name}\t{value!r}")
+    else:
+        typer.echo(_table(means, names, _notes(ranker, learner, params, convention, output)))
+
+
+def _means(learner: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
+    from argrank.evaluation.evaluate import evaluate
+
+    return evaluate(learner.predict(data), data, names, convention=convention).means
+
+
+def _summary(
+    name: str,
+    learner: Any,
+    params: dict[str, Any],
+    means: dict[str, dict[str, float]],
+    convention: str,
+    output: Path | None,
+) -> dict[str, Any]:
+    from argrank.trials.words import plain_value, plain_values
+
+    return {
+        "ranker": name,
+        "chosen": plain_values(params),
+        "objective": plain_value(learner.objective_),
+        "iterations": learner.n_iter_,
+        "convention": convention,
+        "means": {role: plain_values(values) for role, values in means.items()},
+        "model": None if output is None else str(output),
+    }
+
+
+def _notes(name: str, learner: Any, params: dict[str, Any], convention: str, output: Path | None) -> list[str]:
+    from argrank.trials.words import params_text
+
+    chosen = f", chosen {params_text(params)}" if params else ""
+    notes = [f"{name}{chosen}: objective {learner.objective_:.6g}; convention {convention}."]
+    notes.append("The model was not saved: say where with -o." if output is None else f"Model saved to {output}.")
+    return notes
+
+
+def _table(means: dict[str, dict[str, float]], names: list[str], notes: list[str]) -> str:
+    from argrank.evaluation.rendering import Cell, Table, to_text
+    from argrank.trials.words import four
+
+    rows = tuple((Cell(role), *(Cell(four(values[name])) for name in names)) for role, values in means.items())
+    return to_text([Table(("", *names), rows, 1)], notes)
