@@ -9,17 +9,21 @@ from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
 
+Integers = NDArray[np.int64]
+
 
 @kernel(
     lambda types: types.void(
         read_only(types), read_only(types, "int64"), read_only(types, "int64"), types.float64[:, ::1]
     )
 )
-def _pad(scores: Any, indptr: Any, queries: Any, padded: Any) -> None:
-    for row in range(len(queries)):
-        a, b = indptr[queries[row]] - indptr[0], indptr[queries[row] + 1] - indptr[0]
-        padded[row, : b - a] = -scores[a:b]
-        padded[row, b - a :] = np.inf
+def _pad(scores: Any, starts: Any, sizes: Any, padded: Any) -> None:
+    for row in range(len(starts)):
+        size = sizes[row]
+        for column in range(size):
+            padded[row, column] = -scores[starts[row] + column]
+        for column in range(size, padded.shape[1]):
+            padded[row, column] = np.inf
 
 
 @kernel(
@@ -27,26 +31,34 @@ def _pad(scores: Any, indptr: Any, queries: Any, padded: Any) -> None:
         types.int64[:, ::1], read_only(types, "int64"), read_only(types, "int64"), types.int64[::1]
     )
 )
-def _unpad(sorted_rows: Any, indptr: Any, queries: Any, order: Any) -> None:
-    for row in range(len(queries)):
-        a, b = indptr[queries[row]] - indptr[0], indptr[queries[row] + 1] - indptr[0]
-        order[a:b] = sorted_rows[row, : b - a]
+def _unpad(ranked: Any, starts: Any, sizes: Any, order: Any) -> None:
+    for row in range(len(starts)):
+        for column in range(sizes[row]):
+            order[starts[row] + column] = ranked[row, column]
 
 
-def descending(scores: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the row positions of every query by descending score, ties in any order; scores must be finite.
+class Sorter:
+    """Sorts the queries of a block by score; queries of similar size together, so padding never doubles the work.
 
-    Queries of similar size are sorted together, so padding at most doubles the work. ``indptr`` may count from the
-    beginning of all data; positions count from the query's first row.
+    ``indptr`` may count from the beginning of all data; the scores are those of the block's rows.
     """
-    sizes = np.diff(indptr)
-    order = np.empty(len(scores), np.int64)
-    classes = np.frexp(sizes - 0.5)[1]  # sizes in (2^(k-1), 2^k] share class k
-    for size_class in np.unique(classes):
-        queries = np.flatnonzero(classes == size_class)
-        padded = np.empty((len(queries), sizes[queries].max()))
-        _pad(scores, indptr, queries, padded)
-        # The unstable sort is several times faster, and any order of tied scores gives a valid subgradient. Padding
-        # comes last because it is infinite and scores are not.
-        _unpad(np.argsort(padded, axis=1), indptr, queries, order)
-    return order
+
+    def __init__(self, indptr: Integers) -> None:
+        starts, sizes = indptr[:-1] - indptr[0], np.diff(indptr)
+        classes = np.frexp(sizes - 0.5)[1]  # sizes in (2^(k-1), 2^k] share class k
+        members = [classes == size_class for size_class in np.unique(classes)]
+        self._groups = [(starts[chosen], sizes[chosen]) for chosen in members]
+        self._n_rows = int(sizes.sum())
+
+    def descending(self, scores: NDArray[np.float64]) -> Integers:
+        """Return the row positions of every query, counted from its first row, best score first.
+
+        Tied scores come in any order: the unstable sort is several times faster, and any order gives a valid
+        subgradient. Scores must be finite, as the padding is told from them by being infinite.
+        """
+        order = np.empty(self._n_rows, np.int64)
+        for starts, sizes in self._groups:
+            padded = np.empty((len(sizes), sizes.max()))
+            _pad(scores, starts, sizes, padded)
+            _unpad(np.argsort(padded, axis=1), starts, sizes, order)
+        return order

@@ -1,8 +1,8 @@
 """Pairwise squared hinge: RankSVM's loss, without ever forming the pairs of graded labels.
 
 For a query, the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Sorted by score, the pairs that a
-document takes part in are those within a moving border (Lee & Lin 2014; Airola et al. 2011), so sums per label level
-give value, gradient and Hessian products in O(n L) after the sort.
+document takes part in are those within a moving border (Lee & Lin 2014; Airola et al. 2011), so running sums give
+value, gradient and Hessian products in O(n L) for L label levels after the sort.
 """
 
 from __future__ import annotations
@@ -27,107 +27,94 @@ from argrank.objectives._base import (
 
 @query_kernel
 def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
-    """Add up hinges per level; ``gains`` are level numbers.
+    """Take level after level as the worse documents, all higher levels as the better; ``gains`` are level numbers.
 
     A hinge is ``s_j - border`` with the border ``s_i - 1``. While i moves down the ranking the border only falls, so
-    each level's count, sum and sum of squares of hinges are moved along by adding positive amounts: nothing cancels,
+    count, sum and sum of squares of the hinges reached are moved along by adding positive amounts: nothing cancels,
     whatever the scale of the scores.
     """
     n = len(scores)
-    n_levels = 0
-    for row in range(n):
-        gradient[row] = 0.0
-        n_levels = max(n_levels, int(gains[row]) + 1)
-    count, hinges, squares = np.zeros(n_levels), np.zeros(n_levels), np.zeros(n_levels)
+    rows, worse_rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    values, levels, worse_values = np.empty(n), np.empty(n), np.empty(n)
+    top = 0.0
+    for place in range(n):
+        rows[place] = order[place]
+        values[place] = scores[rows[place]]
+        levels[place] = gains[rows[place]]
+        top = max(top, levels[place])
+        gradient[place] = 0.0
     loss = 0.0
-    border, reached = 0.0, 0
-    for place in range(n):  # better documents, best score first
-        better = order[place]
-        level = int(gains[better])
-        if level == 0:
-            continue
-        fall = border - (scores[better] - 1.0)
-        border = scores[better] - 1.0
-        if reached > 0:
-            for lower in range(n_levels - 1):
-                squares[lower] += fall * (2.0 * hinges[lower] + fall * count[lower])
-                hinges[lower] += fall * count[lower]
-        while reached < n and scores[order[reached]] > border:
-            lower = int(gains[order[reached]])
-            hinge = scores[order[reached]] - border
-            count[lower] += 1.0
-            hinges[lower] += hinge
-            squares[lower] += hinge * hinge
-            reached += 1
-        total = 0.0
-        for lower in range(level):
-            total += hinges[lower]
-            loss += squares[lower]
-        gradient[better] -= 2.0 * total
-    count[:] = 0.0
-    hinges[:] = 0.0
-    reached = n - 1
-    for place in range(n - 1, -1, -1):  # worse documents, worst score first: the border s_j + 1 only rises
-        worse = order[place]
-        level = int(gains[worse])
-        if level == n_levels - 1:
-            continue
-        rise = scores[worse] + 1.0 - border
-        border = scores[worse] + 1.0
-        if reached < n - 1:
-            for upper in range(1, n_levels):
-                hinges[upper] += rise * count[upper]
-        while reached >= 0 and scores[order[reached]] < border:
-            upper = int(gains[order[reached]])
-            count[upper] += 1.0
-            hinges[upper] += border - scores[order[reached]]
-            reached -= 1
-        total = 0.0
-        for upper in range(level + 1, n_levels):
-            total += hinges[upper]
-        gradient[worse] += 2.0 * total
+    remaining = n
+    for level in range(int(top)):
+        n_better, n_worse = 0, 0
+        for place in range(remaining):  # split without branches; both lists stay sorted
+            worse_rows[n_worse], worse_values[n_worse] = rows[place], values[place]
+            is_worse = int(levels[place] == level)
+            rows[n_better], values[n_better], levels[n_better] = rows[place], values[place], levels[place]
+            n_worse += is_worse
+            n_better += 1 - is_worse
+        remaining = n_better
+        count, hinges, squares, border, reached = 0.0, 0.0, 0.0, values[0], 0
+        for place in range(n_better):  # best score first
+            fall = border - (values[place] - 1.0)
+            border = values[place] - 1.0
+            squares += fall * (2.0 * hinges + fall * count)
+            hinges += fall * count
+            while reached < n_worse and worse_values[reached] > border:
+                hinge = worse_values[reached] - border
+                count += 1.0
+                hinges += hinge
+                squares += hinge * hinge
+                reached += 1
+            loss += squares
+            gradient[rows[place]] -= 2.0 * hinges
+        count, hinges, border, reached = 0.0, 0.0, worse_values[n_worse - 1], n_better - 1
+        for place in range(n_worse - 1, -1, -1):  # worst score first: the border s_j + 1 only rises
+            hinges += (worse_values[place] + 1.0 - border) * count
+            border = worse_values[place] + 1.0
+            while reached >= 0 and values[reached] < border:
+                count += 1.0
+                hinges += border - values[reached]
+                reached -= 1
+            gradient[worse_rows[place]] += 2.0 * hinges
     return loss
 
 
 @curvature_kernel
 def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any, direction: Any, product: Any) -> None:
-    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, with counts and sums of v per level."""
+    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from counts and sums of v, level after level."""
     n = len(scores)
-    n_levels = 0
-    for row in range(n):
-        product[row] = 0.0
-        n_levels = max(n_levels, int(gains[row]) + 1)
-    count, sums = np.zeros(n_levels), np.zeros(n_levels)
-    reached = 0
+    rows, worse_rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    values, levels, worse_values = np.empty(n), np.empty(n), np.empty(n)
+    top = 0.0
     for place in range(n):
-        better = order[place]
-        level = int(gains[better])
-        if level == 0:
-            continue
-        border = scores[better] - 1.0
-        while reached < n and scores[order[reached]] > border:
-            lower = int(gains[order[reached]])
-            count[lower] += 1.0
-            sums[lower] += direction[order[reached]]
-            reached += 1
-        for lower in range(level):
-            product[better] += 2.0 * (count[lower] * direction[better] - sums[lower])
-    count[:] = 0.0
-    sums[:] = 0.0
-    reached = n - 1
-    for place in range(n - 1, -1, -1):
-        worse = order[place]
-        level = int(gains[worse])
-        if level == n_levels - 1:
-            continue
-        border = scores[worse] + 1.0
-        while reached >= 0 and scores[order[reached]] < border:
-            upper = int(gains[order[reached]])
-            count[upper] += 1.0
-            sums[upper] += direction[order[reached]]
-            reached -= 1
-        for upper in range(level + 1, n_levels):
-            product[worse] += 2.0 * (count[upper] * direction[worse] - sums[upper])
+        rows[place] = order[place]
+        values[place] = scores[rows[place]]
+        levels[place] = gains[rows[place]]
+        top = max(top, levels[place])
+        product[place] = 0.0
+    remaining = n
+    for level in range(int(top)):
+        n_better, n_worse = 0, 0
+        for place in range(remaining):
+            worse_rows[n_worse], worse_values[n_worse] = rows[place], values[place]
+            is_worse = int(levels[place] == level)
+            rows[n_better], values[n_better], levels[n_better] = rows[place], values[place], levels[place]
+            n_worse += is_worse
+            n_better += 1 - is_worse
+        remaining = n_better
+        total, reached = 0.0, 0
+        for place in range(n_better):
+            while reached < n_worse and worse_values[reached] > values[place] - 1.0:
+                total += direction[worse_rows[reached]]
+                reached += 1
+            product[rows[place]] += 2.0 * (reached * direction[rows[place]] - total)
+        total, reached = 0.0, 0
+        for place in range(n_worse - 1, -1, -1):
+            while reached < n_better and values[n_better - 1 - reached] < worse_values[place] + 1.0:
+                total += direction[rows[n_better - 1 - reached]]
+                reached += 1
+            product[worse_rows[place]] += 2.0 * (reached * direction[worse_rows[place]] - total)
 
 
 @dataclass(frozen=True)

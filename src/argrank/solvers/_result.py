@@ -22,6 +22,7 @@ class Risk(Protocol):
     """A mean over queries as a function of the weights; all that a solver knows of data and objective."""
 
     n_queries: int
+    n_documents: int
     n_features: int
     seconds: float
 

@@ -84,7 +84,7 @@ def _by_factors(
     small = np.finfo(np.float64).eps * max(X.shape)  # singular values below it, relative to the largest, are zeros
     w, _, rank, _ = np.linalg.lstsq(whole[:, :-1], whole[:, -1], rcond=small)
     missed = whole[:, :-1] @ w - whole[:, -1]
-    return w, float(missed @ missed), int(rank)
+    return np.asarray(w, np.float64), float(missed @ missed), int(rank)
 
 
 def _triangle(table: Floats) -> Floats:

@@ -72,7 +72,7 @@ def minimise(
     tol : float
         Stop when the norm of the gradient is at most this share of its norm at w = 0.
     max_iter : int
-        At most so many passes over the data.
+        At most so many passes over the data, though one iteration is always made.
     w0 : array, optional
         Where to start (a regularisation path); zero otherwise.
     callback : callable, optional
@@ -83,7 +83,7 @@ def minimise(
     check_C(C)
     problem = _Problem(risk, C)
     origin = np.zeros(risk.n_features)
-    here = problem.at(origin, risk.scores(origin))
+    here = problem.at(origin, np.zeros(risk.n_documents))
     first = here.norm
     target = tol * first
     if w0 is not None and np.any(w0):
@@ -91,7 +91,7 @@ def minimise(
         here = problem.at(start, risk.scores(start))
     n_iter, reason = 0, ""
     try:
-        while not (reason := _reason_to_stop(here.norm, target, problem.n_passes, max_iter)):
+        while not (reason := _reason_to_stop(here.norm, target, n_iter, problem.n_passes, max_iter)):
             direction = _newton_direction(problem, here.gradient, min(0.1, here.norm / first), max_iter)
             along = risk.scores(direction)
             step = _line_search(problem, here, direction, along)
@@ -129,10 +129,12 @@ MESSAGES = {
 }
 
 
-def _reason_to_stop(norm: float, target: float, n_passes: float, max_iter: int) -> str:
+def _reason_to_stop(norm: float, target: float, n_iter: int, n_passes: float, max_iter: int) -> str:
     if norm <= target:
         return "gradient"
-    return "passes" if n_passes >= max_iter else ""
+    # An iteration takes a Hessian product, the scores of the direction (half a pass) and an evaluation. The first is
+    # always made: weights of zero would be no answer.
+    return "passes" if n_iter > 0 and n_passes + 2.5 > max_iter else ""
 
 
 def _facts(here: _Point, problem: _Problem) -> dict[str, float]:
@@ -166,7 +168,7 @@ def _newton_direction(problem: _Problem, gradient: Floats, forcing: float, max_i
         direction += length * search
         residual -= length * product
         before, square = square, float(residual @ residual)
-        if square <= enough or problem.n_passes >= max_iter - 1:
+        if square <= enough or problem.n_passes + 2.5 > max_iter:
             break
         search = residual + (square / before) * search
     return direction

@@ -1,0 +1,20 @@
+"""Time several functions in turn, so that a change of the machine's mood meets all of them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+
+def medians(functions: Mapping[str, Callable[[], object]], repeats: int = 25) -> dict[str, float]:
+    """Return the median seconds of every function over interleaved repeats, after one call to warm up."""
+    for function in functions.values():
+        function()
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(repeats):
+        for name, function in functions.items():
+            begin = time.perf_counter()
+            function()
+            seconds[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(values) for name, values in seconds.items()}
