@@ -66,7 +66,8 @@ class ArgrankWarning(UserWarning):
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
     """Return the error for a name that is not registered, with the closest known ones."""
     names = sorted(known)
-    close = difflib.get_close_matches(str(name).lower(), names, n=3, cutoff=0.5)
+    by_lower = {known_name.lower(): known_name for known_name in names}
+    close = [by_lower[match] for match in difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)]
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
     return OptionError(f"unknown {kind} {name!r}; {hint}")
 
