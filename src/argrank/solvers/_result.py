@@ -19,45 +19,48 @@ Callback = Callable[[Floats, Mapping[str, float]], bool | None]
 
 
 class Risk(Protocol):
-    """A mean over queries as a function of the weights; all that a solver knows of data and objective."""
+    """A mean over queries as a function of the scores ``X @ w``; all that a solver knows of data and objective."""
 
-    n_queries: int
-    n_documents: int
-    n_features: int
-    seconds: float
+    @property
+    def n_features(self) -> int:
+        """Number of weights."""
 
     @property
     def n_passes(self) -> float:
         """Passes over the features so far."""
 
-    def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
-        """Return the risk and its gradient."""
+    @property
+    def seconds(self) -> float:
+        """Time spent in the risk so far."""
 
     def scores(self, w: Floats) -> Floats:
-        """Return the scores of all rows."""
+        """Return the scores of all rows: half a pass."""
 
     def at_scores(self, scores: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient by the scores, without a pass over the features."""
 
-    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
-        """Return loss, gradient and offset of one query."""
-
-
-class LinearRisk(Risk, Protocol):
-    """A risk that takes a gradient by the scores back to the weights."""
-
     def pull_back(self, u: Floats) -> Floats:
-        """Return ``X.T @ u``: half a pass."""
+        """Return ``X.T @ u``, the gradient by the weights for a gradient u by the scores: half a pass."""
 
 
 class QueryRisk(Risk, Protocol):
     """A risk whose queries can be asked one by one; each counts with its share."""
 
+    n_queries: int
     query_shares: Floats
+
+    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
+        """Return loss, gradient and offset of one query."""
 
 
 class SmoothRisk(Risk, Protocol):
     """A risk that has at least a generalised Hessian."""
+
+    n_queries: int
+    n_documents: int
+
+    def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
+        """Return the risk and its gradient: one pass."""
 
     def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian at the last ``value_and_gradient`` times a direction."""

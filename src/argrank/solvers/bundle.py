@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from argrank.solvers import simplex_qp
-from argrank.solvers._result import Callback, Floats, LinearRisk, Meter, Result, check_C
+from argrank.solvers._result import Callback, Floats, Meter, Result, Risk, check_C
 
 TOWARDS = 0.1  # the next plane is taken so far from the best point towards the minimiser of the planes
 IDLE_ROUNDS = 20  # a plane without weight for so many rounds is dropped
@@ -70,7 +70,7 @@ class _Planes:
 
 
 def minimise(
-    risk: LinearRisk,
+    risk: Risk,
     C: float = 1.0,
     tol: float = 1e-3,
     max_iter: int = 1000,
@@ -81,7 +81,7 @@ def minimise(
 
     Parameters
     ----------
-    risk : LinearRisk
+    risk : Risk
         Convex and never negative.
     max_iter : int
         At most so many passes over the data.
@@ -116,17 +116,17 @@ def minimise(
     return meter.result(best.w, best.objective, bound, n_iter, reason)
 
 
-def _at(risk: LinearRisk, C: float, w: Floats, scores: Floats) -> _Point:
+def _at(risk: Risk, C: float, w: Floats, scores: Floats) -> _Point:
     value, u = risk.at_scores(scores)
     return _Point(w, scores, value, u, value + float(w @ w) / (2 * C))
 
 
-def _cut(risk: LinearRisk, planes: _Planes, point: _Point) -> None:
+def _cut(risk: Risk, planes: _Planes, point: _Point) -> None:
     gradient = risk.pull_back(point.u)
     planes.add(gradient, point.value - float(gradient @ point.w))
 
 
-def _line_search(risk: LinearRisk, C: float, here: _Point, along: Floats, along_scores: Floats) -> _Point:
+def _line_search(risk: Risk, C: float, here: _Point, along: Floats, along_scores: Floats) -> _Point:
     """Return the best point seen while looking for the root of the derivative along a direction.
 
     The derivative (of whichever subgradient the oracle gives) does not fall with the step, so the root is bracketed
