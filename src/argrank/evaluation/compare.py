@@ -90,15 +90,16 @@ def compare(
         duels = list(itertools.combinations(range(len(systems)), 2))
     else:
         duels = [(a, systems.index(baseline)) for a in range(len(systems)) if systems[a] != baseline]
+    differences = np.concatenate([_differences(evaluations, name, duels) for name in names])
+    facts = _facts(differences, test, level, n_resamples, random_state)
     pairs: list[PairResult] = []
-    for name in names:
-        values = np.array([evaluation.values[name] for evaluation in evaluations.values()], np.float64)
-        facts = _facts(values, duels, test, level, n_resamples, random_state)
-        p = np.array([fact["p_value"] for fact in facts])
+    for number, name in enumerate(names):
+        own = facts[number * len(duels) : (number + 1) * len(duels)]
+        p = np.array([fact["p_value"] for fact in own])
         corrected = significance.holm(p) if correction == "holm" else p
         pairs += [
             PairResult(measure=name, a=systems[a], b=systems[b], p_corrected=float(one), **fact)
-            for (a, b), one, fact in zip(duels, corrected, facts, strict=True)
+            for (a, b), one, fact in zip(duels, corrected, own, strict=True)
         ]
     return Comparison(
         systems=systems,
@@ -139,16 +140,20 @@ def _check(
         raise OptionError(f"n_resamples: expected a positive number, got {n_resamples!r}")
 
 
-def _facts(
-    values: Array, duels: list[tuple[int, int]], test: str, level: float, n_resamples: int, random_state: int
-) -> list[dict[str, Any]]:
-    """Compare pairs of rows of ``values`` (n_systems, n_queries); pairs with the same queries defined go together."""
+def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: list[tuple[int, int]]) -> Array:
+    """Return the differences of every pair of systems, one row for each pair; those that are rounding become 0."""
+    values = np.array([evaluation.values[measure] for evaluation in evaluations.values()], np.float64)
     a, b = values[[a for a, _ in duels]], values[[b for _, b in duels]]
     differences = a - b
     differences[np.abs(differences) <= ROUNDING * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))] = 0
+    return differences
+
+
+def _facts(differences: Array, test: str, level: float, n_resamples: int, random_state: int) -> list[dict[str, Any]]:
+    """Return what is known of each row of differences; rows with the same queries defined share the resampling."""
     defined = ~np.isnan(differences)
     patterns, pattern_of = np.unique(defined, axis=0, return_inverse=True)
-    facts: list[dict[str, Any]] = [{} for _ in duels]
+    facts: list[dict[str, Any]] = [{} for _ in differences]
     for number, pattern in enumerate(patterns):
         members = np.flatnonzero(pattern_of.ravel() == number)
         some = differences[np.ix_(members, pattern)].T

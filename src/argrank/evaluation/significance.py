@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr
 
+from argrank._blas import single_threaded_blas
 from argrank.errors import unknown_name
 
 Array = NDArray[np.float64]
 
 EXACT_QUERIES = 16  # up to 2**16 sign patterns are enumerated, which is faster than drawing 10,000
-BLOCK_VALUES = 1 << 21  # random values held in memory at once
+BLOCK_VALUES = 1 << 18  # random values drawn at once, about what the processor's cache holds
 
 
 def paired_t(differences: Array) -> Array:
@@ -75,7 +76,11 @@ def _random_sign_patterns(differences: Array, n_resamples: int, random_state: in
     for size in _blocks(n_resamples, n):
         bits = np.frombuffer(rng.bytes(size * width), np.uint8).reshape(size, width)
         flipped = np.unpackbits(bits, axis=1, count=n).astype(np.float64)
-        hits += np.count_nonzero(np.abs(total - 2 * (flipped @ differences)) >= reached, axis=0)
+        with (
+            single_threaded_blas()
+        ):  # many small products: its threads would wait for each other, long on a busy machine
+            sums = total - 2 * (flipped @ differences)
+        hits += np.count_nonzero(np.abs(sums) >= reached, axis=0)
     return (hits + 1) / (n_resamples + 1)
 
 
@@ -125,7 +130,8 @@ def bootstrap_intervals(
     for size in _blocks(n_resamples, n):
         drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        blocks.append(counts.astype(np.float64) @ differences / n)
+        with single_threaded_blas():
+            blocks.append(counts.astype(np.float64) @ differences / n)
     means = np.concatenate(blocks)
     return np.array([_bca(differences[:, pair], means[:, pair], level) for pair in range(n_pairs)]).reshape(-1, 2)
 
@@ -159,7 +165,7 @@ def effect_sizes(differences: Array) -> Array:
 
 
 def _blocks(n_resamples: int, n_queries: int) -> Iterator[int]:
-    """Yield the sizes of blocks of resamples that fit in memory."""
+    """Yield the sizes of blocks of resamples that fit in the cache."""
     size = max(1, BLOCK_VALUES // n_queries)
     for start in range(0, n_resamples, size):
         yield min(size, n_resamples - start)
