@@ -28,6 +28,7 @@ def run(
     from argrank.data.doctor import doctor
     from argrank.data.load import load
     from argrank.data.overview import Overview
+    from argrank.data.summary import printable
 
     sets = [load(file, progress=not quiet) for file in files]
     diagnosis = doctor(*sets, names=files if len(files) > 1 else None)
@@ -40,5 +41,5 @@ def run(
             typer.echo(f"{finding.severity}\t{finding.check}\t{finding.count}\t{finding.sentence}")
     else:
         for file, data, overview in zip(files, sets, overviews, strict=True):
-            typer.echo(f"{file}\n{data!r}\n{overview!r}\n")
+            typer.echo(f"{printable(file)}\n{data!r}\n{overview!r}\n")
         typer.echo(repr(diagnosis))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from argrank.data.dataset import Dataset
-from argrank.data.summary import FeatureSummary, summarise
+from argrank.data.summary import FeatureSummary, printable, summarise
 
 MOST_LABELS = 12  # more different labels are shown in this many ranges
 MOST_FEATURES = 20
@@ -59,7 +59,7 @@ class Overview:
             ]  # fmt: skip
             lines += ["", *_table(["label", "documents", "share", ""], body, left=(0, 3))]
         body = [
-            [_printable(one["feature"]), *(_short(one[title]) for title in ("min", "max", "mean")),
+            [printable(one["feature"]), *(_short(one[title]) for title in ("min", "max", "mean")),
              f"{one['share_zero']:.0%}", f"{one['missing']:,.0f}"]
             for one in facts["features"][:MOST_FEATURES]
         ]  # fmt: skip
@@ -87,10 +87,6 @@ def _plain(value: float) -> float | None:
 
 def _short(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)
 
 
 def _table(head: list[str], body: list[list[str]], left: tuple[int, ...]) -> list[str]:

@@ -59,6 +59,11 @@ def summarise(data: Dataset) -> FeatureSummary:
     return FeatureSummary(low, high, mean, known - nonzero, missing, varying, spread)
 
 
+def printable(text: str) -> str:
+    """Return a text from outside as it is, or with escapes where it could move a terminal's cursor."""
+    return text if text.isprintable() else ascii(text)
+
+
 def feature_label(data: Dataset, column: int) -> str:
     """Return how messages call a feature: its name, else its number as in the file."""
     name = shown(data.feature_names[column]) if data.feature_names else str(column + data.feature_base)

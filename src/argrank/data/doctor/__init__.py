@@ -16,6 +16,7 @@ from argrank.data.doctor.facts import Facts
 from argrank.data.doctor.features import coarse, constant, constant_in_queries, missing, scales, scales_of_queries
 from argrank.data.doctor.labels import label_range, one_label, single_documents, without_relevant
 from argrank.data.doctor.leaks import other_features, shared_documents, shared_ids, shared_queries
+from argrank.data.summary import printable
 from argrank.errors import InputError, OptionError
 
 __all__ = ["CHECKS", "PAIR_CHECKS", "Diagnosis", "Finding", "doctor"]
@@ -76,7 +77,7 @@ def doctor(data: Dataset, *more: Dataset, names: Sequence[str] | None = None, re
         names = [""] if len(sets) == 1 else [f"set {number}" for number in range(1, len(sets) + 1)]
     if len(names) != len(sets):
         raise OptionError(f"names: expected {len(sets)} names, got {len(names)}")
-    facts = [Facts(part, name, relevant_at) for part, name in zip(sets, names, strict=True)]
+    facts = [Facts(part, printable(name), relevant_at) for part, name in zip(sets, names, strict=True)]
     findings = [finding for one in facts for check in CHECKS for finding in check(one)]
     findings += [finding for a, b in combinations(facts, 2) for check in PAIR_CHECKS for finding in check(a, b)]
     return Diagnosis(tuple(findings), tuple(one.features for one in facts))

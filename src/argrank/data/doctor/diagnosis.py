@@ -62,7 +62,7 @@ class Diagnosis:
     def headline(self) -> str:
         """How many findings of each severity there are, in words."""
         counts = [(len(self.of(severity)), severity) for severity in SEVERITIES]
-        words = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
+        words = [counted(count, severity, f"{severity}s") for count, severity in counts if count]
         return "Doctor: " + (", ".join(words) if words else "nothing found that will hurt")
 
     def __repr__(self) -> str:
@@ -83,6 +83,11 @@ class Diagnosis:
         )
         head = "<tr><th>severity</th><th>what was found</th><th>what to do</th></tr>" if body else ""
         return f"<table><caption>{html.escape(self.headline)}</caption>{head}{body}</table>"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with the words that agree with it."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _row(*cells: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from argrank.data.doctor.diagnosis import Finding
+from argrank.data.doctor.diagnosis import Finding, counted
 from argrank.data.doctor.facts import Facts
 from argrank.data.grouping import group_by_id
 from argrank.data.identical import labels_in_group
@@ -30,7 +30,7 @@ def repeated_documents(facts: Facts) -> Iterator[Finding]:
     repeated = counts > 1
     if repeated.any():
         count = int((counts[repeated] - 1).sum())
-        what = f"{count:,} documents are listed again under the same query and document id"
+        what = f"{counted(count, 'document is', 'documents are')} listed again under the same query and document id"
         advice = "keep one row of each: a document can be shown only once, and repeated ones distort every measure"
         example = facts.row(int(first[np.argmax(repeated)]))
         yield Finding("repeated-documents", "warning", what, count, example, advice, facts.name)

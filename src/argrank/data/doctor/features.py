@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.data.doctor.diagnosis import Finding
+from argrank.data.doctor.diagnosis import Finding, counted
 from argrank.data.doctor.facts import Facts
 
 WILD = 1e4  # ratio of the largest to the smallest range of a feature
@@ -21,7 +21,7 @@ def missing(facts: Facts) -> Iterator[Finding]:
     counts = facts.features.missing
     if counts.any():
         total, holes = int(counts.sum()), int((counts > 0).sum())
-        what = f"{total:,} values are missing, in {holes:,} of {len(counts):,} features"
+        what = f"{counted(total, 'value is', 'values are')} missing, in {holes:,} of {len(counts):,} features"
         example = f"{facts.feature(np.argmax(counts))}: {counts.max() / facts.data.n_documents:.0%} missing"
         advice = (
             'training refuses them; fill them in with ar.impute(data, "zero" | "mean" | "query-mean" | "query-min")'

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.data.doctor.diagnosis import Finding
+from argrank.data.doctor.diagnosis import Finding, counted
 from argrank.data.doctor.facts import Facts
 
 LARGEST_ELSEWHERE = 31  # LightGBM and XGBoost refuse larger labels with their exponential gain
@@ -33,7 +33,7 @@ def label_range(facts: Facts) -> Iterator[Finding]:
     fractional = y != np.floor(y)
     if fractional.any():
         example = facts.row(int(np.argmax(fractional)))
-        what = f"{fractional.sum():,} labels are not whole numbers"
+        what = counted(int(fractional.sum()), "label is not a whole number", "labels are not whole numbers")
         advice = "fine here; LightGBM and XGBoost want whole numbers"
         yield Finding("labels", "note", what, int(fractional.sum()), example, advice, facts.name)
     if y.min() >= facts.relevant_at:

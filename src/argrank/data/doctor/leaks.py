@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.data.doctor.diagnosis import Finding
+from argrank.data.doctor.diagnosis import Finding, counted
 from argrank.data.doctor.facts import Facts
 
 
@@ -28,7 +28,7 @@ def shared_queries(a: Facts, b: Facts) -> Iterator[Finding]:
     shared = _same(a, b) & (b.data.sizes > 1)
     if shared.any():
         count = int(shared.sum())
-        what = f"{count:,} queries have exactly the same documents in both"
+        what = f"{counted(count, 'query has', 'queries have')} exactly the same documents in both"
         advice = "a leak: results on one say nothing about unseen queries; split by query, ar.QueryKFold does"
         yield Finding("shared-queries", "error", what, count, b.query(int(np.argmax(shared))), advice, _names(a, b))
 
@@ -39,7 +39,7 @@ def shared_ids(a: Facts, b: Facts) -> Iterator[Finding]:
     shared = np.array([query in known for query in b.data.query_ids.tolist()], bool) & ~_same(a, b)
     if shared.any():
         count = int(shared.sum())
-        what = f"{count:,} query ids are in both, with other documents"
+        what = f"{counted(count, 'query id is', 'query ids are')} in both, with other documents"
         advice = "a leak if an id means the same query in both; harmless if the sets number their queries separately"
         yield Finding("shared-ids", "warning", what, count, b.query(int(np.argmax(shared))), advice, _names(a, b))
 
@@ -49,7 +49,7 @@ def shared_documents(a: Facts, b: Facts) -> Iterator[Finding]:
     shared = np.isin(b.fingerprints, a.fingerprints) & (b.fingerprints != 0) & ~_same(a, b)[b.data.query_of_row]
     if shared.any():
         count = int(shared.sum())
-        what = f"{count:,} documents ({shared.mean():.1%}) have features that are also in the other set"
+        what = f"features of {counted(count, 'document', 'documents')} ({shared.mean():.1%}) are also in the other set"
         advice = "normal for coarse features; many of them may be the same queries with some documents removed"
         yield Finding("shared-documents", "note", what, count, b.row(int(np.argmax(shared))), advice, _names(a, b))
 
