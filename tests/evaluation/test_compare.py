@@ -169,7 +169,7 @@ def test_no_defined_query_at_all():
 def test_a_convention_that_fills_undefined_queries_keeps_them(data, scores):
     result = ar.compare(scores, data, "map", convention="letor4", n_resamples=200)
     assert {(pair.n_queries, pair.n_dropped) for pair in result.pairs} == {(60, 0)}
-    assert "Convention letor4; 60 queries; undefined: map 3 (given a value by the convention)." in result.to_text()
+    assert "Convention letor4; 60 queries; undefined: map 3 (valued by the convention)." in result.to_text()
     switched = ar.compare(scores, data, "map", undefined=0.0, n_resamples=200)
     assert {pair.n_dropped for pair in switched.pairs} == {0}
 

@@ -200,7 +200,7 @@ class Comparison:
     def _footer(self) -> list[str]:
         dropped = {pair.measure: pair.n_dropped for pair in self.pairs}
         undefined = [
-            f"{measure} {count} ({'left out' if dropped[measure] else 'given a value by the convention'})"
+            f"{measure} {count} ({'left out' if dropped[measure] else 'valued by the convention'})"
             for measure, count in self.undefined.items()
             if count
         ]

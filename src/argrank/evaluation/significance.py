@@ -76,9 +76,7 @@ def _random_sign_patterns(differences: Array, n_resamples: int, random_state: in
     for size in _blocks(n_resamples, n):
         bits = np.frombuffer(rng.bytes(size * width), np.uint8).reshape(size, width)
         flipped = np.unpackbits(bits, axis=1, count=n).astype(np.float64)
-        with (
-            single_threaded_blas()
-        ):  # many small products: its threads would wait for each other, long on a busy machine
+        with single_threaded_blas():  # threads would wait for each other at every block, long on a busy machine
             sums = total - 2 * (flipped @ differences)
         hits += np.count_nonzero(np.abs(sums) >= reached, axis=0)
     return (hits + 1) / (n_resamples + 1)
