@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
 from argrank.measures.conventions import Convention
-from argrank.measures.rankings import Ranked, Rankings, rank
+from argrank.measures.rankings import Rankings, rank
 
 BLOCK_CELLS = 1 << 16  # cells of one block: its arrays stay in the processor's cache
 
 
 @dataclass(frozen=True)
 class Block:
-    """Ranked queries: their numbers, the rankings, the order as stored rows, and which of them have ties."""
+    """Ranked queries: their numbers, the rankings, and the numbers of those with ties that matter."""
 
     queries: NDArray[np.intp]
     rankings: Rankings
-    rows: NDArray[np.intp]
     tied: NDArray[np.intp]
+    stored: NDArray[np.intp]
+    cells: NDArray[np.intp]
+
+    def rows(self) -> NDArray[np.intp]:
+        """Return the stored rows in ranked order; what lies in the padding means nothing."""
+        return self.stored.reshape(-1)[self.cells]
 
 
 def query_blocks(sizes: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
@@ -60,33 +65,32 @@ def rank_queries(
         labels = np.where(there, data.y[rows], -np.inf)
     else:
         block_scores, labels = scores[rows], data.y[rows]
-    ranked: Ranked = rank(block_scores, labels, _tie_key(convention.ties, data, rows, labels))
+    ranked = rank(block_scores, labels, _tie_key(convention.ties, data, rows.reshape(-1)))
     known = None if judged is None else _pad([judged[qid] for qid in data.query_ids[queries].tolist()])
     keys = ranked.keys if convention.ties == "expected" else None
     rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known)
-    return Block(queries, rankings, np.take_along_axis(rows, ranked.order, axis=1), ranked.tied)
+    return Block(queries, rankings, queries[ranked.tied], rows, ranked.cells)
 
 
-def _tie_key(
-    ties: str, data: Dataset, rows: NDArray[np.intp], labels: NDArray[np.float64]
-) -> Callable[[NDArray[np.intp]], NDArray[Any]] | None:
+def _tie_key(ties: str, data: Dataset, rows: NDArray[np.intp]) -> Callable[[NDArray[np.intp]], NDArray[Any]] | None:
+    """Return the second key of the sort as a function of cells; ``rows`` are the stored rows of all cells."""
     if ties == "expected":
         return None
     if ties == "row":
-        return lambda tied: rows[tied]
+        return lambda cells: rows[cells]
     if ties == "best":
-        return lambda tied: -labels[tied]
+        return lambda cells: -data.y[rows[cells]]
     if ties == "worst":
-        return lambda tied: labels[tied]
+        return lambda cells: data.y[rows[cells]]
     sign = -1 if ties == "docid-descending" else 1
     if data.document_ids is None:
-        return lambda tied: sign * rows[tied]
+        return lambda cells: sign * rows[cells]
     ids = data.document_ids
 
-    def by_id(tied: NDArray[np.intp]) -> NDArray[Any]:
+    def by_id(cells: NDArray[np.intp]) -> NDArray[Any]:
         # Tools compare document ids as text; the order of code points is the order of UTF-8 bytes.
-        texts = np.array([str(one) for one in ids[rows[tied]].ravel().tolist()])
-        return sign * np.unique(texts, return_inverse=True)[1].reshape(len(tied), -1)
+        texts = np.array([str(one) for one in ids[rows[cells]].tolist()])
+        return sign * np.unique(texts, return_inverse=True)[1].reshape(-1)
 
     return by_id
 

@@ -130,7 +130,7 @@ def measure_queries(
     values = [np.empty(data.n_queries) for _ in measures]
     tied = np.zeros(data.n_queries, bool)
     for block, columns in map_threads(work, query_blocks(data.sizes), n_jobs):
-        tied[block.queries[block.tied]] = True
+        tied[block.tied] = True
         for target, column in zip(values, columns, strict=True):
             target[block.queries] = column
     return values, tied

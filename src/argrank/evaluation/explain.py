@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,16 +58,20 @@ def explain_query(
     judged: Mapping[Any, NDArray[np.float64]] | None = None,
 ) -> Explanation:
     """Return how the measures of one query come about; scores in stored row order."""
-    block = rank_queries(scores, data, np.array([_number_of(qid, data)]), convention, judged)
-    rows, rankings = block.rows[0], block.rankings
+    query = np.array([_number_of(qid, data)])
+    block = rank_queries(scores, data, query, convention, judged)
+    rows, rankings = block.rows()[0], block.rankings
+    if convention.ties == "expected":  # among equals any order is right: show the caller's
+        rows = rank_queries(scores, data, query, dataclasses.replace(convention, ties="row")).rows()[0]
     ranking: dict[str, list[Any]] = {"rank": list(range(1, len(rows) + 1))}
     if data.document_ids is not None:
         ranking["document"] = [str(one) for one in data.document_ids[rows].tolist()]
     caller = rows if data.rows is None else data.rows[rows]
     ranking |= {"row": caller.tolist(), "score": scores[rows].tolist(), "label": data.y[rows].tolist()}
     if rankings.ties is not None:
-        first, size = rankings.ties.first[0], rankings.ties.size[0]
-        ranking["tied ranks"] = [f"{a + 1}-{a + m}" if m > 1 else "" for a, m in zip(first, size, strict=True)]
+        ranking["tied ranks"] = [""] * len(rows)
+        for first, size in zip(rankings.ties.first.tolist(), rankings.ties.sizes.tolist(), strict=True):
+            ranking["tied ranks"][first : first + size] = [f"{first + 1}-{first + size}"] * size
     values: dict[str, float] = {}
     parts: dict[str, dict[str, NDArray[np.float64]]] = {}
     facts: dict[str, dict[str, Any]] = {}
@@ -80,7 +85,7 @@ def explain_query(
         for title, column in parts[name].items():
             if "x discount" in title:
                 facts[name][f"sum of {title}"] = float(column.sum())
-        if rankings.ties is not None or len(block.tied):
+        if len(block.tied):
             facts[name]["ties"] = rules.ties
         if "gain" in parts[name]:
             facts[name]["gain"] = describe(rules.gain)

@@ -39,8 +39,7 @@ class AP(Measure):
         hits = np.count_nonzero(relevant[:, : self.k], axis=1).astype(np.float64)
         result = np.where(hits > 0, ratio(value, hits), 0.0)
         if rankings.ties is not None:
-            rows = rankings.ties.rows
-            result[rows] = _over_hits(relevant[rows], rankings.ties, self.k)
+            _set_over_hits(result, rankings, relevant, rankings.ties, min(self.k, rankings.width))
         return np.where(n_relevant > 0, result, np.nan)
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
@@ -56,50 +55,52 @@ class AP(Measure):
 def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return at every rank its precision where the document is relevant, else 0; expected over ties."""
     terms = np.cumsum(relevant, axis=1, dtype=np.float64)
+    ties = rankings.ties
+    above = None if ties is None else _above(ties, relevant, terms)
     terms *= relevant
     terms /= rankings.ranks
-    if rankings.ties is not None:
-        terms[rankings.ties.rows] = _expected_terms(relevant[rankings.ties.rows], rankings.ties, rankings.ranks)
+    if ties is not None and above is not None:
+        in_group = ties.sums(relevant.reshape(-1)[ties.cells].astype(np.float64))
+        chance = ties.spread(in_group / ties.sizes)
+        others = ties.place * ties.spread((in_group - 1.0) / (ties.sizes - 1.0))
+        terms.reshape(-1)[ties.cells] = chance * (ties.spread(above) + 1.0 + others) / ties.ranks
     return terms
 
 
-def _expected_terms(relevant: NDArray[np.bool_], ties: TieGroups, ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-    held = relevant.astype(np.float64)
-    count = np.cumsum(held, axis=1)
-    above = ties.at_first(count - held)
-    in_group = ties.sums(held)
-    place = ranks - 1.0 - ties.first
-    others = place * (in_group - 1.0) / np.maximum(ties.size - 1, 1)
-    return in_group / ties.size * (above + 1.0 + others) / ranks
+def _above(ties: TieGroups, relevant: NDArray[np.bool_], count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the number of relevant documents above every group."""
+    above: NDArray[np.float64] = count.reshape(-1)[ties.first] - relevant.reshape(-1)[ties.first]
+    return above
 
 
-def _over_hits(relevant: NDArray[np.bool_], ties: TieGroups, k: int) -> NDArray[np.float64]:
-    """Return the expected AP@k divided by the hits down to k, over all orders within the groups.
+def _set_over_hits(
+    result: NDArray[np.float64], rankings: Rankings, relevant: NDArray[np.bool_], ties: TieGroups, k: int
+) -> None:
+    """Set the expected AP@k over the hits down to rank k, where a tie group lies across or ends at rank k.
 
-    Only the group that straddles rank k makes the number of hits uncertain. Given that h of its r relevant documents
-    lie among its s places above the cut, these h are spread evenly over the s places.
+    Only such a group makes the number of hits uncertain. Given that h of its r relevant documents lie among its s
+    places above the cut, these h are spread evenly over the s places.
     """
-    width = relevant.shape[1]
-    last = min(k, width) - 1
-    held = relevant.astype(np.float64)
-    ranks = np.arange(1.0, width + 1.0)
-    first, size = ties.first[:, last], ties.size[:, last]
-    in_group = ties.sums(held)[:, last]
-    above = ties.at_first(np.cumsum(held, axis=1) - held)[:, last]
-    terms = np.where(np.arange(width) < first[:, None], _expected_terms(relevant, ties, ranks), 0.0)
-    fixed = total(terms)
-    places = (last + 1 - first).astype(np.float64)
-    inside = (np.arange(width) >= first[:, None]) & (np.arange(width) <= last)
-    place = np.arange(width) - first[:, None]
-    result = np.zeros(len(relevant))
-    for hits in range(int(min(in_group.max(initial=0), places.max(initial=0))) + 1):
+    groups = ties.holding(np.arange(rankings.n_queries) * rankings.width + k - 1)
+    rows = np.flatnonzero(groups >= 0)
+    groups = groups[rows]
+    start, size = ties.first[groups] % ties.width, ties.sizes[groups]
+    held = relevant.reshape(-1)[ties.cells].astype(np.float64)
+    in_group = ties.sums(held)[groups]
+    above = _above(ties, relevant, np.cumsum(relevant, axis=1, dtype=np.float64))[groups]
+    columns = np.arange(k)
+    inside = columns >= start[:, None]
+    fixed = total(np.where(inside, 0.0, precision_terms(rankings, relevant)[rows, :k]))
+    places = k - start.astype(np.float64)
+    place = columns - start[:, None]
+    value = np.zeros(len(rows))
+    for hits in range(int(np.minimum(in_group, places).max(initial=-1)) + 1):
         chance = _hypergeometric(hits, size, in_group, places)
-        spread = (
-            hits / places[:, None] * (above[:, None] + 1.0 + place * (hits - 1) / np.maximum(places - 1, 1)[:, None])
-        )
-        value = fixed + total(np.where(inside, spread / ranks, 0.0))
-        result += chance * np.divide(value, above + hits, out=np.zeros_like(value), where=above + hits > 0)
-    return result
+        others = place * ((hits - 1) / np.maximum(places - 1.0, 1.0))[:, None]
+        spread = (hits / places)[:, None] * (above[:, None] + 1.0 + others) / (columns + 1.0)
+        sums = fixed + total(np.where(inside, spread, 0.0))
+        value += chance * np.divide(sums, above + hits, out=np.zeros_like(sums), where=above + hits > 0)
+    result[rows] = value
 
 
 def _hypergeometric(

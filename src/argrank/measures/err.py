@@ -40,18 +40,19 @@ class ERR(Measure):
 
     def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
         stop = self._stop(rankings, convention)
-        value = total(_terms(stop[:, : self.k]))
+        terms = _terms(stop)
         if rankings.ties is not None:
-            value[rankings.ties.rows] = _expected(stop[rankings.ties.rows], rankings.ties, self.k)
-        return value
+            _set_expected(terms, stop, rankings.ties, self.k)
+        return total(terms[:, : self.k])
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
         """Return at every rank the chance to be satisfied there, and to stop there over the rank."""
         stop = self._stop(rankings, self.adapt(convention))
-        columns = {"chance to satisfy": stop[0]}
-        if rankings.ties is None:
-            columns["chance to stop / rank"] = _terms(stop)[0]
-        return columns
+        terms = _terms(stop)
+        if rankings.ties is not None:
+            _set_expected(terms, stop, rankings.ties, None)
+            stop.reshape(-1)[rankings.ties.cells] = rankings.ties.means(stop.reshape(-1)[rankings.ties.cells])
+        return {"chance to satisfy": stop[0], "chance to stop / rank": terms[0]}
 
     def _stop(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
         greatest = float(rankings.labels.max())
@@ -72,22 +73,18 @@ def _terms(stop: NDArray[np.float64]) -> NDArray[np.float64]:
     return terms
 
 
-def _expected(stop: NDArray[np.float64], ties: TieGroups, k: int | None) -> NDArray[np.float64]:
-    going = np.cumprod(1.0 - stop, axis=1)
-    reached = np.ones_like(going)  # chance to reach the first place of the cell's group
-    reached[:, 1:] = going[:, :-1]
-    reached = ties.at_first(reached)
-    terms = _terms(stop)
-    columns = stop.shape[1]
-    depth = columns if k is None else min(k, columns)
-    flat = np.flatnonzero(ties.sizes > 1)
-    flat = flat[ties.starts[flat] % columns < depth]
-    for size in np.unique(ties.sizes[flat]):
-        cells = ties.starts[flat[ties.sizes[flat] == size], None] + np.arange(size)
-        chances = _stop_at_place(stop.ravel()[cells], min(int(size), depth))
-        some = cells[:, : chances.shape[1]]
-        terms.ravel()[some] = chances * reached.ravel()[some] / (some % columns + 1.0)
-    return total(terms[:, :depth])
+def _set_expected(terms: NDArray[np.float64], stop: NDArray[np.float64], ties: TieGroups, k: int | None) -> None:
+    """Set the terms of tied cells down to rank k to their expected values; groups of one size are done together."""
+    depth = ties.width if k is None else min(k, ties.width)
+    going = np.cumprod(1.0 - stop, axis=1).reshape(-1)
+    start = ties.first % ties.width
+    reached = np.where(start > 0, going[ties.first - 1], 1.0)
+    for size in np.unique(ties.sizes[start < depth]):
+        groups = np.flatnonzero((ties.sizes == size) & (start < depth))
+        cells = ties.first[groups, None] + np.arange(size)
+        chances = _stop_at_place(stop.reshape(-1)[cells], min(int(size), depth))
+        cells = cells[:, : chances.shape[1]]
+        terms.reshape(-1)[cells] = chances * reached[groups, None] / (cells % ties.width + 1.0)
 
 
 def _stop_at_place(stop: NDArray[np.float64], depth: int) -> NDArray[np.float64]:

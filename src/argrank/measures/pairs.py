@@ -65,7 +65,8 @@ def _places(rankings: Rankings) -> NDArray[np.float64]:
     """Return the first rank of every cell's tie group: equal for documents that count as tied."""
     places = np.repeat(rankings.ranks[None, :], rankings.n_queries, axis=0)
     if rankings.ties is not None:
-        places[rankings.ties.rows] = rankings.ties.first + 1.0
+        ties = rankings.ties
+        places.reshape(-1)[ties.cells] = ties.spread(ties.first % ties.width) + 1.0
     return places
 
 

@@ -71,10 +71,12 @@ class Rankings:
     def expected(self, values: Callable[[Matrix], Matrix], k: int | None = None) -> Matrix:
         """Return a function of the labels at the ranks up to k, expected over ties; padding gives 0."""
         top = _padded(self.labels[:, :k], values)
-        if self.ties is not None:
-            tied = self.ties.means(_padded(self.labels[self.ties.rows], values))
-            top = top.copy() if top.base is not None or top is self.labels else top
-            top[self.ties.rows] = tied[:, :k]
+        if self.ties is None:
+            return top
+        ties, top = self.ties, np.array(top)
+        means = ties.means(values(self.labels.reshape(-1)[ties.cells]))
+        above = ties.ranks <= top.shape[1]
+        top[ties.cells[above] // self.width, ties.cells[above] % self.width] = means[above]
         return top
 
     def relevance(self, relevant_at: float, k: int | None = None) -> Matrix:
@@ -107,33 +109,34 @@ def _padded(labels: Matrix, values: Callable[[Matrix], Matrix], filler: float = 
 
 
 class Ranked(NamedTuple):
-    """Rows sorted by key (minus the score): the order, labels and keys in it, rows whose ties matter, groups."""
+    """Rows sorted by score: their cells in the new order, labels and keys (minus the scores), groups, tied rows."""
 
-    order: NDArray[np.intp]
+    cells: NDArray[np.intp]
     labels: Matrix
     keys: Matrix
-    tied: NDArray[np.intp]
     ties: TieGroups | None
+    tied: NDArray[np.intp]
 
 
 def rank(scores: Matrix, labels: Matrix, tie_key: Callable[[NDArray[np.intp]], Any] | None) -> Ranked:
     """Sort every row by score, best first; scores and labels are padded with minus infinity.
 
-    A tie matters when it joins different labels: only rows with such ties are sorted again with ``tie_key(rows)``, a
-    second key, smallest first. With None no order among equals is chosen, and their groups are returned for the
-    expected value.
+    Equal scores are put in order by ``tie_key(cells)``, a second key for some cells of the matrix, smallest first.
+    With None no order among them is chosen, and the groups that matter are returned for the expected value.
     """
     keys = -scores
-    order = np.argsort(keys, axis=1)
-    ranked_keys = np.take_along_axis(keys, order, axis=1)
-    ranked = np.take_along_axis(labels, order, axis=1)
-    differs = ranked[:, 1:] != ranked[:, :-1]
-    differs &= ranked_keys[:, 1:] == ranked_keys[:, :-1]
-    tied = np.flatnonzero(differs.any(axis=1))
-    if len(tied) == 0:
-        return Ranked(order, ranked, ranked_keys, tied, None)
+    cells = np.argsort(keys, axis=1)
+    cells += np.arange(0, keys.size, keys.shape[1])[:, None]
+    keys, ranked = keys.reshape(-1)[cells], labels.reshape(-1)[cells]
+    ties = find_ties(keys, ranked)
+    tied = np.empty(0, np.intp) if ties is None else ties.rows
     if tie_key is None:
-        return Ranked(order, ranked, ranked_keys, tied, find_ties(ranked_keys[tied], tied))
-    order[tied] = np.lexsort((tie_key(tied), keys[tied]), axis=1)
-    ranked[tied] = np.take_along_axis(labels[tied], order[tied], axis=1)
-    return Ranked(order, ranked, ranked_keys, tied, None)
+        return Ranked(cells, ranked, keys, ties, tied)
+    every = find_ties(keys, ranked, mixed=False)
+    if every is not None:
+        flat = cells.reshape(-1)
+        members = flat[every.cells]
+        order = np.lexsort((tie_key(members), every.spread(every.first)))
+        flat[every.cells] = members[order]
+        ranked = labels.reshape(-1)[cells]
+    return Ranked(cells, ranked, keys, None, tied)

@@ -29,11 +29,16 @@ class RR(Measure):
 
     def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
         relevant = rankings.relevant(convention.relevant_at)
-        top = relevant[:, : self.k]
-        first = np.argmax(top, axis=1)
-        value = np.where(top[np.arange(len(top)), first], 1.0 / (first + 1.0), 0.0)
+        first = np.argmax(relevant, axis=1)
+        cells = np.arange(rankings.n_queries) * rankings.width + first
+        found = relevant.reshape(-1)[cells]
+        if self.k is not None:
+            found &= first < self.k
+        value = np.where(found, 1.0 / (first + 1.0), 0.0)
         if rankings.ties is not None:
-            value[rankings.ties.rows] = _expected(relevant[rankings.ties.rows], rankings.ties, self.k)
+            groups = rankings.ties.holding(cells)
+            tied = np.flatnonzero(groups >= 0)
+            value[tied] = _expected(relevant, rankings.ties, groups[tied], self.k)
         return np.where(rankings.n_relevant(convention.relevant_at) > 0, value, np.nan)
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
@@ -42,19 +47,20 @@ class RR(Measure):
         return {"relevant": rankings.relevance(level)[0], "1 / rank": 1.0 / rankings.ranks}
 
 
-def _expected(relevant: NDArray[np.bool_], ties: TieGroups, k: int | None) -> NDArray[np.float64]:
-    rows = np.arange(len(relevant))
-    seen = np.argmax(relevant, axis=1)
-    start, size = ties.first[rows, seen], ties.size[rows, seen].astype(np.float64)
-    in_group = ties.sums(relevant.astype(np.float64))[rows, seen]
-    deepest = int(size.max(initial=1))
-    if k is not None:
-        deepest = min(deepest, k)
+def _expected(
+    relevant: NDArray[np.bool_], ties: TieGroups, groups: NDArray[np.intp], k: int | None
+) -> NDArray[np.float64]:
+    """Return the expected reciprocal rank where the first relevant document lies in the given groups."""
+    if len(groups) == 0:
+        return np.empty(0)
+    start, size = ties.first[groups] % ties.width, ties.sizes[groups].astype(np.float64)
+    in_group = ties.sums(relevant.reshape(-1)[ties.cells].astype(np.float64))[groups]
+    deepest = int(size.max()) if k is None else min(int(size.max()), k)
     place = np.arange(deepest)
     left = np.maximum(size[:, None] - place, 1.0)  # documents of the group not yet placed
     chance_now = np.minimum(in_group[:, None] / left, 1.0)
-    not_yet = np.cumprod(1.0 - chance_now, axis=1)
-    chance = chance_now * np.concatenate((np.ones((len(rows), 1)), not_yet[:, :-1]), axis=1)
+    chance = chance_now.copy()
+    chance[:, 1:] *= np.cumprod(1.0 - chance_now, axis=1)[:, :-1]
     rank = start[:, None] + place + 1.0
     counted = (place < size[:, None]) & (in_group[:, None] > 0)
     if k is not None:

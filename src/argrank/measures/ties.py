@@ -1,47 +1,85 @@
-"""Documents of equal score: the groups they form in a ranking, and means over all orders within a group."""
+"""Documents of equal score: the groups they form in rankings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
 class TieGroups:
-    """The tie groups of those rankings in which a tie joins different labels.
+    """Groups of two or more tied documents; whatever is not in a group is not tied.
 
-    ``rows`` are the numbers of these rankings; all other arrays have one row for each of them, one column for each
-    rank: the first rank of the cell's group, counted from 0, and its size. An untied document is a group of one.
+    Rankings are rows of a matrix, best first, and a cell of the matrix is numbered ``row * width + rank - 1``: the
+    members of a group are neighbours. ``first`` is the first cell of every group, ``sizes`` the number of members.
+    Only the few tied cells are listed, so that ties cost little where there are few.
     """
 
-    rows: NDArray[np.intp]
-    first: NDArray[np.intp]
-    size: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    sizes: NDArray[np.intp]
+    def __init__(self, first: NDArray[np.intp], sizes: NDArray[np.intp], width: int) -> None:
+        self.first, self.sizes, self.width = first, sizes, width
+        self.starts = np.cumsum(sizes) - sizes
+
+    @cached_property
+    def place(self) -> NDArray[np.intp]:
+        """For every member its place in its group: 0, 1, …."""
+        return np.arange(int(self.sizes.sum())) - self.spread(self.starts)
+
+    @cached_property
+    def cells(self) -> NDArray[np.intp]:
+        """The cells of all members, group by group."""
+        return self.spread(self.first) + self.place
+
+    @cached_property
+    def ranks(self) -> NDArray[np.float64]:
+        """The ranks of all members, from 1."""
+        return (self.cells % self.width + 1).astype(np.float64)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows that hold a group."""
+        return np.unique(self.first // self.width)
+
+    def spread(self, values: NDArray[np.generic]) -> NDArray[np.intp]:
+        """Return one value per group as one per member."""
+        return np.repeat(values, self.sizes)
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for every cell the sum of the values in its group; ``values`` has the shape of ``first``."""
-        totals = np.add.reduceat(values.ravel(), self.starts)
-        return np.repeat(totals, self.sizes).reshape(self.first.shape)
+        """Return the sum over every group of one value per member."""
+        totals: NDArray[np.float64] = np.add.reduceat(values, self.starts)
+        return totals
 
     def means(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for every cell the mean of the values in its group: the expected value at that rank."""
-        totals = np.add.reduceat(values.ravel(), self.starts)
-        return np.repeat(totals / self.sizes, self.sizes).reshape(self.first.shape)
+        """Return for every member the mean over its group: the value expected at its rank."""
+        return np.repeat(self.sums(values) / self.sizes, self.sizes)
 
-    def at_first(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for every cell the value at the first rank of its group."""
-        return np.repeat(values.ravel()[self.starts], self.sizes).reshape(self.first.shape)
+    def holding(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return for each of some cells the number of its group, -1 where it is not tied."""
+        group = np.searchsorted(self.first, cells, side="right") - 1
+        inside = (group >= 0) & (cells < self.first[group] + self.sizes[group])
+        return np.where(inside, group, -1)
 
 
-def find_ties(keys: NDArray[np.float64], rows: NDArray[np.intp]) -> TieGroups:
-    """Return the groups of equal neighbours in sorted keys; one ranking a row, numbered as ``rows`` says."""
-    opens = np.ones(keys.shape, bool)
-    np.not_equal(keys[:, 1:], keys[:, :-1], out=opens[:, 1:])
-    starts = np.flatnonzero(opens)
-    sizes = np.diff(np.append(starts, keys.size))
-    first = np.repeat(starts % keys.shape[1], sizes).reshape(keys.shape)
-    return TieGroups(rows, first, np.repeat(sizes, sizes).reshape(keys.shape), starts, sizes)
+def find_ties(keys: NDArray[np.float64], labels: NDArray[np.float64], mixed: bool = True) -> TieGroups | None:
+    """Return the groups of equal neighbours in sorted rows of keys, None where there is none.
+
+    ``mixed`` keeps only groups that join different labels: no measure can tell the documents of the others apart.
+    Keys of infinity are padding.
+    """
+    equal = np.zeros(keys.shape, bool)
+    np.equal(keys[:, 1:], keys[:, :-1], out=equal[:, :-1])
+    tied = np.flatnonzero(equal)  # cells whose next neighbour in the row is equal
+    flat_keys, flat_labels = keys.reshape(-1), labels.reshape(-1)
+    tied = tied[flat_keys[tied] < np.inf]
+    if len(tied) == 0:
+        return None
+    opens = np.flatnonzero(np.diff(tied, prepend=-2) != 1)
+    sizes = np.diff(opens, append=len(tied)) + 1
+    first = tied[opens]
+    if mixed:
+        differs = flat_labels[tied] != flat_labels[tied + 1]
+        kept = np.logical_or.reduceat(differs, opens)
+        if not kept.any():
+            return None
+        first, sizes = first[kept], sizes[kept]
+    return TieGroups(first, sizes, keys.shape[1])

@@ -78,7 +78,18 @@ def ranx_cases() -> list[dict]:
         name = f"q{query:02d}"  # ranx returns queries sorted by name
         qrels[name] = {d: int(lists["labels"][end - n + i]) for i, d in enumerate(documents)}
         run[name] = {d: lists["scores"][end - n + i] for i, d in enumerate(documents)}
-    names = ["ndcg@5", "ndcg", "ndcg_burges@5", "ndcg_burges", "map", "map@5", "mrr", "mrr@3", "precision@5", "recall@5"]
+    names = [
+        "ndcg@5",
+        "ndcg",
+        "ndcg_burges@5",
+        "ndcg_burges",
+        "map",
+        "map@5",
+        "mrr",
+        "mrr@3",
+        "precision@5",
+        "recall@5",
+    ]
     values = {}
     for name in names:
         results = evaluate(Qrels(qrels), Run(run), name, return_mean=False)
