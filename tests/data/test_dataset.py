@@ -243,3 +243,16 @@ def test_nan_is_missing_not_an_error():
 def test_select_refuses_what_is_not_a_choice_of_queries(queries):
     with pytest.raises(InputError, match="select"):
         sample().select(queries)
+
+
+def test_keep_takes_rows_and_drops_queries_that_lose_all():
+    data = Dataset(
+        np.arange(5.0)[:, None], [0, 1, 2, 0, 1], qid=list("abaab"), document_ids=list("pqrst"),
+        query_texts=["first", "second"], preferences=[[2, 0], [4, 1]],
+    )  # fmt: skip
+    kept = data.keep(data.from_caller(np.array([True, False, True, False, False])))
+    assert (kept.query_ids.tolist(), kept.query_texts.tolist()) == (["a"], ["first"])
+    assert (kept.document_ids.tolist(), kept.y.tolist(), kept.X.ravel().tolist()) == (["p", "r"], [0, 2], [0, 2])
+    assert (kept.preferences.better.tolist(), kept.preferences.worse.tolist()) == ([1], [0])
+    with pytest.raises(InputError, match="at least one to keep"):
+        data.keep(np.zeros(5, bool))

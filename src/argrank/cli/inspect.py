@@ -9,7 +9,7 @@ import typer
 
 def run(
     files: list[str] = typer.Argument(
-        ..., metavar="FILE...", help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+        ..., metavar="FILE", help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON, with every feature."),
     quiet: bool = typer.Option(

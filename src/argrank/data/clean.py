@@ -66,6 +66,8 @@ class Cleaned(NamedTuple):
 def clean(data: Dataset, rule: str = "kdd2008", *, relevant_at: float = 1, cosine: float = 0.99) -> Cleaned:
     """Drop documents whose ties or contradictions make results unstable, and queries that become useless.
 
+    The papers clean test parts too, so their figures compare with no others: say so where you report them.
+
     Parameters
     ----------
     data : Dataset
