@@ -11,6 +11,7 @@ import pytest
 import argrank as ar
 from argrank.data.collections import COLLECTIONS, find_collection
 from argrank.data.collections.reading import read_fold
+from argrank.data.folds import letor_parts
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
 
 HELD = ["OHSUMED-LETOR2", "OHSUMED-LETOR3", "OHSUMED-LETOR3-null", "MQ2008", "MQ2007-agg", "MSLR-sample", "ml-100k"]
@@ -56,7 +57,7 @@ def test_mslr_web30k_agrees_with_the_published_sizes_of_its_folds() -> None:
     ]
     sizes = [part.queries for part in find_collection("mslr-web30k").parts.values()]
     for fold, (train, valid, test) in enumerate(published, 1):
-        chosen = ar.data.folds.letor_parts(fold)
+        chosen = letor_parts(fold)
         assert sum(sizes[part] for part in chosen.train) == train
         assert (sizes[chosen.valid], sizes[chosen.test]) == (valid, test)
 

@@ -66,6 +66,13 @@ def test_documents_absent_from_a_run_come_last(data: Dataset, tmp_path: Path) ->
     assert scores[1] == scores[3] == 0  # nothing known of query a
 
 
+def test_a_run_of_other_documents_is_refused(data: Dataset, tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("b Q0 doc1 1 3 t\n")
+    expected = "such as 'b' and 'x', got none of them, but such as 'b' and 'doc1'"
+    with pytest.raises(InputError, match=expected):
+        align_run(read_run(tmp_path / "a.run"), data)
+
+
 def test_negative_judgements_are_kept_but_become_label_0(data: Dataset, tmp_path: Path) -> None:
     path = tmp_path / "a.qrels"
     path.write_text("b 0 x -2\nb 0 z 3\n\na 0 y 1\na 0 x 1\n")

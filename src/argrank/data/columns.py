@@ -14,6 +14,7 @@ from argrank.data.frames import COLUMNS
 from argrank.data.text import first_repeated
 from argrank.errors import FormatError, InputError, shown, unknown_name
 
+NUMBERS = ("label", "query_weight", "sample_weight")  # columns with a meaning that are numbers from 0 up
 TEXTS = ("comment", "query", "title")  # columns in which an empty cell is an empty text, and an absent text is empty
 
 

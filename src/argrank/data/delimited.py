@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,37 +13,51 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._files import open_bytes, write_bytes
-from argrank.data.columns import TEXTS, Chosen, choose, feature_names, named_columns, stored_rows
+from argrank.data.columns import NUMBERS, TEXTS, Chosen, choose, feature_names, named_columns, stored_rows
 from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS
 from argrank.data.text import id_texts, is_number, number_text, read_ids, read_numbers, text_lines
 from argrank.errors import FormatError, InputError, shown
 
 CHUNK_ROWS = 8192  # rows converted together
-NUMBERS = ("label", "query_weight", "sample_weight")  # columns with a meaning that are numbers from 0 up
+
+
+class _Table(NamedTuple):
+    """What a file is, for all that reads it."""
+
+    path: str | os.PathLike[str]
+    delimiter: str
+    names: Sequence[str]
+    chosen: Chosen
+
+
+class _Block(NamedTuple):
+    """Some rows, converted."""
+
+    X: NDArray[np.float64]
+    named: dict[str, Sequence[Any]]
 
 
 def read(path: str | os.PathLike[str], delimiter: str, columns: Mapping[str, str | None], dtype: Any) -> dict[str, Any]:
     """Read a delimited file with a header into the arguments of Dataset."""
+    blocks: list[NDArray[Any]] = []
     with open_bytes(path) as stream:
-        reader = csv.reader(text_lines(stream, path), delimiter=delimiter, strict=True)
-        try:
-            names = next(reader, None)
-            if not names:
-                raise FormatError(path, None, "a line with the names of the columns", "an empty file")
-            chosen = choose(names, columns, path, 1)
-            blocks: list[NDArray[Any]] = []
-            cells: dict[str, list[Any]] = {name: [] for name in chosen.named}
-            for chunk in _chunks(reader, names, path):
-                blocks.append(_features(chunk, chosen, np.dtype(dtype)))
-                for name, position in chosen.named.items():
-                    cells[name].extend(_named(chunk, name, position))
-        except csv.Error as error:
-            raise FormatError(path, reader.line_num, "delimited text", str(error)) from error
+        lines = text_lines(stream, path)
+        first = next(_rows(lines, 0, delimiter, path), None)
+        if first is None:
+            raise FormatError(path, None, "a line with the names of the columns", "an empty file")
+        line, names = first
+        table = _Table(path, delimiter, names, choose(names, columns, path, line))
+        cells: dict[str, list[Any]] = {name: [] for name in table.chosen.named}
+        for block in _blocks(lines, line + sum(name.count("\n") for name in names), table):
+            with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
+                blocks.append(block.X.astype(dtype, copy=False))
+            for name, values in block.named.items():
+                cells[name].extend(values)
     if not blocks:
         raise FormatError(path, None, "rows under the names of the columns", "none")
     found: dict[str, Any] = {COLUMNS[name]: _column(name, values) for name, values in cells.items()}
-    return found | {"X": np.concatenate(blocks), "feature_names": [names[at] for at in chosen.features]}
+    return found | {"X": np.concatenate(blocks), "feature_names": [names[at] for at in table.chosen.features]}
 
 
 def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
@@ -68,46 +82,92 @@ def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
             block = data.X[order[rows]]
             values = (block.toarray() if sparse.issparse(block) else block).tolist()
             heads = zip(*(column[rows] for column in columns.values()), strict=True)
-            lines = (
-                delimiter.join((*head, *map(number_text, row))) + "\n" for head, row in zip(heads, values, strict=True)
-            )
+            lines = [
+                f"{delimiter.join(head)}{delimiter}{_row_text(row, delimiter)}"
+                for head, row in zip(heads, values, strict=True)
+            ]
             stream.write("".join(lines).encode())
 
 
+def _row_text(values: list[float], delimiter: str) -> str:
+    """Write numbers as `number_text` does, the whole row at once."""
+    text = delimiter.join(map(repr, values)) + "\n"
+    return text.replace("nan", "").replace(f".0{delimiter}", delimiter).replace(".0\n", "\n")
+
+
+def _blocks(lines: Iterator[str], done: int, table: _Table) -> Iterator[_Block]:
+    """Convert the lines that follow the first ``done`` ones."""
+    while piece := list(itertools.islice(lines, CHUNK_ROWS)):
+        if any('"' in line for line in piece):
+            # a cell in quotes may go on in the lines to come: the rest is left to one reader
+            yield from _careful(itertools.chain(piece, lines), done, table)
+            return
+        block = _fast(piece, table)
+        if block is not None:
+            yield block
+        else:
+            yield from _careful(piece, done, table)
+        done += len(piece)
+
+
+def _fast(lines: list[str], table: _Table) -> _Block | None:
+    """Convert lines without quotes at once; None where anything is missing, wrong or odd."""
+    numbers = {*table.chosen.features, *(at for name, at in table.chosen.named.items() if name in NUMBERS)}
+    kinds = [(str(at), np.float64 if at in numbers else np.object_) for at in range(len(table.names))]
+    if not any(line.strip("\r\n") for line in lines):
+        return None
+    try:
+        rows = np.loadtxt(lines, np.dtype(kinds), comments=None, delimiter=table.delimiter, ndmin=1)
+    except ValueError:
+        return None
+    X = np.stack([rows[str(at)] for at in table.chosen.features], axis=1)
+    named = {name: rows[str(at)] for name, at in table.chosen.named.items()}
+    right = not np.isinf(X).any() and all(
+        bool(((values >= 0) & (values < np.inf)).all()) if name in NUMBERS else name != "qid" or all(values)
+        for name, values in named.items()
+    )
+    return _Block(X, {name: values.tolist() for name, values in named.items()}) if right else None
+
+
 class _Chunk(NamedTuple):
-    path: str | os.PathLike[str]
-    names: Sequence[str]
+    """Some rows as texts."""
+
+    table: _Table
     cells: list[tuple[str, ...]]  # by column
-    lines: list[int]  # where each row begins
+    lines: tuple[int, ...]  # where each row begins
 
     def wrong(self, position: int, row: int, expected: str) -> FormatError:
-        expected = f"{expected} in column {self.names[position]!r}"
-        return FormatError(self.path, self.lines[row], expected, shown(self.cells[position][row]))
+        expected = f"{expected} in column {self.table.names[position]!r}"
+        return FormatError(self.table.path, self.lines[row], expected, shown(self.cells[position][row]))
 
 
-def _chunks(reader: Any, names: Sequence[str], path: str | os.PathLike[str]) -> Iterator[_Chunk]:
-    for numbered in iter(lambda: list(itertools.islice(_rows(reader), CHUNK_ROWS)), []):
+def _careful(lines: Iterable[str], done: int, table: _Table) -> Iterator[_Block]:
+    """Convert lines cell by cell where need be, so that a complaint names the line and the column."""
+    rows = _rows(lines, done, table.delimiter, table.path)
+    while numbered := list(itertools.islice(rows, CHUNK_ROWS)):
         for line, row in numbered:
-            if len(row) != len(names):
-                raise FormatError(path, line, f"{len(names)} cells, as many as there are column names", f"{len(row)}")
-        lines, rows = zip(*numbered, strict=True)
-        yield _Chunk(path, names, list(zip(*rows, strict=True)), list(lines))
+            if len(row) != len(table.names):
+                expected = f"{len(table.names)} cells, as many as there are column names"
+                raise FormatError(table.path, line, expected, f"{len(row)}")
+        beginnings, texts = zip(*numbered, strict=True)
+        chunk = _Chunk(table, list(zip(*texts, strict=True)), beginnings)
+        X = np.stack([_numbers(chunk, at, "a finite number") for at in table.chosen.features], axis=1)
+        yield _Block(X, {name: _named(chunk, name, at) for name, at in table.chosen.named.items()})
 
 
-def _rows(reader: Any) -> Iterator[tuple[int, list[str]]]:
-    line = reader.line_num + 1
-    for row in reader:
-        if row:  # else an empty line
-            yield line, row
-        line = reader.line_num + 1
-
-
-def _features(chunk: _Chunk, chosen: Chosen, dtype: np.dtype[Any]) -> NDArray[Any]:
-    block = np.empty((len(chunk.lines), len(chosen.features)), dtype)
-    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
-        for column, position in enumerate(chosen.features):
-            block[:, column] = _numbers(chunk, position, "a finite number")
-    return block
+def _rows(
+    lines: Iterable[str], done: int, delimiter: str, path: str | os.PathLike[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with the number of the line on which they begin."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    line = done + 1
+    try:
+        for row in reader:
+            if row:  # else an empty line
+                yield line, row
+            line = done + reader.line_num + 1
+    except csv.Error as error:
+        raise FormatError(path, done + reader.line_num, "delimited text", str(error)) from error
 
 
 def _numbers(chunk: _Chunk, position: int, expected: str) -> NDArray[np.float64]:

@@ -40,15 +40,15 @@ def read_number(text: str) -> float:
 def read_numbers(cells: Sequence[str]) -> NDArray[np.float64]:
     """Return the numbers that the texts of a column stand for, bit for bit as float() reads them; missing gives NaN.
 
-    A ValueError says that there is something else among them or an infinite one; `locate` finds it.
+    A ValueError says that there is something else among them, or an infinite number; `is_number` finds it.
     """
     together = "".join(cells)
-    if "_" in together or not together.isascii():
+    if "_" in together or not (together.isascii() or all(cell.strip().isascii() for cell in cells)):
         raise ValueError
     try:
         values = np.fromiter(map(float, cells), np.float64, len(cells))
     except ValueError:
-        known = ["nan" if cell.strip().lower() in MISSING else cell for cell in cells]
+        known = ["nan" if cell.lower() in MISSING else cell for cell in map(str.strip, cells)]
         values = np.fromiter(map(float, known), np.float64, len(cells))
     if np.isinf(values).any():
         raise ValueError

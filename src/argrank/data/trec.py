@@ -229,4 +229,9 @@ def _look_up(data: Dataset, qid: NDArray[Any], docno: NDArray[Any], values: NDAr
     for query, first, last in _queries(data):
         name = names[query]
         found[first:last] = [value_of.get((name, word), np.nan) for word in documents[first:last]]
+    if np.isnan(found).all():
+        raise InputError(
+            f"expected queries and documents of the data, such as {shown(names[0])} and {shown(documents[0])}, "
+            f"got none of them, but such as {shown(qid[0])} and {shown(docno[0])}"
+        )
     return found
