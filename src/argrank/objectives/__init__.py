@@ -9,10 +9,16 @@ from argrank.errors import OptionError, unknown_name
 from argrank.objectives._base import Objective
 from argrank.objectives.pairwise import SquaredHinge
 from argrank.objectives.pointwise import SquaredError
+from argrank.objectives.structured.learners import SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "rank-svm": SquaredHinge,
     "regression": SquaredError,
+    "svm-auc": SVMauc,
+    "svm-map": SVMmap,
+    "svm-mrr": SVMmrr,
+    "svm-ndcg": SVMndcg,
+    "svm-ndcg-nc": SVMndcgNoClip,
 }
 
 

@@ -10,8 +10,6 @@ from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.objectives._base import Kernels, Prepared, require_labels
-from argrank.objectives.pairwise import level_numbers
-from argrank.objectives.structured._base import register
 from argrank.objectives.structured.problem import Problem
 
 MARGINS = ("unit", "labels")
@@ -121,13 +119,9 @@ def label_margins(scores: Any, order: Any, gains: Any, constants: Any, gradient:
 
 def prepare(problem: Problem, data: Dataset) -> Prepared:
     """Prepare level numbers, or the labels themselves where they are the margins."""
-    labels = require_labels(data, problem.name)
     constants = np.array([problem.scaled])
     if problem.margin == "labels":
-        return Kernels(data.indptr, labels, constants, label_margins)
+        return Kernels(data.indptr, require_labels(data, problem.name), constants, label_margins)
     if problem.margin != "unit":
         raise OptionError(f"{problem.name}: expected margin to be one of {MARGINS}, got {problem.margin!r}")
-    return Kernels(data.indptr, level_numbers(labels, data.indptr), constants, independent_pairs)
-
-
-register("pairs", "AUC", prepare)
+    return Kernels(data.indptr, problem.levels(data), constants, independent_pairs)

@@ -9,7 +9,6 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives._base import Kernels, Prepared
-from argrank.objectives.structured._base import register
 from argrank.objectives.structured.problem import Problem
 from argrank.objectives.structured.staircase import prepare_terms
 
@@ -55,7 +54,8 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
     waiting = 1
     while waiting > 0:
         waiting -= 1
-        bad_from, bad_to, good_from, good_to = stack[waiting]
+        bad_from, bad_to = stack[waiting, 0], stack[waiting, 1]
+        good_from, good_to = stack[waiting, 2], stack[waiting, 3]
         b = (bad_from + bad_to) // 2
         score = bad[b]
         chosen, best = good_to, -np.inf
@@ -111,6 +111,3 @@ def prepare(problem: Problem, data: Dataset) -> Prepared:
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1.0, data.sizes.max() + 1.0))))
     constants = np.concatenate(([problem.scaled], harmonic))
     return Kernels(data.indptr, problem.relevance(data), constants, average_precision)
-
-
-register("pairs", "AP", prepare)

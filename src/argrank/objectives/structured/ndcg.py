@@ -7,6 +7,13 @@ from typing import Any
 import numpy as np
 
 from argrank._jit import query_kernel
+from argrank.data.dataset import Dataset
+from argrank.objectives._base import Kernels, Prepared
+from argrank.objectives.structured import graded_ndcg, ndcg_unclipped
+from argrank.objectives.structured.problem import Problem
+from argrank.objectives.structured.routes import choose
+
+SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
 
 
 @query_kernel
@@ -110,3 +117,30 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
             gradient[row] = weight * (n_good - below)
             b += 1
     return loss
+
+
+def prepare(problem: Problem, data: Dataset) -> Prepared:
+    """Send queries of two levels to the triangle, or without a cut-off to the D&C; graded ones to the count table."""
+    gains = problem.gains(data)
+    levels = problem.levels(data)
+    n_levels = np.maximum.reduceat(levels, data.indptr[:-1]) + 1.0
+    k = problem.k
+    no_cut = np.full(data.n_queries, k is None) if k is None else (data.sizes <= k) & (k > SMALL)
+    route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
+    pairless = n_levels < 2
+    if not pairless.all():
+        route[pairless] = np.bincount(route[~pairless]).argmax()  # any will do: no runs of their own
+
+    def triangle() -> Prepared:
+        depth = int(data.sizes.max()) if k is None else min(k, int(data.sizes.max()))
+        constants = np.concatenate(([problem.scaled], problem.worth(depth)))
+        return Kernels(data.indptr, gains, constants, ndcg_triangle)
+
+    return choose(
+        (
+            triangle,
+            lambda: ndcg_unclipped.prepare(problem, data, gains),
+            lambda: graded_ndcg.prepare(problem, data, gains, route == 2),
+        ),
+        route,
+    )

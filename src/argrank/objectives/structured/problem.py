@@ -15,6 +15,7 @@ from argrank.measures.gains import Gain, check_gain, gains_of
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives._base import Floats, require_labels
+from argrank.objectives.pairwise import level_numbers
 
 #: Loss terms of a good document by its index among the goods, its rank (both from 0) and the number of goods.
 Terms = Callable[[Floats, Floats, int], Any]
@@ -67,6 +68,13 @@ class Problem:
         share = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
         result: Floats = gains_of(labels, gain, self.relevant_at) * np.repeat(share, data.sizes)
         return result
+
+    def levels(self, data: Dataset) -> Floats:
+        """Return the level number of every row: documents of one level form no pair."""
+        if self.kind == "AUC":
+            return level_numbers(require_labels(data, self.name), data.indptr)
+        worth = self.gains(data) if self.kind in ("nDCG", "DCG") else self.relevance(data)
+        return level_numbers(worth, data.indptr)
 
     @property
     def _rank_discount(self) -> Discount:

@@ -8,8 +8,8 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.objectives._base import Kernels, Prepared
-from argrank.objectives.structured._base import register
+from argrank.errors import OptionError
+from argrank.objectives._base import Floats, Kernels, Prepared
 from argrank.objectives.structured.problem import Problem
 
 SORTED_FROM = 32  # cut-offs from here on find the top bads by the sort, smaller ones by insertion
@@ -61,7 +61,7 @@ def first_good(scores: Any, order: Any, gains: Any, constants: Any, gradient: An
         if r < k:
             value = weight * total + 1.0 - 1.0 / (1.0 + r)
         else:
-            value = weight * max(total, higher_sum if higher > k else total) + 1.0
+            value = weight * (higher_sum if higher > k else total) + 1.0
         if value > best:
             best, chosen = value, r
     if chosen == k and higher > k:
@@ -93,13 +93,15 @@ def first_good_reference(scores: Any, order: Any, gains: Any, constants: Any, gr
             higher += 1
             total += scores[row] - scores[lowest]
     gradient[lowest] = -constants[0] * higher
-    return constants[0] * total
+    return float(constants[0] * total)
 
 
-def _constants(problem: Problem, data: Dataset) -> Any:
+def _constants(problem: Problem, data: Dataset) -> Floats:
     longest = float(data.sizes.max())
-    k = longest if problem.k is None else min(float(problem.k), longest)
-    return np.array([1.0 / k if problem.scale == "cutoff" else 1.0, k])
+    if problem.scale == "cutoff" and problem.k is None:
+        raise OptionError(f"{problem.name}: scale='cutoff' divides by k, and there is none")
+    weight = 1.0 / problem.k if problem.scale == "cutoff" and problem.k is not None else 1.0
+    return np.array([weight, longest if problem.k is None else min(float(problem.k), longest)])
 
 
 def prepare(problem: Problem, data: Dataset) -> Prepared:
@@ -111,6 +113,3 @@ def prepare(problem: Problem, data: Dataset) -> Prepared:
 def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
     """Prepare what the tight bound subtracts; its value along a line is convex, which that of the score sort is not."""
     return Kernels(data.indptr, problem.relevance(data), _constants(problem, data), first_good_reference, ranks=False)
-
-
-register("first", "RR", prepare, prepare_reference)

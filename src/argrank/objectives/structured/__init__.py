@@ -1,0 +1,32 @@
+"""Structured hinges: for every feature map and measure the exact most violated ranking, one file each.
+
+To add one: a file, and a line below. To add one from outside: ``register``.
+"""
+
+from __future__ import annotations
+
+from argrank.objectives.structured import (
+    auc,
+    average_precision,
+    ndcg,
+    reciprocal_rank,
+    sorted_pairs,
+    staircase,
+)
+from argrank.objectives.structured._base import ORACLES, REFERENCE_PARTS, StructuredHinge, register
+from argrank.objectives.structured.problem import Problem
+
+__all__ = ["ORACLES", "Problem", "StructuredHinge", "register"]
+
+REFERENCE_PARTS["pairs"] = sorted_pairs.prepare
+REFERENCE_PARTS["first"] = reciprocal_rank.prepare_reference
+
+register("first", "RR", reciprocal_rank.prepare)
+register("pairs", "AP", average_precision.prepare)
+register("pairs", "AUC", auc.prepare)
+register("pairs", "DCG", ndcg.prepare)
+register("pairs", "ERR", staircase.prepare_terms)
+register("pairs", "P", ndcg.prepare)
+register("pairs", "WTA", ndcg.prepare)
+register("pairs", "nDCG", ndcg.prepare)
+register("pairs", "terms", staircase.prepare_terms)
