@@ -27,8 +27,8 @@ def single_threaded_blas() -> Iterator[None]:
                 from threadpoolctl import ThreadpoolController
 
                 _controller = ThreadpoolController().select(user_api="blas")
+            _take_control()
             _limit = _controller.limit(limits=1)
-            _limit.__enter__()
         _users += 1
     try:
         yield
@@ -36,4 +36,18 @@ def single_threaded_blas() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
-                _limit.__exit__(None, None, None)
+                _take_control()
+                _limit.restore_original_limits()
+                _take_control()
+
+
+def _take_control() -> None:
+    """Make this thread's settings count.
+
+    Newer versions of threadpoolctl silently ignores every thread but the first that set a limit; ours may be
+    lifted by another thread than the one that set it, and the lock already keeps our threads apart.
+    """
+    for library in _controller.lib_controllers:
+        clear = getattr(library, "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)

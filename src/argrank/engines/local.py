@@ -125,6 +125,9 @@ class LocalRisk:
 
     def at_scores(self, scores: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient u by the scores (stored row order), without touching the features."""
+        scores = np.ascontiguousarray(scores, np.float64)
+        if scores.shape != (self.n_documents,):
+            raise InputError(f"scores: expected one for each of {self.n_documents} rows, got shape {scores.shape}")
         point = self._new_point(scores)
         self._run(lambda block: self._judge(block, point), products=0)
         return self._mean(point), point.gradient
@@ -211,7 +214,12 @@ class LocalRisk:
         return _Point(self.n_documents, self.n_queries, self._prepared.ranks, scores)
 
     def _weights(self, w: Floats) -> Floats:
-        return np.ascontiguousarray(w, np.float64)
+        weights = np.ascontiguousarray(w, np.float64)
+        if weights.shape != (self.n_features,):
+            raise InputError(
+                f"w: expected one weight for each of {self.n_features} features, got shape {weights.shape}"
+            )
+        return weights
 
 
 def _blocks(data: Dataset) -> list[_Block]:

@@ -1,0 +1,69 @@
+"""Every declared kernel: JIT on equals JIT off, and nothing outside its file but NumPy."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import types
+
+import numpy as np
+import pytest
+
+import argrank
+from argrank import Dataset
+from argrank._jit import LazyKernel, declared_kernels
+from argrank.objectives import OBJECTIVES, objective
+from argrank.objectives._base import Kernels
+from argrank.objectives._sorting import Sorter
+
+
+def all_kernels() -> list[LazyKernel]:
+    for module in pkgutil.walk_packages(argrank.__path__, "argrank."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    return [kernel for kernel in declared_kernels() if kernel.function.__module__.startswith("argrank.")]
+
+
+def names_of(code: types.CodeType) -> set[str]:
+    """Return the global names a function uses, inner functions included."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return set(code.co_names).union(*map(names_of, inner))
+
+
+@pytest.mark.parametrize("kernel", all_kernels(), ids=lambda kernel: f"{kernel.__module__}.{kernel.__name__}")
+def test_a_kernel_refers_to_nothing_outside_its_file_but_numpy(kernel: LazyKernel):
+    function = kernel.function
+    assert inspect.getclosurevars(function).nonlocals == {}
+    tree = ast.parse(inspect.getsource(inspect.getmodule(function)))
+    imported = {
+        alias.asname or alias.name: alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert {imported[name] for name in names_of(function.__code__) & set(imported)} <= {"numpy"}
+
+
+@pytest.mark.parametrize("name", sorted(OBJECTIVES))
+def test_jit_on_equals_jit_off(name: str):
+    rng = np.random.default_rng(3)
+    sizes = [1, 2, 7, 40, 3]
+    data = Dataset(np.ones((53, 1)), rng.integers(0, 4, 53), group=sizes)
+    prepared = objective(name).prepare(data)
+    if not isinstance(prepared, Kernels):
+        pytest.skip(f"{name} uses no kernel")
+    for scores in (rng.standard_normal(53), np.round(rng.standard_normal(53)), np.zeros(53)):
+        order = Sorter(data.indptr).descending(scores)
+        for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True):
+            inputs = [scores[a:b], order[a:b], prepared.gains[a:b], prepared.constants]
+            compiled, plain = np.empty(b - a), np.empty(b - a)
+            loss = prepared.kernel(*inputs, compiled)
+            np.testing.assert_allclose(loss, prepared.kernel.function(*inputs, plain), rtol=1e-13, atol=1e-14)
+            np.testing.assert_allclose(compiled, plain, rtol=1e-13, atol=1e-14)
+            if prepared.curvature is not None:
+                direction = rng.standard_normal(b - a)
+                prepared.curvature(*inputs, direction, compiled)
+                prepared.curvature.function(*inputs, direction, plain)
+                np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-13)

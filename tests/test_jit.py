@@ -1,0 +1,140 @@
+"""Kernels in new processes, forks, threads, and where nothing can be written."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from argrank._jit import LazyKernel, over_queries, query_kernel
+
+EVALUATE = """
+import numpy as np, argrank as ar
+from argrank.engines.local import LocalRisk
+rng = np.random.default_rng(0)
+data = ar.Dataset(rng.standard_normal((9000, 3)), rng.integers(0, 3, 9000), np.arange(9000) // 30)
+def evaluate():
+    value, gradient = LocalRisk(data, ar.objective("rank-svm"), n_jobs=2).value_and_gradient(np.ones(3))
+    return value.hex(), [number.hex() for number in gradient.tolist()]
+"""
+
+
+def python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_every_objective_and_engine_imports_no_numba():
+    code = (
+        "import sys, argrank.objectives, argrank.engines.local, argrank.solvers.newton; print('numba' in sys.modules)"
+    )
+    assert python(code).strip() == "False"
+
+
+def test_a_second_process_finds_the_machine_code_of_the_first(tmp_path: Path):
+    code = (
+        EVALUATE
+        + """
+from argrank._jit import declared_kernels
+result = evaluate()
+used = [kernel.compiled.stats for kernel in declared_kernels() if kernel._compiled is not None]
+print(len(used), sum(sum(s.cache_hits.values()) for s in used), sum(sum(s.cache_misses.values()) for s in used), result)
+"""
+    )
+    cold = python(code, NUMBA_CACHE_DIR=str(tmp_path)).split(maxsplit=3)
+    warm = python(code, NUMBA_CACHE_DIR=str(tmp_path)).split(maxsplit=3)
+    assert int(cold[0]) >= 4
+    assert cold[1:3] == ["0", cold[0]]
+    assert warm[1:3] == [cold[0], "0"]
+    assert warm[3] == cold[3]
+
+
+def test_without_jit_the_same_functions_run_as_python():
+    code = EVALUATE + "print(evaluate())"
+    values = []
+    for switch in ("0", "1"):
+        value, gradient = ast.literal_eval(python(code, NUMBA_DISABLE_JIT=switch))
+        values.append([float.fromhex(text) for text in [value, *gradient]])
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-13)
+
+
+def test_where_nothing_is_writable_kernels_compile_for_this_process_alone(tmp_path: Path):
+    read_only = """
+import tempfile
+def refuse(*_, **__):
+    raise PermissionError("read-only file system")
+tempfile.TemporaryFile = refuse  # numba tries each cache folder with it
+"""
+    hits = "\nfrom argrank._jit import _query_loop; print(_query_loop.compiled.stats.cache_path)"
+    written = python(EVALUATE + "print(evaluate())" + hits, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+    unwritten = python(read_only + EVALUATE + "print(evaluate())" + hits, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+    assert written[0] == unwritten[0]
+    assert str(tmp_path) in written[1]
+    assert unwritten[1] == "None"
+
+
+def test_a_function_without_a_file_compiles_without_cache():
+    scope: dict[str, object] = {}
+    exec("def double(x):\n    return 2.0 * x", scope)
+    kernel = LazyKernel(scope["double"], lambda types: types.float64(types.float64))
+    assert kernel(1.5) == 3.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_computes_the_same_bits():
+    code = (
+        EVALUATE
+        + """
+import multiprocessing
+before = evaluate()
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    children = [pool.apply_async(evaluate) for _ in range(2)]
+    print([child.get(60) == before for child in children])
+"""
+    )
+    assert python(code).strip() == "[True, True]"
+
+
+def test_two_threads_may_enter_a_kernel_at_once_from_the_first_call_on():
+    @query_kernel
+    def sum_of_squares(scores, order, gains, constants, gradient):
+        total = 0.0
+        for row in range(len(scores)):
+            gradient[row] = 2.0 * scores[row]
+            total += scores[row] * scores[row]
+        return total
+
+    scores, nothing = np.arange(6.0), np.empty(0)
+    indptr = np.array([10, 12, 16])  # counts from the beginning of all data
+
+    def run(_: int) -> list[float]:
+        losses, gradient = np.empty(2), np.empty(6)
+        over_queries(sum_of_squares, scores, np.empty(0, np.int64), scores, indptr, nothing, losses, gradient)
+        return [*losses, *gradient]
+
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(run, range(16)))
+    assert all(result == [1.0, 54.0, 0.0, 2.0, 4.0, 6.0, 8.0, 10.0] for result in results)
+
+
+def test_kernels_accept_read_only_arrays():
+    @query_kernel
+    def first_score(scores, order, gains, constants, gradient):
+        gradient[0] = 1.0
+        return scores[order[0]]
+
+    scores, order, indptr = np.array([3.0]), np.array([0]), np.array([0, 1])
+    for array in (scores, order, indptr):
+        array.flags.writeable = False
+    losses = np.empty(1)
+    over_queries(first_score, scores, order, scores, indptr, np.empty(0), losses, np.empty(1))
+    assert losses[0] == 3.0
