@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 RANKERS = {
     "rank-svm": ("argrank.rankers.rank_svm", "RankSVM"),
     "regression": ("argrank.rankers.regression", "Regression"),
+    "svm-auc": ("argrank.rankers.svm_auc", "SVMauc"),
+    "svm-map": ("argrank.rankers.svm_map", "SVMmap"),
+    "svm-mrr": ("argrank.rankers.svm_mrr", "SVMmrr"),
+    "svm-ndcg": ("argrank.rankers.svm_ndcg", "SVMndcg"),
+    "svm-ndcg-nc": ("argrank.rankers.svm_ndcg_nc", "SVMndcgNC"),
 }
 
 

@@ -144,7 +144,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if sample_weight is not None:
             raise InputError("sample_weight: a ranking measure has no use for weights per row; see query_weight")
         data = X if isinstance(X, Dataset) else Dataset(X, y, qid, group=group)
-        return _mean_of(self.measure, self.predict(data), data)
+        return _mean_of(self._reported, self.predict(data), data)
 
     def risk(self, data: Dataset) -> LocalRisk:
         """Return what this learner minimises on the data, without the regulariser; fitted or not."""
@@ -156,6 +156,11 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
         check_is_fitted(self)
         self.model_.save(path)
+
+    @property
+    def _reported(self) -> Any:
+        """The measure that ``score`` and the validation column report."""
+        return self.measure
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -205,7 +210,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _validators(self, parts: list[Dataset]) -> list[tuple[str, Callable[[NDArray[np.float64]], float]]]:
         def validator(part: Dataset) -> Callable[[NDArray[np.float64]], float]:
-            return lambda weights: _mean_of(self.measure, part.to_caller(np.asarray(part.X @ weights)), part)
+            return lambda weights: _mean_of(self._reported, part.to_caller(np.asarray(part.X @ weights)), part)
 
         return [("validation" if i == 0 else f"validation_{i}", validator(part)) for i, part in enumerate(parts)]
 

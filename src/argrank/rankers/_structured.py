@@ -1,0 +1,119 @@
+"""What the structured rankers share: solver, bound, and a word when the optimum has collapsed to w = 0."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.engines.local import LocalRisk
+from argrank.errors import ArgrankWarning, unknown_name
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
+from argrank.objectives import objective
+from argrank.objectives._base import Objective
+from argrank.rankers._base import BaseRanker, Outcome
+from argrank.rankers._trace import Watcher
+from argrank.solvers import bundle, convex_steps, cutting_plane, frank_wolfe, least_squares
+from argrank.solvers._result import Result
+
+Floats = NDArray[np.float64]
+
+SOLVERS: dict[str, Callable[..., Result]] = {
+    "bundle": bundle.minimise,
+    "cutting-plane": cutting_plane.minimise,
+    "frank-wolfe": frank_wolfe.minimise,
+}
+COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
+SCALES = np.geomspace(1e-3, 1e3, 13)  # lengths at which a start for the tight bound is tried
+
+
+class StructuredRanker(BaseRanker):
+    """A learner that minimises ``|w|² / (2C) + risk``, the risk being the mean of a structured hinge (KDD 2008).
+
+    The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
+    average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
+    should leave well behind.
+    """
+
+    learner: ClassVar[str]
+    #: the ranker's parameters that its objective takes under the same name
+    objective_parameters: ClassVar[tuple[str, ...]]
+
+    C: float
+    bound: str
+    solver: str
+    tol: float
+    max_iter: int
+    random_state: int | None
+
+    def _objective(self) -> Objective:
+        return objective(self.learner, **{name: getattr(self, name) for name in self.objective_parameters})
+
+    @property
+    def _reported(self) -> Any:
+        if callable(self.measure) and not isinstance(self.measure, Measure):  # a loss of the user's own
+            return "ndcg@10"
+        measure, k = parse_measure(self.measure), getattr(self, "k", None)
+        cuts = k is not None and getattr(measure, "k", 0) is None
+        return replace(cast(Any, measure), k=k) if cuts else measure
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        asked = cast(Any, self._objective())
+        convex = LocalRisk(data, asked.convex_part(), self.n_jobs)
+        at_zero = np.zeros(data.n_documents)
+        self.objective_at_zero_ = convex.at_scores(at_zero)[0]
+        if self.bound == "convex":
+            result = self._solve(convex, start, watcher)
+        else:
+            subtracted = LocalRisk(data, asked.subtracted_part(), self.n_jobs)
+            self.objective_at_zero_ -= subtracted.at_scores(at_zero)[0]
+            first = self._start(data, convex, subtracted, start)
+            result = convex_steps.minimise(convex, subtracted, self.C, self.tol, self.max_iter, first, watcher)
+        self._warn_of_collapse(result.objective)
+        return Outcome.of(result)
+
+    def _solve(self, risk: LocalRisk, start: Floats | None, watcher: Watcher | None) -> Result:
+        name = "bundle" if self.solver == "auto" else self.solver
+        if name not in SOLVERS:
+            raise unknown_name("solver", self.solver, {*SOLVERS, "auto"})
+        seed = {} if name == "bundle" else {"random_state": self.random_state}
+        return SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **seed)
+
+    def _start(self, data: Dataset, convex: LocalRisk, subtracted: LocalRisk, given: Floats | None) -> Floats:
+        """Return where the tight bound starts: the best, by its own objective, of a few cheap models.
+
+        They are the convex bound's solution and least squares on the labels, at several lengths: the convex bound
+        may have collapsed, and the length of a least-squares solution means nothing.
+        """
+        candidates = [least_squares.solve(data.X, data.y, n_jobs=self.n_jobs).w, self._solve(convex, None, None).w]
+        candidates += [] if given is None else [given]
+
+        def tight(scores: Floats, square: float) -> float:
+            return convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + square / (2 * self.C)
+
+        best, best_value = np.zeros(data.n_features), np.inf
+        for w in candidates:
+            scores, square = convex.scores(w), float(w @ w)
+            for scale in SCALES if square > 0 else (1.0,):
+                value = tight(scale * scores, scale**2 * square)
+                if value < best_value:
+                    best, best_value = scale * w, value
+        return best
+
+    def _warn_of_collapse(self, value: float) -> None:
+        if self.objective_at_zero_ > 0 and value >= COLLAPSED * self.objective_at_zero_:
+            helps = "bound='tight', " if self.bound == "convex" else ""
+            warnings.warn(
+                f"{type(self).__name__}: the optimum is (nearly) w = 0: the objective is {value:.6g}, at w = 0 "
+                f"{self.objective_at_zero_:.6g}. The bound costs more than the measure can gain on these data; what "
+                f"helps is {helps}another feature_map, a larger C, or features scaled within queries "
+                "(normalise='query-minmax')",
+                ArgrankWarning,
+                stacklevel=5,
+            )
