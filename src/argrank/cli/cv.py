@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,10 @@ def run(
         lines = [f"{name}\t{one}\t{mean!r}" for name, means in result.means.items() for one, mean in means.items()]
         options.write_text("\n".join(lines), output)
     elif output_format == "json":
-        options.write_text(result.render("json"), output)
+        tests = {"comparison": result.compare().to_dict()} if len(learners) > 1 else {}
+        options.write_text(json.dumps({**result.to_dict(), **tests}, indent=2, ensure_ascii=False), output)
     else:
-        tests = [result.compare().render(output_format)] if len(learners) > 1 else []
-        options.write_text("\n\n".join([result.render(output_format), *tests]), output)
+        texts = [result.render(output_format)]
+        if len(learners) > 1:
+            texts.append(result.compare().render(output_format))
+        options.write_text("\n\n".join(texts), output)

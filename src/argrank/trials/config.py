@@ -17,8 +17,13 @@ from argrank.rankers import make_ranker, ranker_names
 from argrank.trials.grid import SCALES, is_number
 from argrank.trials.schema import Section, known, read_toml
 
-STEPS = ("clean", "impute", "normalise")
+TOP_KEYS = ("title", "convention", "measures", "select_by", "data", "learner", "expected")
+DATA_KEYS = ("name", "collection", "folder", "files", "folds", "features", "preprocess")
+LEARNER_KEYS = ("name", "ranker", "parameters", "grid")
+EXPECTED_KEYS = ("data", "learner", "measure", "value", "values", "tolerance", "source")
 ROLES = ("train", "valid", "test")
+STEPS = {"clean": ("relevant_at", "cosine"), "impute": ("features",), "normalise": ()}
+STEP_KEYS = (*STEPS, *(key for keys in STEPS.values() for key in keys))
 
 
 @dataclass(frozen=True)
@@ -73,18 +78,18 @@ class Config:
 def read_config(path: str | os.PathLike[str]) -> Config:
     """Read and check the configuration of an experiment; relative paths in it count from its own folder."""
     path = Path(path)
-    top = Section(read_toml(path), str(path))
+    top = Section(read_toml(path), str(path), TOP_KEYS)
     title = top.text("title", path.stem)
     convention = known(top.place, "convention", top.text("convention"), convention_names())
     measures = [_measure(top, "measures", name) for name in top.texts("measures")]
     select_by = _measure(top, "select_by", top.text("select_by", measures[0]))
-    data = [_data(section, path.parent) for section in top.sections("data")]
-    learners = [_learner(section) for section in top.sections("learner")]
+    data = [_data(section, path.parent) for section in top.sections("data", DATA_KEYS)]
+    learners = [_learner(section) for section in top.sections("learner", LEARNER_KEYS)]
     _all_different(top, "data", [one.name for one in data])
     _all_different(top, "learner", [one.name for one in learners])
     names = ([one.name for one in data], [one.name for one in learners], measures)
-    expected = [figure for section in top.sections("expected", []) for figure in _expected(section, *names)]
-    top.close()
+    tables = top.sections("expected", EXPECTED_KEYS, [])
+    expected = [figure for section in tables for figure in _expected(section, *names)]
     return Config(path, title, convention, tuple(measures), select_by, tuple(data), tuple(learners), tuple(expected))
 
 
@@ -106,7 +111,7 @@ def _all_different(section: Section, key: str, names: list[str]) -> None:
 
 def _data(section: Section, base: Path) -> DataSpec:
     collection, folder = section.text("collection", None), section.text("folder", None)
-    files = [_files(part, base) for part in section.sections("files", [])]
+    files = [_files(part, base) for part in section.sections("files", ROLES, [])]
     if (collection is not None or folder is not None) == bool(files):
         raise InputError(f"{section.place}: expected a collection, a folder, or tables of files, got several or none")
     if collection is not None:
@@ -122,15 +127,13 @@ def _data(section: Section, base: Path) -> DataSpec:
     name = section.text("name", collection or (None if folder is None else Path(folder).name))
     if name is None:
         raise InputError(f"{section.place}: expected a key 'name' (a text), got none")
-    steps = tuple(_step(part) for part in section.sections("preprocess", []))
-    section.close()
+    steps = tuple(_step(part) for part in section.sections("preprocess", STEP_KEYS, []))
     place = None if folder is None else base / Path(folder).expanduser()
     return DataSpec(name, tuple(folds), collection, place, tuple(files), features, steps)
 
 
 def _files(section: Section, base: Path) -> dict[str, Path]:
     paths = {role: section.text(role, None) if role == "valid" else section.text(role) for role in ROLES}
-    section.close()
     return {role: base / Path(path).expanduser() for role, path in paths.items() if path is not None}
 
 
@@ -138,19 +141,22 @@ def _step(section: Section) -> dict[str, Any]:
     given = [name for name in STEPS if section.has(name)]
     if len(given) != 1:
         raise InputError(f"{section.place}: expected one of {', '.join(STEPS)}, got {' and '.join(given) or 'none'}")
+    name = given[0]
+    stray = next((key for key in STEP_KEYS if section.has(key) and key not in (name, *STEPS[name])), None)
+    if stray is not None:
+        raise InputError(f"{section.place}: {stray!r} is no option of {name}")
     step: dict[str, Any] = {}
-    if given == ["impute"]:
+    if name == "impute":
         step["impute"] = section.take("impute", (str, int, float), f"a number or one of {', '.join(FILLINGS)}")
         if isinstance(step["impute"], str):
             known(section.place, "filling", step["impute"], FILLINGS)
-        features = section.take("features", list, "a list of column numbers (from 0) or names", None)
-        step |= {} if features is None else {"features": features}
-    elif given == ["normalise"]:
+        if section.has("features"):
+            step["features"] = section.take("features", list, "a list of column numbers (from 0) or names")
+    elif name == "normalise":
         step["normalise"] = known(section.place, "normalisation", section.text("normalise"), normaliser_names())
     else:
-        step["clean"] = section.text("clean")
-        step |= {name: section.number(name) for name in ("relevant_at", "cosine") if section.has(name)}
-    section.close()
+        step["clean"] = section.text("clean")  # the rule's name is checked by clean
+        step |= {key: section.number(key) for key in STEPS["clean"] if section.has(key)}
     return step
 
 
@@ -158,7 +164,6 @@ def _learner(section: Section) -> LearnerSpec:
     name = section.text("name")
     ranker = known(section.place, "ranker", section.text("ranker", name), ranker_names())
     parameters, grid = section.table("parameters", {}), section.table("grid", {})
-    section.close()
     try:
         possible = make_ranker(ranker, **parameters).get_params()
     except (ArgrankError, TypeError) as error:
@@ -176,12 +181,11 @@ def _learner(section: Section) -> LearnerSpec:
 
 def _check_values(section: Section, parameter: str, values: Any) -> None:
     if isinstance(values, dict):
-        part = Section(values, f"{section.place}: grid.{parameter}")
+        part = Section(values, f"{section.place}: grid.{parameter}", ("values", "divide_by"))
         numbers = part.take("values", list, "a list of numbers")
         if not numbers or not all(is_number(value) for value in numbers):
             raise part.error("values", "a list of numbers", numbers)
         known(part.place, "scale", part.text("divide_by"), SCALES)
-        part.close()
     elif not isinstance(values, list) or not values:
         raise section.error(f"grid.{parameter}", "a list of values", values)
 
@@ -193,7 +197,6 @@ def _expected(section: Section, data: list[str], learners: list[str], measures: 
     tolerance, source = float(section.number("tolerance")), section.text("source", "")
     single = not section.has("values")
     values = {section.text("measure"): section.number("value")} if single else section.table("values")
-    section.close()
     figures = []
     for name, value in values.items():
         known(section.place, "measure of this experiment", name, measures)

@@ -9,7 +9,7 @@ from argrank.rankers import RANKERS, make_ranker
 #: Where a learner's parameters have another scale than others' of the same name.
 GRIDS: dict[str, dict[str, Any]] = {
     "rank-svm": {"C": {"values": [0.005, 0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}},
-    "regression": {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0]},
+    "regression": {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
 }
 
 #: For every learner that has C, whose risk is a mean over queries.

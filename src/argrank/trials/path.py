@@ -22,13 +22,18 @@ from argrank.trials.select import mean_of, quiet
 
 @dataclass(frozen=True, eq=False)
 class PathPoint:
-    """The solution at one C; ``value`` is the measure on validation data, NaN without any."""
+    """The solution at one C.
+
+    ``n_passes`` over the data is NaN where the learner does not count them; ``value`` is the measure on validation
+    data, NaN without any.
+    """
 
     C: float
     coef: NDArray[np.float64]
     objective: float
     norm: float
     n_iter: int
+    n_passes: float
     seconds: float
     value: float
 
@@ -51,9 +56,9 @@ class Path:
         return np.array([point.coef for point in self.points])
 
     @property
-    def n_iter(self) -> int:
-        """Iterations of all fits together."""
-        return sum(point.n_iter for point in self.points)
+    def n_passes(self) -> float:
+        """Passes over the data of all fits together."""
+        return sum(point.n_passes for point in self.points)
 
     def __repr__(self) -> str:
         values = [point.value for point in self.points]
@@ -64,12 +69,21 @@ class Path:
                 Cell(f"{point.objective:.8g}"),
                 Cell(f"{point.norm:.4g}"),
                 Cell(str(point.n_iter)),
+                Cell("-" if np.isnan(point.n_passes) else f"{point.n_passes:g}"),
                 Cell(f"{point.seconds:.2f}"),
                 *([] if self.measure is None else [Cell(f"{point.value:.4f}", best=number == best)]),
             )
             for number, point in enumerate(self.points)
         ]
-        header = ("C", "objective", "|w|", "iterations", "seconds", *([] if self.measure is None else [self.measure]))
+        header = (
+            "C",
+            "objective",
+            "|w|",
+            "iterations",
+            "passes",
+            "seconds",
+            *([] if self.measure is None else [self.measure]),
+        )
         return to_text([Table(header, tuple(rows), 0)], [])
 
 
@@ -85,7 +99,7 @@ def regularisation_path(
 ) -> Path:
     """Train for every C in ascending order, each fit started at the last solution.
 
-    A solution for the next C is near, so the whole path costs fewer iterations than separate fits; the solutions are
+    A solution for the next C is near, so the whole path costs fewer passes than separate fits; the solutions are
     the same within the ranker's ``tol``. Learners that cannot use a start train afresh.
 
     Parameters
@@ -124,6 +138,7 @@ def regularisation_path(
             start = fitted.coef_
             value = np.nan if valid is None else mean_of(fitted.predict(valid), valid, measure, convention)
             norm = float(np.linalg.norm(start))
-            points.append(PathPoint(C, start, fitted.objective_, norm, fitted.n_iter_, seconds, value))
+            passes = fitted.trace_[-1].get("n_passes", np.nan) if len(fitted.trace_) else np.nan
+            points.append(PathPoint(C, start, fitted.objective_, norm, fitted.n_iter_, passes, seconds, value))
             bar.advance(1, f"C = {C:.4g}")
     return Path(tuple(points), None if measure is None else str(measure))

@@ -15,7 +15,8 @@ from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention
 from argrank.trials.grid import Grid, Params
-from argrank.trials.select import Point, search
+from argrank.trials.select import search
+from argrank.trials.selection import Point
 
 
 @dataclass(frozen=True, eq=False)

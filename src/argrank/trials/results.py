@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from argrank.trials.config import Config, Expected
 from argrank.trials.grid import Params
 from argrank.trials.protocol import Run
-from argrank.trials.select import Point
+from argrank.trials.selection import Point
 from argrank.trials.words import plain_value, plain_values
 
 ROUNDING = 1e-12  # a figure exactly at the end of its range is inside, also where a sum was rounded

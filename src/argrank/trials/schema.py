@@ -35,13 +35,16 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 class Section:
-    """A table of a document. Taking a value marks its key as known; ``close`` refuses the others."""
+    """A table of a document that may have the given keys and no others."""
 
-    def __init__(self, values: Any, place: str) -> None:
+    def __init__(self, values: Any, place: str, keys: Sequence[str]) -> None:
         self.place = place
         if not isinstance(values, Mapping):
             raise InputError(f"{place}: expected a table, got {shown(values)}")
-        self._values, self._known = values, dict[str, None]()
+        for key in values:
+            if key not in keys:
+                raise InputError(f"{place}: {unknown_name('key', key, keys)}; allowed: {', '.join(keys)}")
+        self._values = values
 
     def error(self, key: str, expected: str, got: Any) -> InputError:
         """Return the error for a value that does not fit."""
@@ -49,7 +52,6 @@ class Section:
 
     def take(self, key: str, kind: type | tuple[type, ...], expected: str, default: Any = _REQUIRED) -> Any:
         """Return the value of a key, checked for its type; a key without default is required."""
-        self._known[key] = None
         if key not in self._values:
             if default is _REQUIRED:
                 raise InputError(f"{self.place}: expected a key {key!r} ({expected}), got none")
@@ -62,7 +64,7 @@ class Section:
     def text(self, key: str, default: Any = _REQUIRED) -> Any:
         """Return a text that is not empty."""
         value = self.take(key, str, "a text", default)
-        if value == "":
+        if value == "" and value is not default:
             raise self.error(key, "a text", value)
         return value
 
@@ -82,22 +84,14 @@ class Section:
         """Return a table with keys of its own."""
         return self.take(key, dict, "a table", default)
 
-    def sections(self, key: str, default: Any = _REQUIRED) -> list[Section]:
-        """Return an array of tables, each a Section that knows its number."""
+    def sections(self, key: str, keys: Sequence[str], default: Any = _REQUIRED) -> list[Section]:
+        """Return an array of tables with these keys, each a Section that knows its number."""
         values = self.take(key, list, f"tables [[{key}]]", default)
-        return [Section(value, f"{self.place}: {key} {number}") for number, value in enumerate(values, 1)]
+        return [Section(value, f"{self.place}: {key} {number}", keys) for number, value in enumerate(values, 1)]
 
     def has(self, key: str) -> bool:
         """Return whether a key is given."""
-        self._known[key] = None
         return key in self._values
-
-    def close(self) -> None:
-        """Refuse keys that were never asked for."""
-        for key in self._values:
-            if key not in self._known:
-                hint = unknown_name("key", key, self._known)
-                raise InputError(f"{self.place}: {hint}; allowed: {', '.join(sorted(self._known))}")
 
     def _list(self, key: str, kind: type, expected: str, default: Any) -> Any:
         values = self.take(key, list, expected, default)

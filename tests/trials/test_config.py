@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from argrank.errors import ArgrankError, FormatError
+from argrank.trials.config import Expected, read_config
+
+GOOD = """
+title = "a title"
+convention = "letor3"
+measures = ["ndcg@1", "map"]
+select_by = "map"
+
+[[data]]
+name = "mine"
+folds = [1]
+preprocess = [{ impute = "zero", features = [0] }, { normalise = "query-minmax" }, { clean = "kdd2008", cosine = 0.9 }]
+[[data.files]]
+train = "train.txt"
+valid = "vali.txt"
+test = "/elsewhere/test.txt"
+
+[[learner]]
+name = "svm"
+ranker = "rank-svm"
+parameters = { tol = 1e-4 }
+grid.C = { values = [0.5, 5], divide_by = "pairs" }
+
+[[learner]]
+name = "regression"
+grid = { ridge = [0, 1] }
+
+[[expected]]
+data = "mine"
+learner = "svm"
+measure = "map"
+value = 0.5
+tolerance = 0.01
+source = "nowhere"
+
+[[expected]]
+data = "mine"
+learner = "regression"
+values = { "map" = 0.4, "ndcg@1" = 1 }
+tolerance = 0.1
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text: str) -> Path:
+        path = tmp_path / "config.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_good_configuration(write, tmp_path):
+    config = read_config(write(GOOD))
+    assert (config.title, config.convention, config.select_by) == ("a title", "letor3", "map")
+    assert config.measures == ("ndcg@1", "map")
+    (data,) = config.data
+    assert data.files == (
+        {"train": tmp_path / "train.txt", "valid": tmp_path / "vali.txt", "test": Path("/elsewhere/test.txt")},
+    )
+    assert data.preprocess == (
+        {"impute": "zero", "features": [0]},
+        {"normalise": "query-minmax"},
+        {"clean": "kdd2008", "cosine": 0.9},
+    )
+    svm, regression = config.learners
+    assert (svm.name, svm.ranker, svm.parameters) == ("svm", "rank-svm", {"tol": 1e-4})
+    assert svm.grid == {"C": {"values": [0.5, 5], "divide_by": "pairs"}}
+    assert (regression.ranker, regression.grid) == ("regression", {"ridge": [0, 1]})
+    assert config.expected == (
+        Expected("mine", "svm", "map", 0.5, 0.01, "nowhere"),
+        Expected("mine", "regression", "map", 0.4, 0.1, ""),
+        Expected("mine", "regression", "ndcg@1", 1.0, 0.1, ""),
+    )
+
+
+def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
+    head = GOOD[: GOOD.index("[[data]]")] + GOOD[GOOD.index("[[learner]]") : GOOD.index("[[expected]]")]
+    config = read_config(
+        write(head + '[[data]]\ncollection = "ohsumed-letor3"\n[[data]]\nfolder = "own"\nfolds = [2]\n')
+    )
+    known, own = config.data
+    assert (known.name, known.collection, known.folds) == ("OHSUMED-LETOR3", "OHSUMED-LETOR3", (1, 2, 3, 4, 5))
+    assert (own.name, own.folder, own.folds) == ("own", tmp_path / "own", (2,))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("title =", "titel =", "unknown key 'titel'; did you mean title?; allowed: title, convention, measures"),
+        ('convention = "letor3"', "", "expected a key 'convention' (a text), got none"),
+        ('"letor3"', '"letor33"', "unknown convention 'letor33'; did you mean letor3"),
+        ('["ndcg@1", "map"]', '"map"', "measures: expected a list of texts, got 'map'"),
+        ('["ndcg@1", "map"]', '["ndcg@1", "mapp"]', "measures: unknown measure 'mapp'"),
+        ('select_by = "map"', "select_by = 3", "select_by: expected a text, got 3"),
+        ("folds = [1]", "folds = [2]", "data 1: folds: expected different numbers from 1 to 1, got [2]"),
+        ("folds = [1]", "folds = [true]", "data 1: folds: expected a list of whole numbers, got [True]"),
+        ("folds = [1]", "flods = [1]", "data 1: unknown key 'flods'; did you mean folds"),
+        ("folds = [1]", 'collection = "MQ2008"', "data 1: expected a collection, a folder, or tables of files"),
+        ('train = "train.txt"', "", "data 1: files 1: expected a key 'train'"),
+        ('"query-minmax"', '"query-max"', "data 1: preprocess 2: unknown normalisation 'query-max'"),
+        ("cosine = 0.9", "features = [1]", "data 1: preprocess 3: 'features' is no option of clean"),
+        ('{ normalise = "query-minmax" }', "{}", "data 1: preprocess 2: expected one of clean, impute, normalise"),
+        ('ranker = "rank-svm"', 'ranker = "rank-svn"', "learner 1: unknown ranker 'rank-svn'; did you mean rank-svm"),
+        ("tol = 1e-4", "tool = 1", "learner 1: parameters: rank-svm has no parameter 'tool'"),
+        ("tol = 1e-4", "C = 1", "learner 1: 'C' is fixed by parameters and varied by grid"),
+        ("grid.C", "grid.D", "learner 1: grid: rank-svm has no parameter 'D'"),
+        ('divide_by = "pairs"', 'divide_by = "pair"', "learner 1: grid.C: unknown scale 'pair'; did you mean pairs"),
+        ("[0.5, 5]", "[]", "learner 1: grid.C: values: expected a list of numbers, got []"),
+        ("ridge = [0, 1]", "ridge = 1", "learner 2: grid.ridge: expected a list of values, got 1"),
+        (
+            'name = "regression"',
+            'name = "svm"\nranker = "regression"',
+            "learner: expected different names, got 'svm' twice",
+        ),
+        ('learner = "svm"', 'learner = "smv"', "expected 1: unknown learner 'smv'; did you mean svm"),
+        ('measure = "map"', 'measure = "ndcg@3"', "expected 1: unknown measure of this experiment 'ndcg@3'"),
+        ("value = 0.5", 'value = "0.5"', "expected 1: value: expected a number, got '0.5'"),
+        ("tolerance = 0.01", "", "expected 1: expected a key 'tolerance'"),
+    ],
+)
+def test_mistakes_are_named_with_their_place(write, old, new, message):
+    assert GOOD.count(old) >= 1
+    path = write(GOOD.replace(old, new, 1))
+    with pytest.raises(ArgrankError, match=f"^{re.escape(str(path))}: .*{re.escape(message)}"):
+        read_config(path)
+
+
+def test_broken_toml_is_named_with_its_line(write):
+    path = write('title = "x"\nmeasures = = 3')
+    with pytest.raises(FormatError) as caught:
+        read_config(path)
+    assert (caught.value.line, caught.value.expected) == (2, "TOML")
+
+
+def test_files_that_are_no_text(write, tmp_path):
+    path = write("")
+    path.write_bytes(b"title = '\xff'")
+    with pytest.raises(FormatError, match="expected text in UTF-8, got byte 0xff"):
+        read_config(path)
+    with pytest.raises(ArgrankError, match="cannot be read: No such file"):
+        read_config(tmp_path / "none.toml")

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.errors import InputError
+from argrank.trials import experiment
+from argrank.trials.store import Store
+
+CONFIG = """
+title = "three | folds"
+convention = "letor3"
+measures = ["ndcg@1", "ndcg@5", "map"]
+select_by = "map"
+
+[[data]]
+name = "made data"
+preprocess = [{ impute = "zero" }, { normalise = "standard" }]
+files = [
+  { train = "train1.txt", valid = "valid1.txt", test = "test1.txt" },
+  { train = "train2.txt", valid = "valid2.txt", test = "test2.txt" },
+]
+
+[[learner]]
+name = "regression"
+
+[[learner]]
+name = "svm"
+ranker = "rank-svm"
+grid.C = { values = [0.5, 50], divide_by = "pairs" }
+
+[[expected]]
+data = "made data"
+learner = "svm"
+measure = "map"
+value = 0.5
+tolerance = 0.5
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    data = ar.make_ranking(40, (5, 15), 4, noise=1.0, random_state=4)
+    for number, fold in enumerate(ar.QueryKFold(3).folds(data), 1):
+        for role, part in zip(("train", "valid", "test"), fold, strict=True):
+            ar.dump(part, tmp_path / f"{role}{number}.txt")
+    path = tmp_path / "config.toml"
+    path.write_text(CONFIG)
+    return path
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Count the runs that are computed; the n-th may be made to fail."""
+
+    class Counter:
+        calls, fail_at = 0, None
+
+    original = experiment.run_fold
+
+    def counted(*arguments, **options):
+        Counter.calls += 1
+        if Counter.calls == Counter.fail_at:
+            raise KeyboardInterrupt
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(experiment, "run_fold", counted)
+    return Counter
+
+
+def test_figures_are_those_of_the_protocol_done_by_hand(config, tmp_path):
+    results = ar.run_experiment(config, tmp_path / "out")
+    for learner in ("regression", "svm"):
+        means = []
+        for fold in (1, 2):
+            train, valid, test = (ar.load(tmp_path / f"{role}{fold}.txt") for role in ("train", "valid", "test"))
+            valid, test = (ar.normalise(part, "standard", fit_on=train) for part in (valid, test))
+            train = ar.normalise(train, "standard")
+            (run,) = [run for run in results.of("made data", learner) if run.fold == fold]
+            ranker = ar.make_ranker("regression" if learner == "regression" else "rank-svm", **run.params).fit(train)
+            means.append(ar.evaluate(ranker.predict(test), test, "map", convention="letor3").means["map"])
+            assert run.means["map"] == pytest.approx(means[-1], rel=1e-9)
+            assert run.validation == pytest.approx(
+                ar.evaluate(ranker.predict(valid), valid, "map", convention="letor3").means["map"], rel=1e-9
+            )
+            np.testing.assert_allclose(run.scores, ranker.predict(test), rtol=1e-6)
+        assert results.mean("made data", learner, "map") == pytest.approx(np.mean(means), rel=1e-9)
+
+
+def test_outputs(config, tmp_path):
+    out = tmp_path / "out"
+    results = ar.run_experiment(config, out)
+    table = (out / "results.md").read_text()
+    assert table.startswith("# three | folds\n")
+    assert "Convention letor3" in table
+    assert f"{results.mean('made data', 'svm', 'map'):.4f}" in table
+    document = json.loads((out / "results.json").read_text())
+    assert document["means"]["made data"]["svm"]["map"] == results.mean("made data", "svm", "map")
+    assert [check["holds"] for check in document["expected"]] == [True]
+    with (out / "per_query" / "made_data.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    test = [ar.load(tmp_path / f"test{fold}.txt") for fold in (1, 2)]
+    assert len(rows) == 2 * sum(part.n_queries for part in test)
+    first = [float(row["map"]) for row in rows if (row["learner"], row["fold"]) == ("svm", "1") and row["map"]]
+    assert np.mean(first) == pytest.approx(results.of("made data", "svm")[0].means["map"], abs=0.5)
+    scores = ar.read_scores(out / "scores" / "made_data" / "svm-fold2.txt", test[1])
+    assert np.array_equal(scores, results.of("made data", "svm")[1].scores)
+    drawn = {path.name for path in (out / "plots").iterdir()}
+    assert drawn == {"made_data-measures.png", "made_data-ndcg.png", "made_data-svm-C.png"}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in (out / "plots").iterdir())
+
+
+def test_an_interrupted_experiment_goes_on_where_it_stopped(config, tmp_path, runs):
+    runs.fail_at = 3
+    with pytest.raises(KeyboardInterrupt):
+        ar.run_experiment(config, tmp_path / "out")
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 2
+    runs.calls, runs.fail_at = 0, None
+    resumed = ar.run_experiment(config, tmp_path / "out")
+    assert (runs.calls, resumed.computed) == (2, 2)
+    whole = ar.run_experiment(config, tmp_path / "other")
+    for one, other in zip(resumed.runs, whole.runs, strict=True):
+        assert (one.data, one.fold, one.learner, one.params, one.means) == (
+            other.data, other.fold, other.learner, other.params, other.means,
+        )  # fmt: skip
+
+
+def test_force_computes_again(config, tmp_path, runs):
+    ar.run_experiment(config, tmp_path / "out")
+    again = ar.run_experiment(config, tmp_path / "out", force=True)
+    assert (runs.calls, again.computed) == (8, 4)
+
+
+def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
+    ar.run_experiment(config, tmp_path / "out")
+    runs.calls = 0
+    config.write_text(CONFIG.replace("[0.5, 50]", "[0.5, 5]"))
+    ar.run_experiment(config, tmp_path / "out")
+    assert runs.calls == 2  # of the learner that changed
+    runs.calls = 0
+    data = ar.load(tmp_path / "test2.txt")
+    ar.dump(data.select(np.arange(1, data.n_queries)), tmp_path / "test2.txt")
+    ar.run_experiment(config, tmp_path / "out")
+    assert runs.calls == 2  # of the fold that changed
+    runs.calls = 0
+    config.write_text(config.read_text().replace("tolerance = 0.5", "tolerance = 0.6").replace("three", "two"))
+    ar.run_experiment(config, tmp_path / "out")
+    assert runs.calls == 0
+
+
+def test_a_damaged_run_is_computed_again(config, tmp_path, runs):
+    ar.run_experiment(config, tmp_path / "out")
+    runs.calls = 0
+    first, second = sorted((tmp_path / "out" / "runs").iterdir())[:2]
+    first.write_text(first.read_text()[:100])
+    second.write_text("{}")
+    assert ar.run_experiment(config, tmp_path / "out").computed == 2
+
+
+def test_figures_that_leave_their_range(config, tmp_path):
+    value = ar.run_experiment(config, tmp_path / "out").mean("made data", "svm", "map")
+    config.write_text(CONFIG.replace("value = 0.5\ntolerance = 0.5", f"value = {value + 0.01}\ntolerance = 0.005"))
+    (failure,) = ar.run_experiment(config, tmp_path / "out").failures
+    assert str(failure).startswith("made data, svm, map: expected ")
+    assert "NO" in (tmp_path / "out" / "results.md").read_text()
+    config.write_text(CONFIG.replace("value = 0.5\ntolerance = 0.5", f"value = {value + 0.005}\ntolerance = 0.005"))
+    assert ar.run_experiment(config, tmp_path / "out").failures == []
+
+
+def test_warnings_of_a_fit_are_kept_with_the_run(config, tmp_path, runs):
+    config.write_text(CONFIG.replace('ranker = "rank-svm"', 'ranker = "rank-svm"\nparameters = { max_iter = 1 }'))
+    for _ in range(2):
+        results = ar.run_experiment(config, tmp_path / "out")
+        assert any("RankSVM" in note for note in results.of("made data", "svm")[0].notes)
+    assert runs.calls == 4
+
+
+def test_without_matplotlib_there_are_no_plots_and_a_note(config, tmp_path, monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    ar.run_experiment(config, tmp_path / "out")
+    assert "argrank[plot]" in caplog.text
+    assert (tmp_path / "out" / "results.md").exists()
+
+
+def test_a_folder_of_folds(config, tmp_path):
+    for fold in (1, 2):
+        (tmp_path / "own" / f"Fold{fold}").mkdir(parents=True)
+        for role, name in (("train", "train"), ("valid", "vali"), ("test", "test")):
+            (tmp_path / f"{role}{fold}.txt").rename(tmp_path / "own" / f"Fold{fold}" / f"{name}.txt")
+    start, end = CONFIG.index("files = ["), CONFIG.index("[[learner]]")
+    config.write_text(CONFIG[:start] + 'folder = "own"\nfolds = [1, 2]\n' + CONFIG[end:])
+    assert len(ar.run_experiment(config, tmp_path / "out").runs) == 4
+
+
+def test_an_output_that_cannot_be_made(config, tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(InputError, match="cannot be made"):
+        ar.run_experiment(config, tmp_path / "out")
+
+
+def test_names_become_file_names(tmp_path):
+    identity = {"data": {"name": "../a b"}, "fold": 1, "learner": {"name": "x/y"}}
+    path = Store(tmp_path).path(identity)
+    assert path.parent == tmp_path
+    assert path.name.startswith("a_b-fold1-x_y-")
