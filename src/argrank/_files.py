@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
+import errno
 import gzip
 import lzma
 import os
@@ -38,10 +40,21 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         with _decompressor(path) as stream:
             yield stream
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
-        raise FormatError(path, None, "a complete archive", f"{error}" or type(error).__name__) from error
     except (IsADirectoryError, FileNotFoundError, PermissionError) as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
+        if not _is_damage(error, split_suffixes(path)[1]):
+            raise
+        raise FormatError(path, None, "a complete archive", f"{error}" or type(error).__name__) from error
+
+
+def _is_damage(error: Exception, compression: str) -> bool:
+    """Tell the complaints of the decompressors from those of the system, which may come from the caller's block."""
+    if isinstance(error, RuntimeError):  # zipfile: a method of compression that it does not know, or encryption
+        return compression == ".zip"
+    if isinstance(error, OSError):  # bz2 and gzip give no number; a damaged zip makes zipfile seek to nowhere
+        return error.errno is None or (compression == ".zip" and error.errno == errno.EINVAL)
+    return True
 
 
 @contextlib.contextmanager
@@ -50,16 +63,22 @@ def _decompressor(path: str) -> Iterator[IO[bytes]]:
     if path == STDIN:
         yield sys.stdin.buffer
     elif compression == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) != 1:
-                raise FormatError(path, None, "an archive of one file", f"{len(members)} files")
-            with archive.open(members[0]) as stream:
-                yield stream
+        with zipfile.ZipFile(path) as archive, _member(path, archive) as stream:
+            yield stream
     else:
         opener = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(compression, open)
         with cast(IO[bytes], cast(Any, opener)(path, "rb")) as stream:
             yield stream
+
+
+def _member(path: str, archive: zipfile.ZipFile) -> IO[bytes]:
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    if len(members) != 1:
+        raise FormatError(path, None, "an archive of one file", f"{len(members)} files")
+    try:
+        return archive.open(members[0])
+    except (NotImplementedError, RuntimeError) as error:  # an unknown method; a password
+        raise FormatError(path, None, "an archive that can be unpacked", str(error)) from error
 
 
 @contextlib.contextmanager

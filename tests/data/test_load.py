@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import argrank as ar
-from argrank.errors import InputError, OptionError
+from argrank.errors import FormatError, InputError, OptionError
 
 TABLES = ["csv", "tsv", "parquet", "arrow"]
 EXTENSIONS = [".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".txt", ".dat", ".svm", ".letor", "", ".csv.gz"]
@@ -155,6 +155,19 @@ def test_what_cannot_be_dumped(tmp_path: Path) -> None:
 def test_a_missing_file(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"{name}: expected a file, got nothing of that name"):
         ar.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("packed", [".gz", ".xz", ".bz2", ".zip"])
+@pytest.mark.parametrize("kind", ["txt", "csv", "parquet"])
+def test_a_damaged_archive(packed: str, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{kind}{packed}"
+    ar.dump(ar.Dataset(np.random.default_rng(0).random((40, 3)), np.ones(40), np.arange(40)), path)
+    whole = path.read_bytes()
+    half = len(whole) // 2
+    for damaged in (whole[:half], b"nothing of the kind", whole[:half] + b"\xff\x00\x13" * 5 + whole[half + 15 :]):
+        path.write_bytes(damaged)
+        with pytest.raises(FormatError, match="expected a complete archive, got "):
+            ar.load(path)
 
 
 def test_a_folder(tmp_path: Path) -> None:
