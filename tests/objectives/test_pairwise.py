@@ -32,7 +32,7 @@ def by_pairs(scores, labels, indptr, direction):
 
 @given(
     sizes=st.lists(st.integers(1, 15), min_size=1, max_size=6),
-    n_levels=st.integers(1, 8),
+    n_levels=st.sampled_from([1, 2, 3, 5, 1000]),
     scale=st.sampled_from([1e-3, 1.0, 30.0, 1e6, 1e12]),
     decimals=st.sampled_from([0, 1, 12]),
     seed=st.integers(0, 10_000),

@@ -1,8 +1,9 @@
 """Pairwise squared hinge: RankSVM's loss, without ever forming the pairs of graded labels.
 
-For a query, the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Sorted by score, the pairs that a
-document takes part in are those within a moving border (Lee & Lin 2014; Airola et al. 2011), so running sums give
-value, gradient and Hessian products in O(n L) for L label levels after the sort.
+For a query, the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score, one
+all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin 2014;
+Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label levels
+makes log L such walks: O(n log n) for any labels, also where every document has its own.
 """
 
 from __future__ import annotations
@@ -27,94 +28,130 @@ from argrank.objectives._base import (
 
 @query_kernel
 def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
-    """Take level after level as the worse documents, all higher levels as the better; ``gains`` are level numbers.
+    """Split the levels in two, compare all documents of the upper with all of the lower half, go on with each half.
 
-    A hinge is ``s_j - border`` with the border ``s_i - 1``. While i moves down the ranking the border only falls, so
-    count, sum and sum of squares of the hinges reached are moved along by adding positive amounts: nothing cancels,
-    whatever the scale of the scores.
+    ``gains`` are level numbers. Documents lie by level half, sorted by score inside. A hinge is ``s_j - border`` with
+    the border ``s_i - 1``. While i moves down the ranking the border only falls, so count, sum and sum of squares of
+    the hinges reached are moved along by adding positive amounts: nothing cancels, whatever the scale of the scores.
     """
     n = len(scores)
-    rows, worse_rows = np.empty(n, np.int64), np.empty(n, np.int64)
-    values, levels, worse_values = np.empty(n), np.empty(n), np.empty(n)
-    top = 0.0
+    n_levels = 1
+    for row in range(n):
+        n_levels = max(n_levels, int(gains[row]) + 1)
+        gradient[row] = 0.0
+    below = np.zeros(n_levels + 1, np.int64)  # how many documents have a lower level
+    rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    values, spare_values = np.empty(n), np.empty(n)
     for place in range(n):
         rows[place] = order[place]
         values[place] = scores[rows[place]]
-        levels[place] = gains[rows[place]]
-        top = max(top, levels[place])
-        gradient[place] = 0.0
+        below[int(gains[place]) + 1] += 1
+    for level in range(n_levels):
+        below[level + 1] += below[level]
+    waiting = np.empty((n_levels + 1, 2), np.int64)  # ranges of levels that are still to be split
+    waiting[0, 0], waiting[0, 1] = 0, n_levels
+    n_waiting = 1
     loss = 0.0
-    remaining = n
-    for level in range(int(top)):
-        n_better, n_worse = 0, 0
-        for place in range(remaining):  # split without branches; both lists stay sorted
-            worse_rows[n_worse], worse_values[n_worse] = rows[place], values[place]
-            is_worse = int(levels[place] == level)
-            rows[n_better], values[n_better], levels[n_better] = rows[place], values[place], levels[place]
-            n_worse += is_worse
-            n_better += 1 - is_worse
-        remaining = n_better
-        count, hinges, squares, border, reached = 0.0, 0.0, 0.0, values[0], 0
-        for place in range(n_better):  # best score first
+    while n_waiting > 0:
+        n_waiting -= 1
+        lowest, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        if end - lowest < 2:
+            continue
+        split = lowest + 1
+        while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
+            split += 1
+        start, middle, stop = below[lowest], below[split], below[end]
+        lower, upper = start, 0
+        for place in range(start, stop):  # without branches; both halves stay sorted
+            is_lower = int(gains[rows[place]] < split)
+            spare_rows[upper], spare_values[upper] = rows[place], values[place]
+            rows[lower], values[lower] = rows[place], values[place]
+            lower += is_lower
+            upper += 1 - is_lower
+        for place in range(upper):
+            rows[middle + place], values[middle + place] = spare_rows[place], spare_values[place]
+        count, hinges, squares, border, reached = 0.0, 0.0, 0.0, values[middle], start
+        for place in range(middle, stop):  # better documents, best score first
             fall = border - (values[place] - 1.0)
             border = values[place] - 1.0
             squares += fall * (2.0 * hinges + fall * count)
             hinges += fall * count
-            while reached < n_worse and worse_values[reached] > border:
-                hinge = worse_values[reached] - border
+            while reached < middle and values[reached] > border:
+                hinge = values[reached] - border
                 count += 1.0
                 hinges += hinge
                 squares += hinge * hinge
                 reached += 1
             loss += squares
             gradient[rows[place]] -= 2.0 * hinges
-        count, hinges, border, reached = 0.0, 0.0, worse_values[n_worse - 1], n_better - 1
-        for place in range(n_worse - 1, -1, -1):  # worst score first: the border s_j + 1 only rises
-            hinges += (worse_values[place] + 1.0 - border) * count
-            border = worse_values[place] + 1.0
-            while reached >= 0 and values[reached] < border:
+        count, hinges, border, reached = 0.0, 0.0, values[middle - 1], stop - 1
+        for place in range(middle - 1, start - 1, -1):  # worse documents, worst first: the border s_j + 1 only rises
+            hinges += (values[place] + 1.0 - border) * count
+            border = values[place] + 1.0
+            while reached >= middle and values[reached] < border:
                 count += 1.0
                 hinges += border - values[reached]
                 reached -= 1
-            gradient[worse_rows[place]] += 2.0 * hinges
+            gradient[rows[place]] += 2.0 * hinges
+        waiting[n_waiting, 0], waiting[n_waiting, 1] = lowest, split
+        waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = split, end
+        n_waiting += 2
     return loss
 
 
 @curvature_kernel
 def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any, direction: Any, product: Any) -> None:
-    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from counts and sums of v, level after level."""
+    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from counts and sums of v, split by split."""
     n = len(scores)
-    rows, worse_rows = np.empty(n, np.int64), np.empty(n, np.int64)
-    values, levels, worse_values = np.empty(n), np.empty(n), np.empty(n)
-    top = 0.0
+    n_levels = 1
+    for row in range(n):
+        n_levels = max(n_levels, int(gains[row]) + 1)
+        product[row] = 0.0
+    below = np.zeros(n_levels + 1, np.int64)
+    rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    values, spare_values = np.empty(n), np.empty(n)
     for place in range(n):
         rows[place] = order[place]
         values[place] = scores[rows[place]]
-        levels[place] = gains[rows[place]]
-        top = max(top, levels[place])
-        product[place] = 0.0
-    remaining = n
-    for level in range(int(top)):
-        n_better, n_worse = 0, 0
-        for place in range(remaining):
-            worse_rows[n_worse], worse_values[n_worse] = rows[place], values[place]
-            is_worse = int(levels[place] == level)
-            rows[n_better], values[n_better], levels[n_better] = rows[place], values[place], levels[place]
-            n_worse += is_worse
-            n_better += 1 - is_worse
-        remaining = n_better
-        total, reached = 0.0, 0
-        for place in range(n_better):
-            while reached < n_worse and worse_values[reached] > values[place] - 1.0:
-                total += direction[worse_rows[reached]]
+        below[int(gains[place]) + 1] += 1
+    for level in range(n_levels):
+        below[level + 1] += below[level]
+    waiting = np.empty((n_levels + 1, 2), np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, n_levels
+    n_waiting = 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        lowest, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        if end - lowest < 2:
+            continue
+        split = lowest + 1
+        while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
+            split += 1
+        start, middle, stop = below[lowest], below[split], below[end]
+        lower, upper = start, 0
+        for place in range(start, stop):
+            is_lower = int(gains[rows[place]] < split)
+            spare_rows[upper], spare_values[upper] = rows[place], values[place]
+            rows[lower], values[lower] = rows[place], values[place]
+            lower += is_lower
+            upper += 1 - is_lower
+        for place in range(upper):
+            rows[middle + place], values[middle + place] = spare_rows[place], spare_values[place]
+        total, reached = 0.0, start
+        for place in range(middle, stop):
+            while reached < middle and values[reached] > values[place] - 1.0:
+                total += direction[rows[reached]]
                 reached += 1
-            product[rows[place]] += 2.0 * (reached * direction[rows[place]] - total)
-        total, reached = 0.0, 0
-        for place in range(n_worse - 1, -1, -1):
-            while reached < n_better and values[n_better - 1 - reached] < worse_values[place] + 1.0:
-                total += direction[rows[n_better - 1 - reached]]
-                reached += 1
-            product[worse_rows[place]] += 2.0 * (reached * direction[worse_rows[place]] - total)
+            product[rows[place]] += 2.0 * ((reached - start) * direction[rows[place]] - total)
+        total, reached = 0.0, stop - 1
+        for place in range(middle - 1, start - 1, -1):
+            while reached >= middle and values[reached] < values[place] + 1.0:
+                total += direction[rows[reached]]
+                reached -= 1
+            product[rows[place]] += 2.0 * ((stop - 1 - reached) * direction[rows[place]] - total)
+        waiting[n_waiting, 0], waiting[n_waiting, 1] = lowest, split
+        waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = split, end
+        n_waiting += 2
 
 
 @dataclass(frozen=True)
