@@ -112,6 +112,8 @@ def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
         ('{ normalise = "query-minmax" }', "{}", "data 1: preprocess 2: expected one of clean, impute, normalise"),
         ('ranker = "rank-svm"', 'ranker = "rank-svn"', "learner 1: unknown ranker 'rank-svn'; did you mean rank-svm"),
         ("tol = 1e-4", "tool = 1", "learner 1: parameters: rank-svm has no parameter 'tool'"),
+        ("tol = 1e-4", "tol = inf", "learner: parameters: tol: expected a text or a finite number, got inf"),
+        ("tol = 1e-4", "tol = 2020-01-01", "tol: expected a text or a finite number, got datetime.date"),
         ("tol = 1e-4", "C = 1", "learner 1: 'C' is fixed by parameters and varied by grid"),
         ("grid.C", "grid.D", "learner 1: grid: rank-svm has no parameter 'D'"),
         ('divide_by = "pairs"', 'divide_by = "pair"', "learner 1: grid.C: unknown scale 'pair'; did you mean pairs"),
@@ -120,7 +122,7 @@ def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
         (
             'name = "regression"',
             'name = "svm"\nranker = "regression"',
-            "learner: expected different names, got 'svm' twice",
+            "learner: expected names that differ as file names, got 'svm' twice",
         ),
         ('learner = "svm"', 'learner = "smv"', "expected 1: unknown learner 'smv'; did you mean svm"),
         ('measure = "map"', 'measure = "ndcg@3"', "expected 1: unknown measure of this experiment 'ndcg@3'"),

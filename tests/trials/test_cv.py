@@ -113,6 +113,7 @@ def test_default_grid_and_the_same_seed_twice(data):
     ("ranker", "options", "message"),
     [
         ([], {}, "expected at least one"),
+        (["rank-svm", "rank-svm"], {}, "expected different names, got rank-svm, rank-svm"),
         ("rank-svm", {"grid": "best"}, "expected parameters and values"),
         (["rank-svm", "regression"], {"grid": {"rank-svn": {"C": [1]}}}, "unknown ranker in grid 'rank-svn'"),
         (["rank-svm", "regression"], {"grid": [{"C": [1]}]}, "dict of name -> grid"),

@@ -15,6 +15,21 @@ from argrank.errors import OptionError
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
 
+
+def complete_ranker(incomplete: str) -> list[str]:
+    """Return the learners that a shell offers for completion."""
+    from argrank.rankers import ranker_names
+
+    return [name for name in ranker_names() if name.startswith(incomplete)]
+
+
+def complete_normaliser(incomplete: str) -> list[str]:
+    """Return the normalisers that a shell offers for completion."""
+    from argrank.data.normalise import normaliser_names
+
+    return [name for name in normaliser_names() if name.startswith(incomplete)]
+
+
 PARAMETERS: Any = typer.Option(
     [], "--param", "-p", metavar="NAME=VALUE", help="Parameter of the learner, such as C=0.1; repeat it for more."
 )
@@ -29,6 +44,7 @@ NORMALISE: Any = typer.Option(
     None,
     "--normalise",
     metavar="NAME",
+    autocompletion=complete_normaliser,
     help="Scale the features first: query-minmax, query-zscore, query-sum, minmax, standard. Kept with the model.",
 )
 JOBS: Any = typer.Option(None, "--jobs", "-j", metavar="N", help="Threads; all cores by default.")

@@ -20,6 +20,7 @@ def run(
         "--ranker",
         "-r",
         metavar="NAME",
+        autocompletion=training.complete_ranker,
         help="Learner by its registered name; repeat it to compare several.",
     ),
     measures: list[str] = options.MEASURES,

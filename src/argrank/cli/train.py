@@ -25,6 +25,7 @@ def run(
         "--ranker",
         "-r",
         metavar="NAME",
+        autocompletion=training.complete_ranker,
         help="The learner, by its registered name; an unknown one lists all.",
     ),
     valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),

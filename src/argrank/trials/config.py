@@ -16,6 +16,7 @@ from argrank.measures.names import measure
 from argrank.rankers import make_ranker, ranker_names
 from argrank.trials.grid import SCALES, is_number
 from argrank.trials.schema import Section, known, read_toml
+from argrank.trials.store import slug
 
 TOP_KEYS = ("title", "convention", "measures", "select_by", "data", "learner", "expected")
 DATA_KEYS = ("name", "collection", "folder", "files", "folds", "features", "preprocess")
@@ -104,9 +105,10 @@ def _measure(section: Section, key: str, name: str) -> str:
 def _all_different(section: Section, key: str, names: list[str]) -> None:
     if not names:
         raise InputError(f"{section.place}: expected at least one table [[{key}]], got none")
-    twice = next((name for name in names if names.count(name) > 1), None)
+    files = [slug(name) for name in names]
+    twice = next((name for name in names if files.count(slug(name)) > 1), None)
     if twice is not None:
-        raise InputError(f"{section.place}: {key}: expected different names, got {twice!r} twice")
+        raise InputError(f"{section.place}: {key}: expected names that differ as file names, got {twice!r} twice")
 
 
 def _data(section: Section, base: Path) -> DataSpec:
@@ -124,6 +126,8 @@ def _data(section: Section, base: Path) -> DataSpec:
     if min(folds) < 1 or max(folds) > most or len(set(folds)) < len(folds):
         raise section.error("folds", f"different numbers from 1 to {most}", folds)
     features = section.take("features", int, "a whole number", None)
+    if features is not None and collection is not None:
+        raise InputError(f"{section.place}: features: {collection} has its known number of features; leave it out")
     name = section.text("name", collection or (None if folder is None else Path(folder).name))
     if name is None:
         raise InputError(f"{section.place}: expected a key 'name' (a text), got none")

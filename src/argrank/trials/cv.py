@@ -91,7 +91,10 @@ def _rankers(given: Any) -> dict[str, Any]:
     if isinstance(given, str):
         given = [given]
     if isinstance(given, list | tuple):
-        given = {(name if isinstance(name, str) else registered_name(name)): name for name in given}
+        names = [one if isinstance(one, str) else registered_name(one) for one in given]
+        if len(set(names)) < len(names):
+            raise OptionError(f"ranker: expected different names, got {', '.join(names)}; use a dict of name -> ranker")
+        given = dict(zip(names, given, strict=True))
     elif not isinstance(given, Mapping):
         given = {registered_name(given): given}
     if not given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -21,9 +22,9 @@ _LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the contents of a TOML file."""
+    """Return the contents of a TOML file: texts, finite numbers, true, false, lists and tables."""
     try:
-        return tomllib.loads(Path(path).read_bytes().decode())
+        values = tomllib.loads(Path(path).read_bytes().decode())
     except OSError as error:
         raise InputError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -32,6 +33,20 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         found = _LINE.search(str(error))
         line = int(found[1]) if found else None
         raise FormatError(path, line, "TOML", _LINE.sub("", str(error))) from error
+    _refuse_others(values, os.fspath(path))
+    return values
+
+
+def _refuse_others(value: Any, place: str) -> None:
+    """Refuse dates, infinity and NaN, for which nothing here has a use."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            _refuse_others(part, f"{place}: {key}")
+    elif isinstance(value, list):
+        for part in value:
+            _refuse_others(part, place)
+    elif not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        raise InputError(f"{place}: expected a text or a finite number, got {shown(value)}")
 
 
 class Section:
