@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import contextlib
 import errno
-import errno
 import gzip
 import lzma
 import os
@@ -63,22 +62,16 @@ def _decompressor(path: str) -> Iterator[IO[bytes]]:
     if path == STDIN:
         yield sys.stdin.buffer
     elif compression == ".zip":
-        with zipfile.ZipFile(path) as archive, _member(path, archive) as stream:
-            yield stream
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if len(members) != 1:
+                raise FormatError(path, None, "an archive of one file", f"{len(members)} files")
+            with archive.open(members[0]) as stream:
+                yield stream
     else:
         opener = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(compression, open)
         with cast(IO[bytes], cast(Any, opener)(path, "rb")) as stream:
             yield stream
-
-
-def _member(path: str, archive: zipfile.ZipFile) -> IO[bytes]:
-    members = [member for member in archive.infolist() if not member.is_dir()]
-    if len(members) != 1:
-        raise FormatError(path, None, "an archive of one file", f"{len(members)} files")
-    try:
-        return archive.open(members[0])
-    except (NotImplementedError, RuntimeError) as error:  # an unknown method; a password
-        raise FormatError(path, None, "an archive that can be unpacked", str(error)) from error
 
 
 @contextlib.contextmanager
