@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
-from argrank._files import open_bytes
+from argrank._files import STDIN, open_bytes, split_suffixes
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import Grouping, group_by_id, group_by_size
 from argrank.data.letor_large import read_large
@@ -71,17 +71,17 @@ def read_letor(
     options = Options.checked(dtype, sparse, n_features, feature_base)
     name = os.fspath(path)
     with open_bytes(path) as stream:
-        text = _contents(stream)
-        return _read(text, name, options, n_jobs=n_jobs, progress=progress)
+        text = _contents(stream, plain=name != STDIN and not split_suffixes(name)[1])
+    return _read(text, name, options, n_jobs=n_jobs, progress=progress)
 
 
-def _contents(stream: IO[bytes]) -> Any:
+def _contents(stream: IO[bytes], plain: bool) -> Any:
     """Map a plain file into memory; read anything else."""
-    try:
-        if stream.__class__.__module__ == "_io" and os.fstat(stream.fileno()).st_size > 0:
+    if plain:
+        try:
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # a pipe or a device: nothing to map
-        pass
+        except (OSError, ValueError):  # an empty file, a pipe or a device: nothing to map
+            pass
     text = bytearray()
     while piece := stream.read(PIECE):
         text += piece
@@ -109,7 +109,7 @@ def _read(
     tokens = first_row[1].split(None, 2)
     has_qid = len(tokens) > 1 and tokens[1].startswith(b"qid:")
     groups = find_side_file(name, GROUPS)
-    if not has_qid and groups is None and b"qid:" not in text:
+    if not has_qid and groups is None and text.find(b"qid:") < 0:
         raise FormatError(
             name, None, f"qid:ID in every row, or the sizes of the queries in {name}{GROUPS[0]}", "rows without qid"
         )
@@ -121,7 +121,7 @@ def _read(
     n_rows, width = parsed.X.shape
     if width == 0:
         raise FormatError(name, None, "at least one feature", "rows without features")
-    if options.sparse is False and scipy_sparse.issparse(parsed.X):
+    if not options.sparse and scipy_sparse.issparse(parsed.X):
         raise InputError(
             f"{name}: sparse=False: expected a matrix that is worth its memory, got {n_rows:,} rows and {width:,} "
             f"features, nearly all zero, for {n_rows * width * options.dtype.itemsize / 1e9:.1f} GB; use sparse='auto'"
@@ -138,7 +138,7 @@ def _refuse_encoding(array: NDArray[np.uint8], name: str, start: int) -> None:
         used = len(piece)
         if piece.max() >= 0x80:
             try:
-                used = codecs.utf_8_decode(memoryview(piece), "strict", at + used == len(array))[1]
+                used = codecs.utf_8_decode(piece.tobytes(), "strict", at + used == len(array))[1]
             except UnicodeDecodeError as error:
                 got = f"byte 0x{piece[error.start]:02x} at offset {start + at + error.start}"
                 raise FormatError(name, None, "text in UTF-8", got) from None

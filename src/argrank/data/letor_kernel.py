@@ -1,8 +1,8 @@
 """The compiled scan of LETOR text: one kernel counts, one fills the final arrays.
 
 Both walk over a buffer of whole lines, the last byte of which is a line end; so no loop over bytes needs to look for
-the end of the buffer. The counting kernel is lenient: it leaves all refusals to the filling kernel, which accepts exactly
-what ``letor_row.parse_row`` accepts.
+the end of the buffer. The counting kernel is lenient: it leaves all refusals to the filling kernel, which accepts
+exactly what ``letor_row.parse_row`` accepts.
 
 Decimal to binary is exact. A mantissa up to 2^53 and a power of ten up to 22 are both exact in float64, so one
 multiplication or division rounds once, correctly. Else, the mantissa is multiplied with the leading 128 bits of the
@@ -30,14 +30,11 @@ PATCH_ROW, PATCH_COLUMN, PATCH_BEGIN, PATCH_END, PATCH_LINE, PATCH_START, PATCH_
 DONE, REFUSED, FULL = range(3)
 
 LOWEST_POWER, HIGHEST_POWER = -342, 308  # below: 0 for every 18-digit mantissa; above: infinity
-TENS = np.array([float(10**power) for power in range(23)])
-LOW = np.uint64(0xFFFFFFFF)
-HALF_WORD = np.uint64(32)
 
 
 @functools.cache
-def power_table() -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return 5^q = T 2^e for every q: T's leading 128 bits as four words of 32 bits, lowest first, and e."""
+def power_table() -> tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.int64]]:
+    """Return 10^0 to 10^22, and 5^q = T 2^e for every q: T's leading 128 bits as four words, lowest first, and e."""
     words, exponents = [], []
     for power in range(LOWEST_POWER, HIGHEST_POWER + 1):
         whole = 5 ** abs(power)
@@ -49,7 +46,8 @@ def power_table() -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
             leading = (1 << -shift) // whole
         exponents.append(shift)
         words.append([leading >> 32 * place & 0xFFFFFFFF for place in range(4)])
-    return np.array(words, np.uint64), np.array(exponents, np.int64)
+    tens = np.array([float(10**power) for power in range(23)])
+    return tens, np.array(words, np.uint64), np.array(exponents, np.int64)
 
 
 def _count_signature(types: Any) -> Any:
@@ -135,10 +133,9 @@ def count(buffer: Any, max_id: int, counts: Any) -> None:
 
 def _fill_signature(types: Any, real: Any) -> Any:
     read = types.Array(types.uint8, 1, "C", readonly=True)
-    words = types.Array(types.uint64, 2, "C", readonly=True)
-    exponents = types.Array(types.int64, 1, "C", readonly=True)
+    tables = types.float64[::1], types.uint64[:, ::1], types.int64[::1]
     return types.int64(
-        read, words, exponents, types.boolean, types.int64, types.int64, types.float64,  # the text and the limits
+        read, *tables, types.boolean, types.int64, types.int64, types.float64,  # the text and the limits
         types.boolean, real[:, ::1], types.int64[::1], types.int32[::1], real[::1], types.float64[::1],  # the rows
         types.int64[:, ::1], types.uint8[::1], types.uint8[::1],  # runs, comments
         types.int64[::1], types.float64[::1], types.uint64[::1], types.int64[:, ::1], types.int64[::1],  # private
@@ -146,7 +143,7 @@ def _fill_signature(types: Any, real: Any) -> Any:
 
 
 def _fill(
-    buffer: Any, words: Any, exponents: Any, with_qid: bool, base: int, last_id: int, largest: float,
+    buffer: Any, tens: Any, words: Any, exponents: Any, with_qid: bool, base: int, last_id: int, largest: float,
     dense: bool, X: Any, indptr: Any, indices: Any, data: Any, y: Any,
     runs: Any, comments: Any, has_comment: Any,
     columns: Any, values: Any, product: Any, patches: Any, state: Any,
@@ -159,6 +156,7 @@ def _fill(
     pos, end = state[0], buffer.size
     row, line, entry, run, comment, patch = state[1], state[2], state[3], state[4], state[5], state[6]
     qid_begin, qid_end = state[7], state[8]
+    low_word, half_word = np.uint64(0xFFFFFFFF), np.uint64(32)
     status = 0
     while pos < end:
         start = pos
@@ -259,7 +257,7 @@ def _fill(
                 if mantissa == 0:
                     value = 0.0
                 elif -22 <= exponent <= 22 and mantissa <= 9007199254740992 and not cut:
-                    value = mantissa / TENS[-exponent] if exponent < 0 else mantissa * TENS[exponent]
+                    value = mantissa / tens[-exponent] if exponent < 0 else mantissa * tens[exponent]
                 elif exponent > 308:
                     value = np.inf
                 elif exponent >= -342:
@@ -269,20 +267,20 @@ def _fill(
                     while shifted < np.uint64(0x8000000000000000):
                         shifted = shifted << np.uint64(1)
                         shift += 1
-                    first, second = shifted & LOW, shifted >> HALF_WORD
+                    first, second = shifted & low_word, shifted >> half_word
                     carry = np.uint64(0)
                     for place in range(4):
                         term = first * words[exponent + 342, place] + carry
-                        product[place] = term & LOW
-                        carry = term >> HALF_WORD
+                        product[place] = term & low_word
+                        carry = term >> half_word
                     product[4] = carry
                     carry = np.uint64(0)
                     for place in range(4):
                         term = second * words[exponent + 342, place] + product[place + 1] + carry
-                        product[place + 1] = term & LOW
-                        carry = term >> HALF_WORD
-                    high = carry << HALF_WORD | product[4]
-                    low = product[3] << HALF_WORD | product[2]
+                        product[place + 1] = term & low_word
+                        carry = term >> half_word
+                    high = carry << half_word | product[4]
+                    low = product[3] << half_word | product[2]
                     # value = mantissa53 * 2^binary after dropping `drop` bits of `high` and all of `low`
                     drop = np.int64(11) if high >= np.uint64(0x8000000000000000) else np.int64(10)
                     binary = 128 - shift + exponents[exponent + 342] + exponent + drop

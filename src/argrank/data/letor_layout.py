@@ -32,7 +32,11 @@ class Options(NamedTuple):
     @classmethod
     def checked(cls, dtype: Any, sparse: Any, n_features: Any, feature_base: Any) -> Options:
         """Refuse what does not exist."""
-        if dtype not in ("float32", "float64", np.float32, np.float64):
+        try:
+            real = np.dtype(dtype)
+        except TypeError:
+            real = None
+        if real not in (np.float32, np.float64):
             raise OptionError(f"dtype: expected float32 or float64, got {dtype!r}")
         if sparse not in ("auto", True, False):
             raise OptionError(f"sparse: expected 'auto', True or False, got {sparse!r}")
@@ -40,7 +44,7 @@ class Options(NamedTuple):
             raise OptionError(f"n_features: expected a number from 1 to {MAX_ID} or None, got {n_features!r}")
         if feature_base not in (None, 0, 1):
             raise OptionError(f"feature_base: expected 0, 1 or None, got {feature_base!r}")
-        return cls(np.dtype(dtype), sparse, n_features, feature_base)
+        return cls(real, sparse, n_features, feature_base)
 
     def limits(self, with_qid: bool, has_zero: bool) -> Limits:
         """Return what rows may hold; features count from 0 where a feature 0 occurs."""

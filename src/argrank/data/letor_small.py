@@ -47,13 +47,14 @@ def read_small(text: bytes, path: str, options: Options, with_qid: bool) -> Pars
 
 
 def _rows(text: bytes, path: str, limits: Limits) -> list[Row]:
-    rows, number = [], 0
+    rows, number = [], 1
     try:
-        for number, line in enumerate(text.split(b"\n"), 1):
+        for line in text.split(b"\n"):
             if _ROW.match(line):
                 rows.append(parse_row(line, limits))
             elif b"\0" in line:
                 raise RowError("text", "a NUL byte")
+            number += 1
     except RowError as error:
         raise FormatError(path, number, error.expected, error.got) from None
     return rows
