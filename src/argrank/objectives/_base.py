@@ -17,7 +17,7 @@ from argrank._jit import LazyKernel, curvature_over_queries, over_queries
 from argrank.data.checks import numbers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
-from argrank.objectives._sorting import Sorter
+from argrank.objectives._sorting import descending
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -94,7 +94,7 @@ class Objective(ABC):
         stored = data.from_caller(numbers(scores, data.n_documents, "scores", "score"))
         stored = np.ascontiguousarray(stored)
         prepared = self._prepared(data)
-        order = Sorter(data.indptr).descending(stored) if prepared.ranks else np.empty(0, np.int64)
+        order = descending(stored, data.indptr) if prepared.ranks else np.empty(0, np.int64)
         gradient = np.zeros(data.n_documents)
         losses = prepared.evaluate(0, data.n_queries, stored, order, gradient)
         weights = query_shares(data)

@@ -62,3 +62,8 @@ class Sorter:
             _pad(scores, starts, sizes, padded)
             _unpad(np.argsort(padded, axis=1), starts, sizes, order)
         return order
+
+
+def descending(scores: NDArray[np.float64], indptr: Integers) -> Integers:
+    """Sort queries by score once, see ``Sorter.descending``."""
+    return Sorter(indptr).descending(scores)
