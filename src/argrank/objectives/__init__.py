@@ -9,9 +9,10 @@ from argrank.errors import OptionError, unknown_name
 from argrank.objectives._base import Objective
 from argrank.objectives.pairwise import SquaredHinge
 from argrank.objectives.pointwise import SquaredError
-from argrank.objectives.structured.learners import SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
+from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
 
 OBJECTIVES: dict[str, type[Objective]] = {
+    "dorm": DORM,
     "rank-svm": SquaredHinge,
     "regression": SquaredError,
     "svm-auc": SVMauc,

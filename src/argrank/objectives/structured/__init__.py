@@ -8,8 +8,11 @@ from __future__ import annotations
 from argrank.objectives.structured import (
     auc,
     average_precision,
+    discounted_pairs,
     ndcg,
+    positions,
     reciprocal_rank,
+    reciprocal_rank_pairs,
     sorted_pairs,
     staircase,
 )
@@ -18,15 +21,25 @@ from argrank.objectives.structured.problem import Problem
 
 __all__ = ["ORACLES", "Problem", "StructuredHinge", "register"]
 
-REFERENCE_PARTS["pairs"] = sorted_pairs.prepare
+REFERENCE_PARTS["discounted-pairs"] = discounted_pairs.prepare_reference
 REFERENCE_PARTS["first"] = reciprocal_rank.prepare_reference
+REFERENCE_PARTS["pairs"] = sorted_pairs.prepare
+REFERENCE_PARTS["positions"] = positions.prepare_reference
 
+register("discounted-pairs", "AP", discounted_pairs.prepare)
+register("discounted-pairs", "nDCG", discounted_pairs.prepare)
 register("first", "RR", reciprocal_rank.prepare)
 register("pairs", "AP", average_precision.prepare)
 register("pairs", "AUC", auc.prepare)
 register("pairs", "DCG", ndcg.prepare)
 register("pairs", "ERR", staircase.prepare_terms)
 register("pairs", "P", ndcg.prepare)
+register("pairs", "RR", reciprocal_rank_pairs.prepare)
 register("pairs", "WTA", ndcg.prepare)
 register("pairs", "nDCG", ndcg.prepare)
 register("pairs", "terms", staircase.prepare_terms)
+register("positions", "DCG", positions.prepare)
+register("positions", "P", positions.prepare)
+register("positions", "RR", positions.prepare)
+register("positions", "WTA", positions.prepare)
+register("positions", "nDCG", positions.prepare)

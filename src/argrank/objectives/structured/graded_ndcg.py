@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
-from argrank.objectives._base import Floats, Kernels, Prepared
+from argrank.objectives._base import Floats, Integers, Kernels, Prepared
 from argrank.objectives.structured.counts import MAX_STATES, count_states
 from argrank.objectives.structured.problem import Problem
 
@@ -170,18 +169,17 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     return loss
 
 
-def prepare(problem: Problem, data: Dataset, gains: Floats, graded: NDArray[np.bool_]) -> Prepared:
-    """Check that no graded query has too many states."""
+def prepare(problem: Problem, data: Dataset, gains: Floats, sizes: Integers) -> Prepared:
+    """Check that no query has too many states; ``sizes`` are those of its levels."""
     longest = int(data.sizes.max())
     k = longest if problem.k is None else min(problem.k, longest)
-    for query in np.flatnonzero(graded):
-        rows = slice(data.indptr[query], data.indptr[query + 1])
-        sizes = np.unique(gains[rows], return_counts=True)[1]
-        n_states = count_states(sizes, k)
-        if n_states > MAX_STATES:
-            raise OptionError(
-                f"{problem.name}: expected at most {MAX_STATES:,} states for the exact most violated ranking of graded "
-                f"labels, got {n_states:,} (query {data.query_ids[query]}: {len(sizes)} levels, k={problem.k}); use a "
-                "smaller k, fewer levels (gain='binary', a gain table), or dorm"
-            )
+    n_states = count_states(sizes, k)
+    n_states[(sizes > 0).sum(axis=1) <= 2] = 0  # those take another oracle
+    worst = int(n_states.argmax())
+    if n_states[worst] > MAX_STATES:
+        raise OptionError(
+            f"{problem.name}: expected at most {MAX_STATES:,} states for the exact most violated ranking of graded "
+            f"labels, got {n_states[worst]:,} (query {data.query_ids[worst]}: {(sizes[worst] > 0).sum()} levels, "
+            f"k={problem.k}); use a smaller k, fewer levels (gain='binary', a gain table), or dorm"
+        )
     return Kernels(data.indptr, gains, np.concatenate(([problem.scaled], problem.worth(k))), graded_ndcg)

@@ -10,6 +10,7 @@ from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives._base import Kernels, Prepared
 from argrank.objectives.structured import graded_ndcg, ndcg_unclipped
+from argrank.objectives.structured.counts import level_sizes
 from argrank.objectives.structured.problem import Problem
 from argrank.objectives.structured.routes import choose
 
@@ -122,8 +123,8 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
 def prepare(problem: Problem, data: Dataset) -> Prepared:
     """Send queries of two levels to the triangle, or without a cut-off to the D&C; graded ones to the count table."""
     gains = problem.gains(data)
-    levels = problem.levels(data)
-    n_levels = np.maximum.reduceat(levels, data.indptr[:-1]) + 1.0
+    sizes = level_sizes(problem.levels(data), data.indptr)
+    n_levels = (sizes > 0).sum(axis=1)
     k = problem.k
     no_cut = np.full(data.n_queries, k is None) if k is None else (data.sizes <= k) & (k > SMALL)
     route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
@@ -140,7 +141,7 @@ def prepare(problem: Problem, data: Dataset) -> Prepared:
         (
             triangle,
             lambda: ndcg_unclipped.prepare(problem, data, gains),
-            lambda: graded_ndcg.prepare(problem, data, gains, route == 2),
+            lambda: graded_ndcg.prepare(problem, data, gains, sizes),
         ),
         route,
     )

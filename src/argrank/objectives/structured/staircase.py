@@ -107,7 +107,7 @@ def loss_terms(problem: Problem, index: Floats, rank: Floats, n_goods: int) -> F
         return np.asarray(worth[index.astype(np.int64)] - worth[rank.astype(np.int64)])
     ideal = _measure_terms(problem, index, index)
     total = _measure_terms(problem, index[:, 0], index[:, 0]).sum()
-    return (ideal - _measure_terms(problem, index, rank)) / total
+    return np.asarray((ideal - _measure_terms(problem, index, rank)) / total)
 
 
 def _measure_terms(problem: Problem, index: Floats, rank: Floats) -> Floats:

@@ -1,0 +1,77 @@
+"""Positions map in general: documents are assigned to ranks by shortest augmenting paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import query_kernel
+
+
+@query_kernel
+def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Find max over rankings of sum of c_r s - a_r b over the ranks r; fill in c at every document's rank.
+
+    Constants: k, the number of ranks n, c(0 … n - 1), a(0 … k - 1); c >= 0 and a are 0 from rank k on (k = n allows
+    any c). Documents of one level are interchangeable but for their scores, so only the k highest of each can be at the
+    k ranks: an assignment problem of k x kL at most, solved by adding one rank after another along a shortest
+    augmenting path with dual prices (Jonker and Volgenant 1987). O(k² kL).
+    """
+    n = len(scores)
+    for row in range(n):
+        gradient[row] = 0.0
+    k = min(int(constants[0]), n)
+    decay, worth_at = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
+    worth = np.unique(gains)
+    level = np.searchsorted(worth, gains)
+    seen = np.zeros(len(worth), np.int64)
+    candidate, score, gain = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    m = 0
+    for place in range(n):
+        row = order[place]
+        if seen[level[row]] < k:
+            candidate[m], score[m], gain[m] = row, scores[row], gains[row]
+            m += 1
+        seen[level[row]] += 1
+
+    rank_price, price = np.zeros(k), np.zeros(m)
+    holder = np.full(m, -1)  # the rank at which a candidate is
+    distance, done, path = np.empty(m), np.empty(m, np.bool_), np.empty(m, np.int64)
+    for new_rank in range(k):
+        distance[:] = np.inf
+        done[:] = False
+        r, reached, through = new_rank, 0.0, -1
+        while True:
+            c, a, rank_cost = decay[r], worth_at[r], rank_price[r]
+            nearest, least = -1, np.inf
+            for j in range(m):
+                if done[j]:
+                    continue
+                length = reached + a * gain[j] - c * score[j] - rank_cost - price[j]
+                if length < distance[j]:
+                    distance[j], path[j] = length, through
+                if distance[j] < least:
+                    nearest, least = j, distance[j]
+            done[nearest] = True
+            reached, through = least, nearest
+            if holder[nearest] < 0:
+                break
+            r = holder[nearest]
+        rank_price[new_rank] += reached
+        for j in range(m):
+            if done[j] and j != through:
+                rank_price[holder[j]] += reached - distance[j]
+                price[j] -= reached - distance[j]
+        j = through
+        while j >= 0:  # every candidate on the path takes over the rank of the one before it
+            before = path[j]
+            holder[j] = new_rank if before < 0 else holder[before]
+            j = before
+    value = 0.0
+    for j in range(m):
+        if holder[j] >= 0:
+            r = holder[j]
+            gradient[candidate[j]] = decay[r]
+            value += decay[r] * scores[candidate[j]] - worth_at[r] * gain[j]
+    return value
