@@ -7,14 +7,14 @@ Every repeat runs all of them in turn, so they meet the same state of the machin
 
 from __future__ import annotations
 
-import statistics
-import time
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import argrank as ar
+from benchmarks._interleaved import medians
 
 MEASURES = ["ndcg@10", "map", "mrr@10"]
 SAMPLE = 500  # queries scikit-learn gets in a repeat
@@ -37,10 +37,9 @@ def make_data(n_queries: int, n_documents: int, seed: int = 0) -> tuple[ar.Datas
 def to_dictionaries(values: np.ndarray, data: ar.Dataset, number: type) -> dict[str, dict[str, Any]]:
     """Convert one value per row into pytrec_eval's dictionaries."""
     ids, numbers = data.document_ids.tolist(), values.tolist()
-    bounds = data.indptr.tolist()
     return {
         f"q{query}": dict(zip(ids[start:end], map(number, numbers[start:end]), strict=True))
-        for query, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True))
+        for query, (start, end) in enumerate(itertools.pairwise(data.indptr.tolist()))
     }
 
 
@@ -65,30 +64,23 @@ def run(n_queries: int = 10_000, n_documents: int = 100, repeats: int = 5) -> di
         for query in range(sample):
             ndcg_score(labels[query : query + 1], by_query[query : query + 1], k=10)
 
-    ways: dict[str, tuple[Callable[[], Any], float]] = {
-        "argrank, ties expected": (lambda: ar.evaluate(scores, data, MEASURES), 1.0),
-        "argrank, one thread": (lambda: ar.evaluate(scores, data, MEASURES, n_jobs=1), 1.0),
-        "argrank, trec convention": (lambda: ar.evaluate(scores, data, MEASURES, convention="trec"), 1.0),
-        "pytrec_eval": (lambda: evaluator.evaluate(run_file), 1.0),
-        "pytrec_eval with conversion": (with_conversion, 1.0),
-        "scikit-learn loop": (sklearn_loop, n_queries / sample),
+    ways: dict[str, Callable[[], Any]] = {
+        "argrank, ties expected": lambda: ar.evaluate(scores, data, MEASURES),
+        "argrank, one thread": lambda: ar.evaluate(scores, data, MEASURES, n_jobs=1),
+        "argrank, trec convention": lambda: ar.evaluate(scores, data, MEASURES, convention="trec"),
+        "pytrec_eval": lambda: evaluator.evaluate(run_file),
+        "pytrec_eval with conversion": with_conversion,
+        "scikit-learn loop": sklearn_loop,
     }
-    tied = ar.evaluate(scores, data, MEASURES).n_tied  # also the warm-up
-    times: dict[str, list[float]] = {way: [] for way in ways}
-    for _ in range(repeats):
-        for way, (function, factor) in ways.items():
-            start = time.perf_counter()
-            function()
-            times[way].append((time.perf_counter() - start) * factor)
-    seconds = {way: statistics.median(taken) for way, taken in times.items()}
+    seconds = medians(ways, repeats)
+    seconds["scikit-learn loop"] *= n_queries / sample
+    tied = ar.evaluate(scores, data, MEASURES).n_tied
     own = seconds["argrank, ties expected"]
     print(f"evaluate {', '.join(MEASURES)}: {n_queries:,} queries x {n_documents} documents, {tied:,} with ties")
     for way, taken in seconds.items():
         wanted = f"  (wanted {WANTED[way]:g})" if way in WANTED else ""
         print(f"  {way:28} {taken * 1e3:9.1f} ms  {taken / own:7.1f} times argrank's{wanted}")
-    print(
-        f"  scikit-learn: NDCG@10 alone, timed on {sample} queries and scaled up; medians of {repeats} interleaved runs"
-    )
+    print(f"  medians of {repeats} interleaved runs; scikit-learn: NDCG@10 alone, {sample} queries timed and scaled up")
     return {"seconds": seconds, "ratios": {way: seconds[way] / own for way in WANTED}, "wanted": WANTED, "tied": tied}
 
 

@@ -23,12 +23,12 @@ class Block:
     queries: NDArray[np.intp]
     rankings: Rankings
     tied: NDArray[np.intp]
-    stored: NDArray[np.intp]
     cells: NDArray[np.intp]
+    stored: Callable[[NDArray[np.intp]], NDArray[np.intp]]
 
     def rows(self) -> NDArray[np.intp]:
         """Return the stored rows in ranked order; what lies in the padding means nothing."""
-        return self.stored.reshape(-1)[self.cells]
+        return self.stored(self.cells)
 
 
 def query_blocks(sizes: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
@@ -56,40 +56,51 @@ def rank_queries(
 ) -> Block:
     """Rank the documents of some queries by scores given in stored row order."""
     starts, sizes = data.indptr[queries], data.sizes[queries]
-    width = int(sizes.max())
-    rows = starts[:, None] + np.arange(width)
-    if int(sizes.min()) < width:
-        there = np.arange(width) < sizes[:, None]
-        rows = np.where(there, rows, 0)
-        block_scores = np.where(there, scores[rows], -np.inf)
-        labels = np.where(there, data.y[rows], -np.inf)
+    width, first = int(sizes.max()), int(starts[0])
+    if int(sizes.min()) == width and int(starts[-1]) - first == (len(queries) - 1) * width:
+        # Adjacent queries of one length lie in memory as the block wants them.
+        block_scores, labels = (
+            values[first : first + len(queries) * width].reshape(-1, width) for values in (scores, data.y)
+        )
+
+        def stored(cells: NDArray[np.intp]) -> NDArray[np.intp]:
+            return first + cells
+
     else:
-        block_scores, labels = scores[rows], data.y[rows]
-    ranked = rank(block_scores, labels, _tie_key(convention.ties, data, rows.reshape(-1)))
+        there = np.arange(width) < sizes[:, None]
+        rows = np.where(there, starts[:, None] + np.arange(width), 0)
+        block_scores, labels = (np.where(there, values[rows], -np.inf) for values in (scores, data.y))
+
+        def stored(cells: NDArray[np.intp]) -> NDArray[np.intp]:
+            return rows.reshape(-1)[cells]
+
+    ranked = rank(block_scores, labels, _tie_key(convention.ties, data, stored))
     known = None if judged is None else _pad([judged[qid] for qid in data.query_ids[queries].tolist()])
     keys = ranked.keys if convention.ties == "expected" else None
     rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known)
-    return Block(queries, rankings, queries[ranked.tied], rows, ranked.cells)
+    return Block(queries, rankings, queries[ranked.tied], ranked.cells, stored)
 
 
-def _tie_key(ties: str, data: Dataset, rows: NDArray[np.intp]) -> Callable[[NDArray[np.intp]], NDArray[Any]] | None:
-    """Return the second key of the sort as a function of cells; ``rows`` are the stored rows of all cells."""
+def _tie_key(
+    ties: str, data: Dataset, stored: Callable[[NDArray[np.intp]], NDArray[np.intp]]
+) -> Callable[[NDArray[np.intp]], NDArray[Any]] | None:
+    """Return the second key of the sort as a function of cells; ``stored`` gives the stored rows of cells."""
     if ties == "expected":
         return None
     if ties == "row":
-        return lambda cells: rows[cells]
+        return stored
     if ties == "best":
-        return lambda cells: -data.y[rows[cells]]
+        return lambda cells: -data.y[stored(cells)]
     if ties == "worst":
-        return lambda cells: data.y[rows[cells]]
+        return lambda cells: data.y[stored(cells)]
     sign = -1 if ties == "docid-descending" else 1
     if data.document_ids is None:
-        return lambda cells: sign * rows[cells]
+        return lambda cells: sign * stored(cells)
     ids = data.document_ids
 
     def by_id(cells: NDArray[np.intp]) -> NDArray[Any]:
         # Tools compare document ids as text; the order of code points is the order of UTF-8 bytes.
-        texts = np.array([str(one) for one in ids[rows[cells]].tolist()])
+        texts = np.array([str(one) for one in ids[stored(cells)].tolist()])
         return sign * np.unique(texts, return_inverse=True)[1].reshape(-1)
 
     return by_id

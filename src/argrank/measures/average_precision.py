@@ -54,10 +54,11 @@ class AP(Measure):
 
 def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return at every rank its precision where the document is relevant, else 0; expected over ties."""
-    terms = np.cumsum(relevant, axis=1, dtype=np.float64)
+    held = relevant.astype(np.float64)
+    terms = np.cumsum(held, axis=1)
     ties = rankings.ties
     above = None if ties is None else _above(ties, relevant, terms)
-    terms *= relevant
+    terms *= held
     terms /= rankings.ranks
     if ties is not None and above is not None:
         in_group = ties.sums(relevant.reshape(-1)[ties.cells].astype(np.float64))

@@ -25,6 +25,14 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "averaging": ("exact", "by-qid"),
 }
 
+#: Other words for a choice, as they stand in descriptions of the tools.
+WORDS = {
+    "ties": {"docid": "docid-descending", "docid-desc": "docid-descending", "docid-asc": "docid-ascending"},
+    "short": {"min(k,n)": "min"},
+    "short_precision": {"k": "pad", "min(k,n)": "min"},
+    "ap_denominator": {"r": "relevant", "min(r,k)": "min"},
+}
+
 
 @dataclass(frozen=True)
 class Convention:
@@ -97,6 +105,10 @@ class Convention:
         exceptions = sorted((str(name), check_undefined(value)) for name, value in dict(self.undefined_of).items())
         object.__setattr__(self, "undefined_of", tuple(exceptions))
         for switch, choices in CHOICES.items():
+            word = getattr(self, switch)
+            if isinstance(word, str) and word not in choices:
+                plain = word.strip().lower().replace(" ", "-").replace("_", "-").replace(",-", ",")
+                object.__setattr__(self, switch, WORDS.get(switch, {}).get(plain, plain))
             if getattr(self, switch) not in choices:
                 raise OptionError(f"{switch}: expected one of {', '.join(choices)}, got {shown(getattr(self, switch))}")
         for switch in ("relevant_at", "max_grade"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class DCG(Measure):
 
     k: int | None = None
     gain: Gain | Any = None
-    discount: Discount | Any = field(default=None)
+    discount: Discount | Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,8 +42,9 @@ class DCG(Measure):
     def _parameters(self) -> list[str]:
         words = super()._parameters()
         for word, pair in DCG_WORDS.items():
-            if (self.gain, self.discount or "log2") == pair:
-                words[0] = f"dcg={word!r}"
+            if (self.gain, self.discount) == pair:
+                rest = [one for one in words if not one.startswith(("gain=", "discount="))]
+                return [*rest, f"dcg={word!r}"]
         return words
 
     def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:

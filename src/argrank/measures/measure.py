@@ -101,8 +101,14 @@ def _written(value: Any) -> str:
 
 
 def total(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up every row from left to right, as a loop would: the same bits whatever the width of the padding."""
-    return np.cumsum(terms, axis=1)[:, -1]
+    """Add up every row from left to right, as a loop would: the same bits whatever the padding and the block.
+
+    NumPy adds the rows of a matrix one after the other, but a single column in another order, and faster the former.
+    """
+    if len(terms) == 1:
+        return np.cumsum(terms, axis=1)[:, -1]
+    sums: NDArray[np.float64] = np.ascontiguousarray(terms.T).sum(axis=0)
+    return sums
 
 
 def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -92,10 +92,10 @@ def _read_parameters(name: str, text: str | None) -> dict[str, Any]:
     if not text or not text.strip():
         return {}
     try:
-        call = ast.parse(f"f({text})", mode="eval").body
+        call = ast.parse(f"f({text.lower()})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or not all(keyword.arg for keyword in call.keywords):
             raise ValueError("not of the form parameter=value")
-        given = {str(keyword.arg).lower(): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        given = {str(keyword.arg): _literal(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise OptionError(f"measure {name!r}: expected parameters such as (rel=2), got ({text})") from error
     parameters: dict[str, Any] = {}
@@ -107,3 +107,9 @@ def _read_parameters(name: str, text: str | None) -> dict[str, Any]:
         else:
             parameters[_PARAMETERS.get(key, key)] = value
     return parameters
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Name) and node.id in ("true", "false"):  # case-blind, as names are
+        return node.id == "true"
+    return ast.literal_eval(node)

@@ -48,6 +48,7 @@ class Rankings:
         self.n_queries, self.width = labels.shape
         self.ranks = np.arange(1.0, self.width + 1.0)
         self._relevant: dict[float, NDArray[np.bool_]] = {}
+        self._n_relevant: dict[float, NDArray[np.float64]] = {}
 
     @cached_property
     def best_first(self) -> Matrix:
@@ -64,9 +65,10 @@ class Rankings:
 
     def n_relevant(self, relevant_at: float) -> NDArray[np.float64]:
         """Return how many judged documents of every query are relevant."""
-        judged = self.relevant(relevant_at) if self.judged is self.labels else self.judged >= relevant_at
-        counts: Matrix = np.count_nonzero(judged, axis=1).astype(np.float64)
-        return counts
+        if relevant_at not in self._n_relevant:
+            judged = self.relevant(relevant_at) if self.judged is self.labels else self.judged >= relevant_at
+            self._n_relevant[relevant_at] = np.count_nonzero(judged, axis=1).astype(np.float64)
+        return self._n_relevant[relevant_at]
 
     def expected(self, values: Callable[[Matrix], Matrix], k: int | None = None) -> Matrix:
         """Return a function of the labels at the ranks up to k, expected over ties; padding gives 0."""
