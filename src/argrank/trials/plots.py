@@ -56,7 +56,7 @@ def _bars(figure: Any, results: Results, data: str) -> bool:
     axes.set_xticks(range(len(config.measures)), config.measures)
     axes.set_ylabel("mean over folds")
     axes.set_title(f"{data}, convention {config.convention}")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
     return True
 
 
@@ -71,7 +71,7 @@ def _curves(figure: Any, results: Results, data: str) -> bool:
     axes.set_xlabel("k")
     axes.set_ylabel("NDCG@k, mean over folds")
     axes.set_title(f"{data}, convention {results.config.convention}")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
     return True
 
 
@@ -95,5 +95,5 @@ def _grid_curve(figure: Any, results: Results, data: str, learner: str, paramete
     axes.set_xlabel(parameter)
     axes.set_ylabel(f"validation {results.config.select_by}")
     axes.set_title(f"{data}, {learner}")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
     return True
