@@ -84,7 +84,7 @@ class Path:
             "seconds",
             *([] if self.measure is None else [self.measure]),
         )
-        return to_text([Table(header, tuple(rows), 0)], [])
+        return to_text([Table(header, tuple(rows), 0)], []).rstrip()
 
 
 def regularisation_path(
