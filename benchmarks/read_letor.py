@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks._interleaved import medians
 
 SIZE = 200_000_000
 ROUNDS = 3
@@ -45,25 +45,15 @@ def _compare(path: Path, name: str) -> dict[str, float]:
     def theirs() -> Any:
         return load_svmlight_file(str(path), query_id=True)
 
-    ours()  # compiles, and brings the file into the page cache
     megabytes = path.stat().st_size / 1e6
-    times: dict[str, list[float]] = {"ours": [], "theirs": []}
-    for _ in range(ROUNDS):
-        times["ours"].append(_seconds(ours))
-        times["theirs"].append(_seconds(theirs))
-    speed = {side: megabytes / statistics.median(seconds) for side, seconds in times.items()}
+    seconds = medians({"ours": ours, "theirs": theirs}, ROUNDS)
+    speed = {side: megabytes / value for side, value in seconds.items()}
     peak, data = _peak_memory(ours)
     share = peak / _size(data)
     ratio = speed["ours"] / speed["theirs"]
     memory = f"{peak / 1e6:.0f} MB, {share:.2f} x result"
     print(f"{name:<18}{speed['ours']:>9.0f} MB/s{speed['theirs']:>11.1f} MB/s{ratio:>8.1f}x{memory:>26}")
     return {"MB/s": speed["ours"], "scikit-learn MB/s": speed["theirs"], "ratio": ratio, "peak / result": share}
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 def _size(data: Any) -> int:

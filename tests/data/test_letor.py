@@ -63,7 +63,8 @@ def test_rows_of_a_query_need_not_be_adjacent(write) -> None:
         (["1", "+5"], ["1", "+5"]),
         (["-0"], ["-0"]),
         (["q-7", "é:x"], ["q-7", "é:x"]),
-        (["1", str(10**18)], ["1", str(10**18)]),
+        (["1", str(-(2**63)), str(2**63 - 1)], [1, -(2**63), 2**63 - 1]),
+        (["1", str(2**63)], ["1", str(2**63)]),
     ],
 )
 def test_query_ids_are_integers_where_all_are_written_as_such(write, qids: list[str], expected: list[object]) -> None:

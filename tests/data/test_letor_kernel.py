@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,3 +149,23 @@ print("numba" in sys.modules and sys.modules["numba"].config.DISABLE_JIT)
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == disable
+
+
+def test_a_new_process_finds_the_machine_code_on_disk(tmp_path: Path) -> None:
+    script = """
+from argrank.data.letor import _read
+from argrank.data.letor_kernel import count, fill_double, fill_single
+from argrank.data.letor_layout import Options
+
+for dtype in ("float64", "float32"):
+    print(_read(b"1 qid:1 1:0.1 2:3", "text", Options.checked(dtype, False, None, None), small=False).X.tolist())
+print([sum(kernel.compiled.stats.cache_hits.values()) for kernel in (count, fill_double, fill_single)])
+"""
+    for hits in ("[0, 0, 0]", "[1, 1, 1]"):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.stdout.splitlines() == ["[[0.1, 3.0]]", "[[0.10000000149011612, 3.0]]", hits], done.stderr

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from argrank import Dataset
+from argrank._progress import Progress
 from argrank.data.letor import _read
 from argrank.data.letor_layout import Options
 from argrank.errors import ArgrankError, FormatError
@@ -19,9 +20,10 @@ DEFAULT = Options.checked("float64", "auto", None, None)
 
 numbers = st.sampled_from(
     [
-        "", "0", "1", "2", "0.5", "-3", "+4", "1.", ".5", "1e5", "1E-3", "-0.0", "00012", "NULL", "NaN", "nan", "-nan",
-        "null", "+null", ".nan", "nanx", "inf", "-Infinity", "1_0", "0x1p3", "1e", "1e+", ".", "-", "-.", ".e5", "1e400",
-        "1e-400", "1e39", "3:4", "abc", "12345678901234567890", "0.1234567890123456789012345", "2.47032822920623272e-324",
+        "", "0", "1", "2", "0.5", "-3", "+4", "1.", ".5", "1e5", "1E-3", "-0.0", "00012", "NULL", "NaN", "nan",
+        "-nan", "null", "+null", ".nan", "nanx", "inf", "-Infinity", "1_0", "0x1p3", "1e", "1e+", ".", "-", "-.", ".e5",
+        "1e400", "1e-400", "1e39", "3:4", "abc", "12345678901234567890", "0.1234567890123456789012345",
+        "2.47032822920623272e-324",
     ]
 )  # fmt: skip
 ids = st.sampled_from(
@@ -159,3 +161,16 @@ def test_a_huge_feature_id_needs_no_memory() -> None:
         assert isinstance(data, Dataset)
         assert data.X.shape == (1, 2_000_000_000)
         assert data.X.nnz == 1
+
+
+def test_progress_reaches_its_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    bars: list[Progress] = []
+
+    class Recorded(Progress):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            bars.append(self)
+
+    monkeypatch.setattr("argrank.data.letor_large.Progress", Recorded)
+    _read("\n".join(rows(100)).encode() + b"\n", "text", DEFAULT, small=False, n_jobs=2, chunk=300)
+    assert [bar.done for bar in bars] == [bars[0].total]

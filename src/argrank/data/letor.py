@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import mmap
 import os
 import re
@@ -29,7 +30,7 @@ PIECE = 1 << 22  # bytes that are decompressed or decoded at a time
 
 _BOM = b"\xef\xbb\xbf"
 _FIRST_ROW = re.compile(rb"^[^\S\n]*([^\s#][^#\n]*)", re.MULTILINE)
-_INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,17}")  # canonical, and within 64 bits
+_INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # in its shortest form
 
 
 def read_letor(
@@ -45,9 +46,10 @@ def read_letor(
     """Read a LETOR/SVMlight file, plain or ``.gz .xz .bz2 .zip``; ``-`` is standard input.
 
     Every value is the float64 that Python's ``float`` makes of the text (rounded once more for float32); absent
-    features are 0, ``NULL`` and ``NaN`` are missing (NaN). Query ids become integers where all of them are integers in
-    their shortest form, else they stay strings. The text after ``#`` is kept as the row's comment; where every comment
-    begins with ``docid = ID``, these are the document ids. Empty lines and lines that begin with ``#`` are skipped.
+    features are 0, ``NULL`` and ``NaN`` are missing (NaN). Query ids become integers where all of them are 64-bit
+    integers in their shortest form, else they stay strings. The text after ``#`` is kept as the row's comment; where
+    every comment begins with ``docid = ID``, these are the document ids. Empty lines and lines that begin with ``#``
+    are skipped.
 
     Rows without qid need a side file with one group size a line, ``FILE.query`` (LightGBM) or ``FILE.group``
     (XGBoost). ``FILE.weight`` holds weights, one a line, of the rows or of the queries: its length decides.
@@ -78,10 +80,8 @@ def read_letor(
 def _contents(stream: IO[bytes], plain: bool) -> Any:
     """Map a plain file into memory; read anything else."""
     if plain:
-        try:
+        with contextlib.suppress(OSError, ValueError):  # an empty file, a pipe or a device: nothing to map
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError):  # an empty file, a pipe or a device: nothing to map
-            pass
     text = bytearray()
     while piece := stream.read(PIECE):
         text += piece
@@ -148,15 +148,19 @@ def _refuse_encoding(array: NDArray[np.uint8], name: str, start: int) -> None:
 def _group_runs(parsed: Parsed) -> Grouping:
     """Group rows by the qid of their run; nothing moves where every query is one run."""
     n_rows = len(parsed.y)
-    ids: NDArray[Any]
-    if all(map(_INTEGER.fullmatch, parsed.run_ids)):
-        ids = np.array(list(map(int, parsed.run_ids)), np.int64)
-    else:
-        ids = np.empty(len(parsed.run_ids), object)
-        ids[:] = [run.decode() for run in parsed.run_ids]
+    ids = _query_ids(parsed.run_ids)
     if len(set(parsed.run_ids)) == len(parsed.run_ids):
         return Grouping(ids, np.append(parsed.run_starts, n_rows), None)
     return group_by_id(np.repeat(ids, np.diff(np.append(parsed.run_starts, n_rows))), n_rows)
+
+
+def _query_ids(texts: list[bytes]) -> NDArray[Any]:
+    if all(map(_INTEGER.fullmatch, texts)):
+        with contextlib.suppress(OverflowError):  # beyond 64 bits
+            return np.array(list(map(int, texts)), np.int64)
+    ids = np.empty(len(texts), object)
+    ids[:] = [text.decode() for text in texts]
+    return ids
 
 
 def _assemble(parsed: Parsed, queries: Grouping, name: str) -> Dataset:

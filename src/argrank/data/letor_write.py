@@ -28,8 +28,9 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     """Write a Dataset as LETOR text, compressed by the suffix of the path; whole or, on an error, not at all.
 
     Numbers are written with as many digits as it takes to read the same float64 back; a dense X is written in full, a
-    CSR matrix without its zeros. Rows come in the caller's order. Without comments, document ids are written as
-    ``#docid = ID``. Weights go to ``FILE.weight``: those of the rows, or those of the queries.
+    CSR matrix without its zeros. Rows come in the caller's order. Query ids are written as text, so that strings of
+    digits come back as integers. Without comments, document ids are written as ``#docid = ID``. Weights go to
+    ``FILE.weight``: those of the rows, or those of the queries.
     """
     name = os.fspath(path)
     if not data.is_judged:
