@@ -35,8 +35,9 @@ _declared: list[LazyKernel] = []
 class LazyKernel:
     """A function that numba compiles, for one declared signature, when it is first called."""
 
-    def __init__(self, function: Callable[..., Any], signature: Signature) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Signature, reorder_sums: bool = False) -> None:
         self.function, self.signature = function, signature
+        self._fastmath = {"reassoc", "contract"} if reorder_sums else False
         self._compiled: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
         _declared.append(self)
@@ -54,21 +55,26 @@ class LazyKernel:
         import numba
 
         signature = self.signature(numba.types)
+        options = {"nogil": True, "fastmath": self._fastmath}
         try:
-            compiled: Callable[..., Any] = numba.njit(signature, cache=True, nogil=True)(self.function)
+            compiled: Callable[..., Any] = numba.njit(signature, cache=True, **options)(self.function)
         except (RuntimeError, OSError) as error:
             if isinstance(error, RuntimeError) and "no locator available" not in str(error):
                 raise
-            compiled = numba.njit(signature, nogil=True)(self.function)  # nowhere to write: for this process alone
+            compiled = numba.njit(signature, **options)(self.function)  # nowhere to write: for this process alone
         return compiled
 
     def __call__(self, *arguments: Any) -> Any:
         return self.compiled(*arguments)
 
 
-def kernel(signature: Signature) -> Callable[[Callable[..., Any]], LazyKernel]:
-    """Declare a kernel: ``@kernel(lambda types: types.float64(types.float64[::1]))``."""
-    return lambda function: LazyKernel(function, signature)
+def kernel(signature: Signature, reorder_sums: bool = False) -> Callable[[Callable[..., Any]], LazyKernel]:
+    """Declare a kernel: ``@kernel(lambda types: types.float64(types.float64[::1]))``.
+
+    ``reorder_sums`` lets the compiler add in another order than written, which a long sum needs to use vector
+    instructions; NaN and infinity keep their meaning.
+    """
+    return lambda function: LazyKernel(function, signature, reorder_sums)
 
 
 def declared_kernels() -> list[LazyKernel]:

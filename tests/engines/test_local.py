@@ -15,10 +15,9 @@ from argrank.objectives import OBJECTIVES, objective
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    """Several blocks, and several widened pieces in each, on data small enough for a test."""
+    """Several blocks on data small enough for a test."""
     monkeypatch.setattr(local, "BLOCK_ROWS", 300)
     monkeypatch.setattr(local, "SMALL_ROWS", 300)
-    monkeypatch.setattr(local, "WIDENED_ROWS", 64)
 
 
 def make(dtype=np.float64, kind=np.asarray, **options) -> Dataset:

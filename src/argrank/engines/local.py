@@ -14,6 +14,7 @@ from argrank._blas import single_threaded_blas
 from argrank._threads import map_threads
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
+from argrank.engines import _single
 from argrank.errors import InputError, OptionError
 from argrank.objectives._base import Objective, query_shares
 from argrank.objectives._sorting import Sorter
@@ -23,7 +24,6 @@ Result = TypeVar("Result")
 
 BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
 SMALL_ROWS = 4_000  # documents that one thread does as fast as two
-WIDENED_ROWS = 512  # rows of float32 that are made float64 together
 
 
 class _Block:
@@ -35,31 +35,23 @@ class _Block:
         self.n_rows = self.rows.stop - self.rows.start
         self.sizes = np.diff(indptr[first : last + 1])
         self.sorter = Sorter(indptr[first : last + 1])
-        step = WIDENED_ROWS if isinstance(X, np.ndarray) and X.dtype == np.float32 else self.n_rows
-        pieces = [slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step)]
-        self._pieces = [(rows, X[self.rows.start + rows.start : self.rows.start + rows.stop]) for rows in pieces]
-        self._n_features = X.shape[1]
+        self.X = X[self.rows]
+        self._is_single = isinstance(X, np.ndarray) and X.dtype == np.float32
 
     def score(self, weights: Floats, scores: Floats) -> None:
-        """Fill in ``X @ weights``."""
-        for rows, piece in self._pieces:
-            scores[rows] = _widened(piece) @ weights
+        """Fill in ``X @ weights``; SciPy widens the values of a sparse float32 matrix itself."""
+        if self._is_single:
+            _single.score(self.X, weights, scores)
+        else:
+            scores[:] = self.X @ weights
 
     def pull_back(self, u: Floats) -> Floats:
         """Return ``X.T @ u``."""
-        total = np.zeros(self._n_features)
-        for rows, piece in self._pieces:
-            total += u[rows] @ _widened(piece)
-        return total
-
-
-def _widened(piece: Any) -> Any:
-    """Return float32 features as float64, a few rows at a time and so inside the cache.
-
-    Products in float32 would cost less, but their rounding hides a solver's progress well before a gradient of 1e-6
-    and multiplies the steps of conjugate gradients. SciPy widens the values of a sparse matrix itself.
-    """
-    return piece.astype(np.float64, copy=False) if isinstance(piece, np.ndarray) else piece
+        if not self._is_single:
+            return np.asarray(self.X.T @ u)
+        gradient = np.empty(self.X.shape[1])
+        _single.pull_back(self.X, u, gradient)
+        return gradient
 
 
 class _Point:
@@ -93,7 +85,7 @@ class LocalRisk:
         self.n_queries, self.n_documents, self.n_features = data.n_queries, data.n_documents, data.n_features
         self.query_shares = query_shares(data)  # what each query counts; they add up to 1
         self.seconds = 0.0  # spent in here
-        self._products = 0
+        self._products = 0.0
         self._prepared = objective.prepare(data)
         self._blocks = _blocks(data)
         self._point: _Point | None = None
@@ -147,6 +139,7 @@ class LocalRisk:
             block.score(self._weights(w), scores)
             loss = float(self._prepared.evaluate(q, q + 1, scores, self._rank(block, scores), u)[0])
             gradient = block.pull_back(u)
+        self._products += 2 * block.n_rows / self.data.n_documents
         self.seconds += time.perf_counter() - begin
         return loss, gradient, loss - float((u * scores).sum())
 
