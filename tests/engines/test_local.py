@@ -152,3 +152,12 @@ def test_arrays_of_the_wrong_length_are_refused():
         risk.at_scores(np.ones(3))
     with pytest.raises(OptionError, match="query: expected a number from 0 to 49, got 50"):
         risk.query(50, np.ones(7))
+
+
+def test_single_precision_products_round_as_double_precision_does():
+    rng = np.random.default_rng(5)
+    X, w, u = rng.standard_normal((1000, 33)).astype(np.float32), rng.standard_normal(33), rng.standard_normal(1000)
+    data = Dataset(X, rng.integers(0, 2, 1000), group=[1000])
+    risk, wide = LocalRisk(data, objective("rank-svm")), X.astype(np.float64)
+    np.testing.assert_allclose(risk.scores(w), wide @ w, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(risk.pull_back(u), wide.T @ u, rtol=0, atol=1e-12)
