@@ -9,6 +9,7 @@ from argrank.errors import OptionError, unknown_name
 from argrank.objectives._base import Objective
 from argrank.objectives.pairwise import SquaredHinge
 from argrank.objectives.pointwise import SquaredError
+from argrank.objectives.structured.combo import SVMcombo
 from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
 
 OBJECTIVES: dict[str, type[Objective]] = {
@@ -16,6 +17,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "rank-svm": SquaredHinge,
     "regression": SquaredError,
     "svm-auc": SVMauc,
+    "svm-combo": SVMcombo,
     "svm-map": SVMmap,
     "svm-mrr": SVMmrr,
     "svm-ndcg": SVMndcg,

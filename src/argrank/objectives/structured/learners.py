@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from argrank.errors import OptionError
+from argrank.measures.names import measure as parse_measure
 from argrank.objectives.structured._base import StructuredHinge
 from argrank.objectives.structured.auc import MARGINS
 
@@ -76,3 +77,14 @@ class DORM(StructuredHinge):
     default_k: ClassVar[int | None] = 10
 
     feature_map: str = "positions"
+
+
+def learner_of(measure: Any) -> type[StructuredHinge]:
+    """Return the learner that has a measure, with the paper's feature map for it."""
+    kind = parse_measure(measure)
+    for learner in (SVMauc, SVMmap, SVMmrr):
+        if parse_measure(learner.measure).spelling == kind.spelling:
+            return learner
+    if kind.spelling == "nDCG" and kind.k is None:  # type: ignore[attr-defined]
+        return SVMndcgNoClip
+    return SVMndcg
