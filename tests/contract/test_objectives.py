@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -109,6 +112,17 @@ def test_unusable_scores_are_refused(name, data, wrong):
 def test_data_without_labels_is_refused(name, data, scores):
     with pytest.raises(InputError, match="labels"):
         objective(name)(scores, Dataset(data.X, group=SIZES))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_used_objective_can_be_copied_and_sent_to_another_process(name, data, scores):
+    function = objective(name)
+    value, gradient = function(scores, data)
+    for other in (copy.deepcopy(function), pickle.loads(pickle.dumps(function))):
+        assert other == function
+        again, same = other(scores, data)
+        assert again == value
+        assert np.array_equal(same, gradient)
 
 
 def test_unknown_names_and_parameters_are_refused_with_what_is_known():

@@ -101,6 +101,10 @@ class Objective(ABC):
         gradient *= np.repeat(weights, data.sizes)
         return float((losses * weights).sum()), data.to_caller(gradient)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was prepared for the last data: copies are values without data too."""
+        return {name: value for name, value in self.__dict__.items() if name != "_last"}
+
     def _prepared(self, data: Dataset) -> Prepared:
         """Prepare, or find what the last call prepared for the same data: custom training loops call often."""
         known: tuple[weakref.ref[Dataset], Prepared] | None = self.__dict__.get("_last")

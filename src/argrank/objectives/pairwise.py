@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from argrank._jit import curvature_kernel, query_kernel
+from argrank.data.checks import Preferences
 from argrank.data.dataset import Dataset
 from argrank.objectives._base import (
     Floats,
@@ -168,7 +169,7 @@ class SquaredHinge(Objective):
         """Number the label levels of every query, or sort the preferences by query."""
         refuse_row_weights(data, self.name)
         if data.preferences is not None:
-            return ExplicitPairs(data)
+            return ExplicitPairs(data.indptr, data.preferences)
         levels = level_numbers(require_labels(data, self.name), data.indptr)
         return Kernels(data.indptr, levels, np.empty(0), _squared_hinge, _squared_hinge_curvature)
 
@@ -178,16 +179,13 @@ class ExplicitPairs(Prepared):
 
     ranks = False
 
-    def __init__(self, data: Dataset) -> None:
-        pairs = data.preferences
-        if pairs is None:
-            raise TypeError("ExplicitPairs: expected data with preferences")
-        self.indptr = data.indptr
-        query = np.searchsorted(data.indptr, pairs.better, side="right") - 1
+    def __init__(self, indptr: Integers, pairs: Preferences) -> None:
+        self.indptr = indptr
+        query = np.searchsorted(indptr, pairs.better, side="right") - 1
         by_query = np.argsort(query, kind="stable")
         self._query, self._weight = query[by_query], pairs.weight[by_query]
         self._better, self._worse = pairs.better[by_query], pairs.worse[by_query]
-        self._starts = np.searchsorted(self._query, np.arange(data.n_queries + 1))
+        self._starts = np.searchsorted(self._query, np.arange(len(indptr)))
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
         """Add up the weighted hinges of the block's pairs."""
