@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._progress import Progress
 from argrank._threads import map_threads
-from argrank.data import letor_kernel as scan
+from argrank.data import letor_count, letor_fill
 from argrank.data.letor_layout import Options, Parsed
 from argrank.data.letor_row import MAX_ID, Limits, RowError, parse_row
 from argrank.data.letor_target import Part, Target
@@ -50,13 +50,13 @@ def read_large(
                 bar.advance(len(chunks[index]))
 
         def count(index: int) -> NDArray[np.int64]:
-            counts = np.zeros(scan.COUNTS, np.int64)
-            scan.count(chunks[index], MAX_ID, counts)
+            counts = np.zeros(letor_count.COUNTS, np.int64)
+            letor_count.count(chunks[index], MAX_ID, counts)
             advance(index)
             return counts
 
         counts = np.array(map_threads(count, range(len(chunks)), n_jobs))
-        limits = options.limits(with_qid, bool(counts[:, scan.HAS_ZERO].any()))
+        limits = options.limits(with_qid, bool(counts[:, letor_count.HAS_ZERO].any()))
         try:
             target = Target(counts, options, limits)
         except MemoryError as error:
@@ -67,7 +67,7 @@ def read_large(
             nonlocal first_refused
             if index > first_refused:
                 return None  # what comes later in the file no longer matters
-            refused = _fill(chunks[index], index, target, limits, int(counts[index, scan.WIDEST]))
+            refused = _fill(chunks[index], index, target, limits, int(counts[index, letor_count.WIDEST]))
             if refused is not None:
                 first_refused = min(first_refused, index)
             advance(index)
@@ -76,7 +76,7 @@ def read_large(
         found = map_threads(fill, range(len(chunks)), n_jobs)
     for index, refused in enumerate(found):
         if refused is not None:
-            line = int(counts[:index, scan.LINES].sum()) + refused.line + 1
+            line = int(counts[:index, letor_count.LINES].sum()) + refused.line + 1
             raise _error(path, line, chunks[index], refused.start, limits)
     return target.finish()
 
@@ -106,23 +106,22 @@ def _line_end(text: Bytes, position: int) -> int:
 def _fill(chunk: Bytes, index: int, target: Target, limits: Limits, widest: int) -> _Refused | None:
     """Read one chunk into its part of the target, or say which line is wrong."""
     part = target.part(index)
-    kernel = scan.fill_double if target.data.dtype == np.float64 else scan.fill_single
+    kernel = letor_fill.fill_double if target.data.dtype == np.float64 else letor_fill.fill_single
     room = max(1, widest)
     columns, values, product = np.empty(room, np.int64), np.empty(room), np.empty(6, np.uint64)
-    patches = np.empty((room + 1 + SPARE_PATCHES, scan.PATCH_FIELDS), np.int64)
-    state = np.zeros(scan.STATE, np.int64)
-    status = scan.FULL
-    while status == scan.FULL:
-        status = kernel(
-            chunk, *scan.power_table(), *limits, not target.is_sparse, *part, columns, values, product, patches, state
-        )  # fmt: skip
-        refused = _patch(chunk, patches[: state[scan.PATCH]], int(state[scan.ROW]), part, limits.largest)
+    patches = np.empty((room + 1 + SPARE_PATCHES, letor_fill.PATCH_FIELDS), np.int64)
+    state = np.zeros(letor_fill.STATE, np.int64)
+    scratch = columns, values, product, patches, state
+    status = letor_fill.FULL
+    while status == letor_fill.FULL:
+        status = kernel(chunk, *letor_fill.power_table(), *limits, not target.is_sparse, *part, *scratch)
+        refused = _patch(chunk, patches[: state[letor_fill.PATCH]], int(state[letor_fill.ROW]), part, limits.largest)
         if refused is not None:
             return refused
-        state[scan.PATCH] = 0
-    if status == scan.REFUSED:
-        return _Refused(int(state[scan.LINE]), int(state[scan.POSITION]))
-    target.close(index, part, chunk, int(state[scan.ENTRY]), int(state[scan.COMMENT]))
+        state[letor_fill.PATCH] = 0
+    if status == letor_fill.REFUSED:
+        return _Refused(int(state[letor_fill.LINE]), int(state[letor_fill.POSITION]))
+    target.close(index, part, chunk, int(state[letor_fill.ENTRY]), int(state[letor_fill.COMMENT]))
     return None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank.data import letor_kernel as scan
+from argrank.data import letor_count as scan
 from argrank.data.letor_layout import DOCUMENT_ID, Options, Parsed
 from argrank.data.letor_row import Limits
 

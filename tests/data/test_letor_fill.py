@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argrank.data.letor import _read
-from argrank.data.letor_kernel import HIGHEST_POWER, LOWEST_POWER, power_table
+from argrank.data.letor_fill import HIGHEST_POWER, LOWEST_POWER, power_table
 from argrank.data.letor_layout import Options
 from argrank.errors import FormatError
 
@@ -154,7 +154,8 @@ print("numba" in sys.modules and sys.modules["numba"].config.DISABLE_JIT)
 def test_a_new_process_finds_the_machine_code_on_disk(tmp_path: Path) -> None:
     script = """
 from argrank.data.letor import _read
-from argrank.data.letor_kernel import count, fill_double, fill_single
+from argrank.data.letor_count import count
+from argrank.data.letor_fill import fill_double, fill_single
 from argrank.data.letor_layout import Options
 
 for dtype in ("float64", "float32"):

@@ -1,8 +1,7 @@
-"""The compiled scan of LETOR text: one kernel counts, one fills the final arrays.
+"""The second pass over LETOR text: read rows into the final arrays, and refuse what is wrong.
 
-Both walk over a buffer of whole lines, the last byte of which is a line end; so no loop over bytes needs to look for
-the end of the buffer. The counting kernel is lenient: it leaves all refusals to the filling kernel, which accepts
-exactly what ``letor_row.parse_row`` accepts.
+The kernel walks over a buffer of whole lines, the last byte of which is a line end; so no loop over bytes needs to look
+for the end of the buffer. It accepts exactly what ``letor_row.parse_row`` accepts.
 
 Decimal to binary is exact. A mantissa up to 2^53 and a power of ten up to 22 are both exact in float64, so one
 multiplication or division rounds once, correctly. Else, the mantissa is multiplied with the leading 128 bits of the
@@ -20,16 +19,15 @@ from numpy.typing import NDArray
 
 from argrank._jit import kernel
 
-# places in the result of `count`
-ROWS, LINES, ENTRIES, HIGHEST, HAS_ZERO, WIDEST, RUNS, COMMENT_ROWS, COMMENT_BYTES, COUNTS = range(10)
-# places in the state of `fill`, which is how it goes on where it stopped
+# places in the state, which is how it goes on where it stopped
 POSITION, ROW, LINE, ENTRY, RUN, COMMENT, PATCH, QID_BEGIN, QID_END, STATE = range(10)
 # columns of a patch: a number that Python must convert
 PATCH_ROW, PATCH_COLUMN, PATCH_BEGIN, PATCH_END, PATCH_LINE, PATCH_START, PATCH_FIELDS = range(7)
-# how `fill` ends
+# how a call ends
 DONE, REFUSED, FULL = range(3)
 
 LOWEST_POWER, HIGHEST_POWER = -342, 308  # below: 0 for every 18-digit mantissa; above: infinity
+ROOM = 10**17  # a mantissa below takes one more digit
 
 
 @functools.cache
@@ -48,87 +46,6 @@ def power_table() -> tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.i
         words.append([leading >> 32 * place & 0xFFFFFFFF for place in range(4)])
     tens = np.array([float(10**power) for power in range(23)])
     return tens, np.array(words, np.uint64), np.array(exponents, np.int64)
-
-
-def _count_signature(types: Any) -> Any:
-    return types.void(types.Array(types.uint8, 1, "C", readonly=True), types.int64, types.int64[::1])
-
-
-@kernel(_count_signature)
-def count(buffer: Any, max_id: int, counts: Any) -> None:
-    """Count rows, lines, entries, runs of a qid and bytes of comments, and find the highest feature."""
-    pos, end = 0, buffer.size
-    rows = lines = entries = has_zero = widest = runs = comment_rows = comment_bytes = 0
-    highest: Any = np.int64(0)
-    qid_begin = qid_end = 0
-    while pos < end:
-        lines += 1
-        c = buffer[pos]
-        while c == 32 or c == 9 or 11 <= c <= 13:
-            pos += 1
-            c = buffer[pos]
-        if c != 10 and c != 35:
-            rows += 1
-            while not (c <= 32 and (c == 32 or 9 <= c <= 13)) and c != 35:  # the label
-                pos += 1
-                c = buffer[pos]
-            while c == 32 or c == 9 or 11 <= c <= 13:
-                pos += 1
-                c = buffer[pos]
-            if c == 113 and buffer[pos + 1] == 105 and buffer[pos + 2] == 100 and buffer[pos + 3] == 58:  # qid:
-                pos += 4
-                begin = pos
-                c = buffer[pos]
-                while not (c <= 32 and (c == 32 or 9 <= c <= 13)) and c != 35:
-                    pos += 1
-                    c = buffer[pos]
-                same = runs > 0 and pos - begin == qid_end - qid_begin
-                if same:
-                    for offset in range(pos - begin):
-                        if buffer[begin + offset] != buffer[qid_begin + offset]:
-                            same = False
-                            break
-                if not same:
-                    runs += 1
-                qid_begin, qid_end = begin, pos
-            width = 0
-            while True:
-                while c == 32 or c == 9 or 11 <= c <= 13:
-                    pos += 1
-                    c = buffer[pos]
-                if c == 10 or c == 35:
-                    break
-                number = np.int64(0)
-                begin = pos
-                while 48 <= c <= 57:
-                    if number <= max_id:
-                        number = number * 10 + (np.int64(c) - 48)
-                    pos += 1
-                    c = buffer[pos]
-                if c == 58 and pos > begin:
-                    width += 1
-                    if number == 0:
-                        has_zero = 1
-                    elif highest < number <= max_id:
-                        highest = number
-                while not (c <= 32 and (c == 32 or 9 <= c <= 13)) and c != 35:
-                    pos += 1
-                    c = buffer[pos]
-            entries += width
-            widest = max(widest, width)
-            if c == 35:
-                comment_rows += 1
-                begin = pos + 1
-                while c != 10:
-                    pos += 1
-                    c = buffer[pos]
-                comment_bytes += pos - begin
-        while c != 10:
-            pos += 1
-            c = buffer[pos]
-        pos += 1
-    counts[0], counts[1], counts[2], counts[3], counts[4] = rows, lines, entries, highest, has_zero
-    counts[5], counts[6], counts[7], counts[8] = widest, runs, comment_rows, comment_bytes
 
 
 def _fill_signature(types: Any, real: Any) -> Any:
@@ -153,11 +70,11 @@ def _fill(
     ``columns`` and ``values`` hold one row. A row is stored only when it is in order throughout, so that on REFUSED the
     state points to the first bad line. FULL means that the patches are to be done before going on.
     """
-    pos, end = state[0], buffer.size
-    row, line, entry, run, comment, patch = state[1], state[2], state[3], state[4], state[5], state[6]
-    qid_begin, qid_end = state[7], state[8]
+    pos, end, row, line, entry = state[POSITION], buffer.size, state[ROW], state[LINE], state[ENTRY]
+    run, comment, patch = state[RUN], state[COMMENT], state[PATCH]
+    qid_begin, qid_end = state[QID_BEGIN], state[QID_END]
     low_word, half_word = np.uint64(0xFFFFFFFF), np.uint64(32)
-    status = 0
+    status = DONE
     while pos < end:
         start = pos
         c = buffer[pos]
@@ -169,13 +86,13 @@ def _fill(
                 pos += 1
                 c = buffer[pos]
             if c == 0:
-                pos, status = start, 1
+                pos, status = start, REFUSED
                 break
             pos += 1
             line += 1
             continue
         if patch + columns.size + 1 > patches.shape[0]:
-            pos, status = start, 2
+            pos, status = start, FULL
             break
 
         bad = False
@@ -212,7 +129,7 @@ def _fill(
             begin = pos
             mantissa, exponent, cut = np.int64(0), np.int64(0), False
             while 48 <= c <= 57:
-                if mantissa < 100000000000000000:
+                if mantissa < ROOM:
                     mantissa = mantissa * 10 + (np.int64(c) - 48)
                 else:
                     exponent += 1
@@ -225,7 +142,7 @@ def _fill(
                 c = buffer[pos]
                 begin = pos
                 while 48 <= c <= 57:
-                    if mantissa < 100000000000000000:
+                    if mantissa < ROOM:
                         mantissa = mantissa * 10 + (np.int64(c) - 48)
                         exponent -= 1
                     else:
@@ -258,9 +175,9 @@ def _fill(
                     value = 0.0
                 elif -22 <= exponent <= 22 and mantissa <= 9007199254740992 and not cut:
                     value = mantissa / tens[-exponent] if exponent < 0 else mantissa * tens[exponent]
-                elif exponent > 308:
+                elif exponent > HIGHEST_POWER:
                     value = np.inf
-                elif exponent >= -342:
+                elif exponent >= LOWEST_POWER:
                     # mantissa, shifted to 64 bits, times T; the upper 128 of the 192 bits are `high`, `low`
                     shifted = np.uint64(mantissa)
                     shift = np.int64(0)
@@ -270,20 +187,20 @@ def _fill(
                     first, second = shifted & low_word, shifted >> half_word
                     carry = np.uint64(0)
                     for place in range(4):
-                        term = first * words[exponent + 342, place] + carry
+                        term = first * words[exponent - LOWEST_POWER, place] + carry
                         product[place] = term & low_word
                         carry = term >> half_word
                     product[4] = carry
                     carry = np.uint64(0)
                     for place in range(4):
-                        term = second * words[exponent + 342, place] + product[place + 1] + carry
+                        term = second * words[exponent - LOWEST_POWER, place] + product[place + 1] + carry
                         product[place + 1] = term & low_word
                         carry = term >> half_word
                     high = carry << half_word | product[4]
                     low = product[3] << half_word | product[2]
                     # value = mantissa53 * 2^binary after dropping `drop` bits of `high` and all of `low`
                     drop = np.int64(11) if high >= np.uint64(0x8000000000000000) else np.int64(10)
-                    binary = 128 - shift + exponents[exponent + 342] + exponent + drop
+                    binary = 128 - shift + exponents[exponent - LOWEST_POWER] + exponent + drop
                     if binary < -1074:  # a subnormal number has fewer bits
                         drop += -1074 - binary
                         binary = np.int64(-1074)
@@ -405,7 +322,7 @@ def _fill(
             for i in range(1, width):
                 bad = bad or columns[i] == columns[i - 1]
         if bad:
-            pos, status = start, 1
+            pos, status = start, REFUSED
             break
 
         y[row] = label
@@ -432,8 +349,8 @@ def _fill(
         row += 1
         line += 1
         pos += 1
-    state[0], state[1], state[2], state[3], state[4] = pos, row, line, entry, run
-    state[5], state[6], state[7], state[8] = comment, patch, qid_begin, qid_end
+    state[POSITION], state[ROW], state[LINE], state[ENTRY], state[RUN] = pos, row, line, entry, run
+    state[COMMENT], state[PATCH], state[QID_BEGIN], state[QID_END] = comment, patch, qid_begin, qid_end
     return status
 
 
