@@ -93,8 +93,9 @@ FILES = [("OHSUMED-LETOR3", "letor3"), ("OHSUMED-LETOR3", "letor4"), ("MQ2008", 
 @pytest.mark.parametrize(("collection", "convention"), [*FILES, ("MQ2008", "mslr")])
 @pytest.mark.parametrize("part", ["S1", "S4"])
 def test_every_digit_of_the_official_scripts(real_data, collection, convention, part):
-    labels, qids, features = read(real_data / collection / f"{part}.txt.xz")
-    data = ar.Dataset(features, labels, qid=qids)
+    path = real_data / collection / f"{part}.txt.xz"
+    labels, qids, features = read(path)
+    data = ar.load(path)
     scorings = [features[:, column] for column in (0, 10, 24)]
     scorings += [features.sum(axis=1), np.zeros(len(labels))]
     for scores in scorings:
@@ -102,7 +103,7 @@ def test_every_digit_of_the_official_scripts(real_data, collection, convention, 
         result = ar.evaluate(scores, data, list(means), convention=convention)
         for name, mean in means.items():
             assert f"{result.means[name]:.15g}" == f"{mean:.15g}"
-            by_qid = dict(zip(data.query_ids.tolist(), result.values[name].tolist(), strict=True))
+            by_qid = dict(zip(map(str, data.query_ids.tolist()), result.values[name].tolist(), strict=True))
             assert {qid: f"{value:.15g}" for qid, value in by_qid.items()} == {
                 qid: f"{values[name]:.15g}" for qid, values in per_query.items()
             }

@@ -156,6 +156,7 @@ def check_undefined(value: Any) -> float | str:
     raise OptionError(f"undefined: expected skip, nan or a number such as 0, 0.5 or 1, got {shown(value)}")
 
 
+# The scripts of LETOR 3.0 and 4.0 also merge documents of one id within a query; we keep every row.
 _LETOR = {
     "discount": "letor", "logarithm": "scaled", "undefined": 0.0, "ties": "row", "short": "zero", "averaging": "by-qid",
 }  # fmt: skip
@@ -183,6 +184,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "mslr": _LETOR | {"gain": _FIVE_GRADES, "relevant_at": 2.0},
     "msmarco": {"undefined": 0.0, "ties": "docid-ascending"},
+    # RankLib's MAP takes no notice of a cut-off: ask for "map", not "map@k", to agree with it.
     "ranklib": {"logarithm": "ratio", "undefined": 0.0, "ties": "row", "short": "min", "short_precision": "min"},
     # ranx keeps the order of ties in lists of up to 15 documents; its sort of longer ones is not stable.
     "ranx": {"gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "row"},

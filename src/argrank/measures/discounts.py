@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -54,18 +56,32 @@ def parts(n: int, discount: Discount, logarithm: str) -> tuple[NDArray[np.float6
         if values.shape != ranks.shape or not np.isfinite(values).all():
             raise InputError(f"discount: expected a callable that returns {n} finite numbers, got {shown(values)}")
         return values, ones
-    argument = ranks + 1.0 if discount == "log2" else np.maximum(ranks, 2.0)
+    argument = np.arange(2, n + 2) if discount == "log2" else np.maximum(np.arange(1, n + 1), 2)
     if logarithm == "log2":
-        return 1.0 / np.log2(argument), ones
+        return 1.0 / _logarithms(math.log2, n + 1)[argument], ones
     if logarithm == "divided":
-        return ones, np.log2(argument)
+        return ones, _logarithms(math.log2, n + 1)[argument]
+    natural = _logarithms(math.log, n + 1)[argument]
     if logarithm == "ratio":
-        return 1.0 / (np.log(argument) / np.log(2.0)), ones
+        return 1.0 / (natural / math.log(2.0)), ones
     if logarithm == "natural":
-        return ones, np.log(argument)
+        return ones, natural
     # The scripts do not multiply and divide by ln 2 where the discount is 1: that could change the last digit.
-    plain = argument == 2.0
-    return np.where(plain, 1.0, np.log(2.0)), np.where(plain, 1.0, np.log(argument))
+    plain = argument == 2
+    return np.where(plain, 1.0, math.log(2.0)), np.where(plain, 1.0, natural)
+
+
+def _logarithms(function: Callable[[float], float], n: int) -> NDArray[np.float64]:
+    """Return the logarithms of 0 (given as 0), 1, …, at least n, as the C library has them."""
+    return _table(function, 1 << max(6, n.bit_length()))
+
+
+@functools.lru_cache(maxsize=64)
+def _table(function: Callable[[float], float], length: int) -> NDArray[np.float64]:
+    # NumPy's own log differs from the C library's, which other tools use, in the last digit on some processors.
+    table = np.array([0.0, *(function(float(x)) for x in range(1, length))])
+    table.flags.writeable = False
+    return table
 
 
 def ideal_dcg(
