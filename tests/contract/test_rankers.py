@@ -108,8 +108,10 @@ def test_sparse_and_dense_agree(ranker, data):
     np.testing.assert_allclose(thin.predict(sparse.csr_matrix(X)), dense.predict(X), rtol=1e-4, atol=1e-5)
 
 
-def test_same_bits_for_any_number_of_threads(ranker):
-    data = ar.make_ranking(300, (40, 90), 8, random_state=5)  # several blocks of queries
+def test_same_bits_for_any_number_of_threads(ranker, monkeypatch):
+    monkeypatch.setattr("argrank.engines.local.BLOCK_ROWS", 500)  # several blocks of queries
+    monkeypatch.setattr("argrank.engines.local.SMALL_ROWS", 0)
+    data = ar.make_ranking(60, (40, 90), 8, random_state=5)
     one, two = (clone(ranker).set_params(n_jobs=n).fit(data) for n in (1, 2))
     assert one.coef_.tobytes() == two.coef_.tobytes()
     assert one.objective_ == two.objective_

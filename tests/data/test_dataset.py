@@ -165,6 +165,13 @@ def test_query_values_may_come_per_row():
         Dataset(X4, [0, 1, 0, 1], qid=["b", "a", "b", "a"], query_texts=["two", "one", "three", "one"])
 
 
+def test_a_row_may_have_no_comment_but_not_no_id():
+    data = Dataset(X4, [0, 1, 0, 1], qid=[1, 1, 2, 2], comments=["a", None, "c", None])
+    assert data.comments.tolist() == ["a", None, "c", None]
+    with pytest.raises(InputError, match="document_ids: expected an id in every row"):
+        Dataset(X4, [0, 1, 0, 1], qid=[1, 1, 2, 2], document_ids=["a", None, "c", None])
+
+
 def test_a_pickled_dataset_is_the_same():
     data = sample()
     again = pickle.loads(pickle.dumps(data))

@@ -124,7 +124,8 @@ class Dataset:
         }
         fields["y"] = np.full(n_rows, np.nan) if given["y"] is None else checks.labels(given["y"], n_rows)
         for name in ("document_ids", "comments", "sources", "titles"):
-            fields[name] = None if given[name] is None else id_array(given[name], n_rows, name)
+            gaps = name in ("comments", "titles")  # a row without a comment has None
+            fields[name] = None if given[name] is None else id_array(given[name], n_rows, name, gaps)
         fields["sample_weight"] = _optional(checks.weights, given["sample_weight"], n_rows, "sample_weight", "row")
         if queries.rows is not None:
             X = X[queries.rows]
@@ -200,7 +201,7 @@ class Dataset:
         digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
         parts = (self.X.data, self.X.indices, self.X.indptr) if self.is_sparse else (self.X,)
         for part in (*parts, self.y, self.indptr):
-            digest.update(np.ascontiguousarray(part))
+            digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
     # ---- the caller's rows ------------------------------------------------------------------------------------

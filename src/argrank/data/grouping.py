@@ -47,13 +47,15 @@ def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 
-def id_array(values: Any, n_rows: int, what: str) -> NDArray[Any]:
-    """Return ids of any type as a 1-D array without missing values; strings of Python stay objects."""
+def id_array(values: Any, n_rows: int, what: str, gaps: bool = False) -> NDArray[Any]:
+    """Return ids of any type as a 1-D array, without missing values unless ``gaps``; Python strings stay objects."""
     array = np.asarray(values) if hasattr(values, "__array__") else _array_of_sequence(values)
     if array.dtype.kind == "U" and not hasattr(values, "__array__"):
         array = array.astype(object)
     if array.ndim != 1 or len(array) != n_rows:
         raise InputError(f"{what}: expected one id for each of {n_rows} rows, got shape {array.shape}")
+    if gaps:
+        return array
     missing = array != array if array.dtype.kind in "fcmMO" else np.zeros(n_rows, bool)
     if array.dtype == object:
         missing = missing | np.array([value is None for value in array], bool)

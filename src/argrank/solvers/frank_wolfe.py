@@ -1,15 +1,57 @@
-"""Block-coordinate Frank–Wolfe (Lacoste-Julien et al. 2013), for convex risks of at least 0.
+"""Block-coordinate Frank–Wolfe with pairwise steps, for convex risks of at least 0.
 
-Minimises ``F(w) = |w|² / (2C) + risk(w)`` through its dual: every query holds one plane below its loss, a mixture of
-all planes it ever got. Asked again, a query moves its mixture towards the new plane by the step that gains most in the
-dual, which has a closed form. A pass asks every query once, in random order, and the weights change after each.
+Minimises ``F(w) = |w|² / (2C) + risk(w)`` through its dual, where every query holds a mixture of planes below its loss
+(Lacoste-Julien et al. 2013). A pass asks every query once, in random order, for its most violated plane and moves
+weight to it, by the step that gains most in the dual, from the plane of the mixture that gains least: such pairwise
+steps converge linearly where plain ones towards the new plane creep (Osokin et al. 2016). Between passes the planes
+that are known are gone over again without asking.
 """
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
+
+REPEATS = 10  # rounds over the known planes after every pass
+
+
+class _Mixture:
+    """One query's planes, gradient · w + offset, and their positive weights; it begins with the constant 0."""
+
+    def __init__(self, n_features: int, share: float) -> None:
+        self.gradients, self.offsets, self.weights = np.zeros((1, n_features)), np.zeros(1), np.full(1, share)
+
+    @property
+    def height(self) -> float:
+        return float(self.weights @ self.offsets)
+
+    def add(self, gradient: Floats, offset: float) -> int:
+        self.gradients = np.vstack([self.gradients, gradient])
+        self.offsets, self.weights = np.append(self.offsets, offset), np.append(self.weights, 0.0)
+        return len(self.offsets) - 1
+
+    def step(self, w: Floats, C: float, towards: int | None = None) -> Floats:
+        """Move weight from the lowest plane to the highest (or the given) one; return the model's new weights."""
+        heights = self.gradients @ w + self.offsets
+        high = int(np.argmax(heights)) if towards is None else towards
+        low = int(np.argmin(np.where(self.weights > 0, heights, np.inf)))
+        gain = heights[high] - heights[low]
+        if gain <= 0:
+            return w
+        difference = self.gradients[high] - self.gradients[low]
+        square = C * float(difference @ difference)
+        step = float(self.weights[low] if gain >= square * self.weights[low] else gain / square)
+        self.weights[high] += step
+        self.weights[low] -= step
+        return w - C * step * difference
+
+    def forget_unused(self) -> None:
+        used = self.weights > 0
+        if not used.all():
+            self.gradients, self.offsets, self.weights = self.gradients[used], self.offsets[used], self.weights[used]
 
 
 def minimise(
@@ -28,33 +70,32 @@ def minimise(
     """
     check_C(C)
     meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
-    shares = risk.query_shares
-    parts, offsets = np.zeros((risk.n_queries, risk.n_features)), np.zeros(risk.n_queries)
-    w, mean_w, mean_offset = np.zeros(risk.n_features), np.zeros(risk.n_features), 0.0
-    bound, n_iter, moves, reason = 0.0, 0, 0, ""
+    mixtures = [_Mixture(risk.n_features, float(share)) for share in risk.query_shares]
+    w, mean_w, mean_height = np.zeros(risk.n_features), np.zeros(risk.n_features), 0.0
+    bound, n_iter, reason = 0.0, 0, ""
     best.look(w)
     try:
         while not reason:
             for q in random.permutation(risk.n_queries):
                 _, gradient, offset = risk.query(q, w)
-                corner, height = -C * shares[q] * gradient, shares[q] * offset
-                change = corner - parts[q]
-                gain = height - offsets[q] - float(change @ w) / C
-                square = float(change @ change) / C
-                step = min(max(gain / square, 0.0), 1.0) if square > 0 else float(gain > 0)
-                parts[q] += step * change
-                offsets[q] += step * (height - offsets[q])
-                w = w + step * change
-                share = 2.0 / (moves + 2)
-                mean_w += share * (w - mean_w)
-                mean_offset += share * (float(offsets.sum()) - mean_offset)
-                moves += 1
-            w = parts.sum(axis=0)  # without the rounding of many small steps
-            for weights, height in ((w, float(offsets.sum())), (mean_w, mean_offset)):
-                bound = max(bound, height - float(weights @ weights) / (2 * C))
-                best.look(weights.copy())
+                w = mixtures[q].step(w, C, mixtures[q].add(gradient, offset))
+            begin = time.perf_counter()
+            for _ in range(REPEATS):
+                for q in random.permutation(risk.n_queries):
+                    w = mixtures[q].step(w, C)
+            for mixture in mixtures:
+                mixture.forget_unused()
+            w = -C * np.sum([mixture.weights @ mixture.gradients for mixture in mixtures], axis=0)
+            height = sum(mixture.height for mixture in mixtures)
+            meter.master_seconds += time.perf_counter() - begin
             n_iter += 1
-            reason = meter.reason(best, bound, tol, max_iter, callback, risk.n_queries)
+            share = 2.0 / (n_iter + 1)
+            mean_w, mean_height = mean_w + share * (w - mean_w), mean_height + share * (height - mean_height)
+            for weights, dual in ((w, height), (mean_w, mean_height)):
+                bound = max(bound, dual - float(weights @ weights) / (2 * C))
+                best.look(weights)
+            n_planes = sum(len(mixture.offsets) for mixture in mixtures)
+            reason = meter.reason(best, bound, tol, max_iter, callback, n_planes)
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.result(best.w, best.objective, bound, n_iter, reason)
