@@ -9,8 +9,8 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives._base import Kernels, Prepared
+from argrank.objectives.structured import staircase
 from argrank.objectives.structured.problem import Problem
-from argrank.objectives.structured.staircase import prepare_terms
 
 
 @query_kernel
@@ -107,7 +107,7 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
 def prepare(problem: Problem, data: Dataset) -> Prepared:
     """Prepare the harmonic numbers; AP@k breaks the order of the choices, so it takes the full table."""
     if problem.k is not None and problem.k < data.sizes.max():
-        return prepare_terms(problem, data)
+        return staircase.prepare(problem, data)
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1.0, data.sizes.max() + 1.0))))
     constants = np.concatenate(([problem.scaled], harmonic))
     return Kernels(data.indptr, problem.relevance(data), constants, average_precision)

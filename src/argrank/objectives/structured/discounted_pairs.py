@@ -16,11 +16,10 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError
 from argrank.measures.discounts import discounts
 from argrank.objectives._base import Floats, Kernels, Prepared
 from argrank.objectives.structured.problem import Problem
-from argrank.objectives.structured.staircase import prepare_terms
+from argrank.objectives.structured.staircase import tabulate, two_levels
 
 
 @query_kernel
@@ -58,8 +57,7 @@ def sorted_discounted_pairs(scores: Any, order: Any, gains: Any, constants: Any,
 
 def prepare(problem: Problem, data: Dataset) -> Prepared:
     """Prepare the full table with the bads weighted by the measure's discount, without its cut-off."""
-    _require_two_levels(problem, data)
-    return prepare_terms(problem, data, _weights(problem, data))
+    return tabulate(problem, data.indptr, two_levels(problem, data), _weights(problem, data))
 
 
 def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
@@ -70,12 +68,3 @@ def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
 
 def _weights(problem: Problem, data: Dataset) -> Floats:
     return discounts(int(data.sizes.max()), problem.discount)
-
-
-def _require_two_levels(problem: Problem, data: Dataset) -> None:
-    levels = problem.levels(data)
-    if levels.max() > 1:
-        raise InputError(
-            f"{problem.name}: expected two levels of gain a query on the map 'discounted-pairs', got "
-            f"{levels.max() + 1:.0f}; set gain='binary'"
-        )

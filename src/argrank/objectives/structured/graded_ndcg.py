@@ -9,7 +9,7 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
-from argrank.objectives._base import Floats, Integers, Kernels, Prepared
+from argrank.objectives._base import Integers
 from argrank.objectives.structured.counts import MAX_STATES, count_states
 from argrank.objectives.structured.problem import Problem
 
@@ -169,11 +169,9 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     return loss
 
 
-def prepare(problem: Problem, data: Dataset, gains: Floats, sizes: Integers) -> Prepared:
-    """Check that no query has too many states; ``sizes`` are those of its levels."""
-    longest = int(data.sizes.max())
-    k = longest if problem.k is None else min(problem.k, longest)
-    n_states = count_states(sizes, k)
+def check_states(problem: Problem, data: Dataset, sizes: Integers) -> None:
+    """Refuse data with a graded query whose table would be too large; ``sizes`` are those of the levels."""
+    n_states = count_states(sizes, int(data.sizes.max()) if problem.k is None else problem.k)
     n_states[(sizes > 0).sum(axis=1) <= 2] = 0  # those take another oracle
     worst = int(n_states.argmax())
     if n_states[worst] > MAX_STATES:
@@ -182,4 +180,3 @@ def prepare(problem: Problem, data: Dataset, gains: Floats, sizes: Integers) -> 
             f"labels, got {n_states[worst]:,} (query {data.query_ids[worst]}: {(sizes[worst] > 0).sum()} levels, "
             f"k={problem.k}); use a smaller k, fewer levels (gain='binary', a gain table), or dorm"
         )
-    return Kernels(data.indptr, gains, np.concatenate(([problem.scaled], problem.worth(k))), graded_ndcg)

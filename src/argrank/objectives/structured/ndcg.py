@@ -8,7 +8,7 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.objectives._base import Kernels, Prepared
+from argrank.objectives._base import Floats, Integers, Kernels, Prepared
 from argrank.objectives.structured import graded_ndcg, ndcg_unclipped
 from argrank.objectives.structured.counts import level_sizes
 from argrank.objectives.structured.problem import Problem
@@ -125,23 +125,20 @@ def prepare(problem: Problem, data: Dataset) -> Prepared:
     gains = problem.gains(data)
     sizes = level_sizes(problem.levels(data), data.indptr)
     n_levels = (sizes > 0).sum(axis=1)
-    k = problem.k
-    no_cut = np.full(data.n_queries, k is None) if k is None else (data.sizes <= k) & (k > SMALL)
+    k, longest = problem.k, int(data.sizes.max())
+    no_cut = np.full(data.n_queries, True) if k is None else (data.sizes <= k) & (k > SMALL)
     route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
-    pairless = n_levels < 2
-    if not pairless.all():
-        route[pairless] = np.bincount(route[~pairless]).argmax()  # any will do: no runs of their own
+    graded_ndcg.check_states(problem, data, sizes)
+    depth = longest if k is None else min(k, longest)
+    constants = np.concatenate(([problem.scaled], problem.worth(depth)))
 
-    def triangle() -> Prepared:
-        depth = int(data.sizes.max()) if k is None else min(k, int(data.sizes.max()))
-        constants = np.concatenate(([problem.scaled], problem.worth(depth)))
-        return Kernels(data.indptr, gains, constants, ndcg_triangle)
+    def triangle(indptr: Integers, own: Floats) -> Prepared:
+        return Kernels(indptr, own, constants, ndcg_triangle)
 
-    return choose(
-        (
-            triangle,
-            lambda: ndcg_unclipped.prepare(problem, data, gains),
-            lambda: graded_ndcg.prepare(problem, data, gains, sizes),
-        ),
-        route,
-    )
+    def unclipped(indptr: Integers, own: Floats) -> Prepared:
+        return ndcg_unclipped.prepare(problem, indptr, own)
+
+    def graded(indptr: Integers, own: Floats) -> Prepared:
+        return Kernels(indptr, own, constants, graded_ndcg.graded_ndcg)
+
+    return choose((triangle, unclipped, graded), route, data.indptr, gains)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from argrank._jit import query_kernel
-from argrank.data.dataset import Dataset
-from argrank.objectives._base import Floats, Kernels, Prepared
+from argrank.objectives._base import Floats, Integers, Kernels, Prepared
 from argrank.objectives.structured.problem import Problem
-from argrank.objectives.structured.staircase import prepare_terms
+from argrank.objectives.structured.staircase import tabulate
 
 
 @query_kernel
@@ -117,13 +116,12 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
     return max(loss, 0.0)
 
 
-def prepare(problem: Problem, data: Dataset, gains: Floats) -> Prepared:
+def prepare(problem: Problem, indptr: Integers, gains: Floats) -> Prepared:
     """Look at the discounts: convex, convex but for the first step (two cases), or anything else (full table)."""
-    longest = int(data.sizes.max())
-    worth = problem.worth(longest)
+    worth = problem.worth(int(np.diff(indptr).max()))
     steps = np.diff(-worth)
     rises = np.diff(steps) > 1e-15
     if rises[1:].any():
-        return prepare_terms(problem, data)
+        return tabulate(problem, indptr, gains)
     n_cases = 2.0 if rises.any() else 1.0
-    return Kernels(data.indptr, gains, np.concatenate(([problem.scaled, n_cases], worth)), ndcg_unclipped)
+    return Kernels(indptr, gains, np.concatenate(([problem.scaled, n_cases], worth)), ndcg_unclipped)

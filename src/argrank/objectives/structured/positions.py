@@ -10,8 +10,6 @@ the best DCG: an assignment problem, which these routes solve exactly in microse
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +24,7 @@ from argrank.objectives.structured.position_assignment import position_assignmen
 from argrank.objectives.structured.position_counts import position_counts
 from argrank.objectives.structured.position_reference import reference_coefficients
 from argrank.objectives.structured.problem import Problem
-from argrank.objectives.structured.routes import choose
+from argrank.objectives.structured.routes import Builder, choose
 
 
 def prepare(problem: Problem, data: Dataset) -> Prepared:
@@ -67,11 +65,12 @@ def best_assignment(data: Dataset, gains: Floats, levels: Floats, decay: Floats,
     assignment_cost = 0.7 * n_ranks * n_ranks * np.minimum(sizes, n_ranks[:, None]).sum(axis=1)
     route = ((table_cost > assignment_cost) | (n_states > MAX_STATES)).astype(np.int64)
 
-    def kernel(function: LazyKernel, k: int) -> Callable[[], Prepared]:
+    def builder(kernel: LazyKernel, k: int) -> Builder:
         constants = np.concatenate(([float(k), float(len(decay))], decay, worth[:k]))
-        return lambda: Kernels(data.indptr, gains, constants, function)
+        return lambda indptr, own: Kernels(indptr, own, constants, kernel)
 
-    return choose((kernel(position_counts, measured), kernel(position_assignment, needed)), route)
+    table, assignment = builder(position_counts, measured), builder(position_assignment, needed)
+    return choose((table, assignment), route, data.indptr, gains)
 
 
 class BySort(Prepared):

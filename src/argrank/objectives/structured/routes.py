@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from argrank.objectives._base import Floats, Integers, Prepared
 
+#: Prepares an oracle for some queries alone: their offsets and gains.
+Builder = Callable[[Integers, Floats], Prepared]
+
+
+def choose(builders: Sequence[Builder], route: Integers, indptr: Integers, gains: Floats) -> Prepared:
+    """Send every query to the oracle of its number; one that serves all queries needs no routes."""
+    if (route == route[0]).all():
+        return builders[int(route[0])](indptr, gains)
+    return Routes(builders, route, indptr, gains)
+
 
 class Routes(Prepared):
-    """Several prepared oracles and, for every query, the number of the one that serves it.
+    """Several oracles, each prepared for the queries it serves.
 
-    Adjacent queries of one oracle are evaluated together.
+    The rows of a block are gathered oracle by oracle, so that each is entered once a block: short runs of queries would
+    pay for entering compiled code again and again.
     """
 
-    def __init__(self, oracles: Sequence[Prepared], route: Integers) -> None:
-        self.indptr, self.ranks = oracles[0].indptr, any(oracle.ranks for oracle in oracles)
-        self._oracles, self._route = oracles, route
+    def __init__(self, builders: Sequence[Builder], route: Integers, indptr: Integers, gains: Floats) -> None:
+        self.indptr, self._route = indptr, route
+        sizes = np.diff(indptr)
+        self._row_route = np.repeat(route, sizes)
+        self._oracles: dict[int, Prepared] = {}
+        self._number = np.empty(len(route), np.int64)  # of a query among those of its oracle
+        for chosen in np.unique(route).tolist():
+            mine = route == chosen
+            self._number[mine] = np.arange(mine.sum())
+            offsets = np.concatenate(([0], np.cumsum(sizes[mine])))
+            self._oracles[chosen] = builders[chosen](offsets, gains[self._row_route == chosen])
+        self.ranks = any(oracle.ranks for oracle in self._oracles.values())
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
-        """Evaluate run by run."""
+        """Evaluate oracle by oracle."""
         route = self._route[first:last]
-        borders = [0, *(np.flatnonzero(np.diff(route)) + 1).tolist(), last - first]
+        row_route = self._row_route[self.indptr[first] : self.indptr[last]]
         losses = np.empty(last - first)
-        offset = self.indptr[first]
-        for a, b in itertools.pairwise(borders):
-            rows = slice(self.indptr[first + a] - offset, self.indptr[first + b] - offset)
-            losses[a:b] = self._oracles[route[a]].evaluate(
-                first + a, first + b, scores[rows], order[rows], gradient[rows]
-            )
+        for chosen, oracle in self._oracles.items():
+            queries = np.flatnonzero(route == chosen)
+            if len(queries) == 0:
+                continue
+            rows = np.flatnonzero(row_route == chosen)
+            start, own = self._number[first + queries[0]], np.empty(len(rows))
+            own_order = order[rows] if len(order) > 0 else order
+            losses[queries] = oracle.evaluate(start, start + len(queries), scores[rows], own_order, own)
+            gradient[rows] = own
         return losses
-
-
-def choose(oracles: Sequence[Callable[[], Prepared]], route: Integers) -> Prepared:
-    """Prepare the oracles that some query takes; a single one needs no routes."""
-    used = np.unique(route)
-    prepared: list[Prepared] = [oracles[number]() for number in used.tolist()]
-    if len(used) == 1:
-        return prepared[0]
-    return Routes(prepared, np.searchsorted(used, route))

@@ -9,7 +9,7 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
-from argrank.objectives._base import Floats, Kernels, Prepared
+from argrank.objectives._base import Floats, Integers, Kernels, Prepared
 from argrank.objectives.structured.problem import GIVEN_TERMS, Problem
 
 
@@ -122,12 +122,30 @@ def _measure_terms(problem: Problem, index: Floats, rank: Floats) -> Floats:
     return terms if problem.k is None else np.where(rank < problem.k, terms, 0.0)
 
 
-def prepare_terms(problem: Problem, data: Dataset, weights: Floats | None = None) -> Prepared:
+def prepare(problem: Problem, data: Dataset) -> Prepared:
+    """Prepare the full table for two levels of documents."""
+    return tabulate(problem, data.indptr, two_levels(problem, data))
+
+
+def two_levels(problem: Problem, data: Dataset) -> Floats:
+    """Return gains whose two values differ by the factor of the loss terms."""
+    if problem.kind not in ("nDCG", "DCG", "P", "WTA"):
+        return problem.relevance(data)
+    levels = problem.levels(data)
+    if levels.max() > 1:
+        raise InputError(
+            f"{problem.name}: expected two levels of gain a query on the map {problem.feature_map!r}, got "
+            f"{levels.max() + 1:.0f}; set gain='binary'"
+        )
+    return problem.gains(data)
+
+
+def tabulate(problem: Problem, indptr: Integers, gains: Floats, weights: Floats | None = None) -> Prepared:
     """Tabulate the loss terms for every number of goods; ``weights`` are those of the bads by their rank among bads."""
-    gains = problem.gains(data) if problem.kind in ("nDCG", "DCG", "P", "WTA") else problem.relevance(data)
-    lowest = np.minimum.reduceat(gains, data.indptr[:-1])
-    n_goods = np.add.reduceat((gains > np.repeat(lowest, data.sizes)).astype(np.int64), data.indptr[:-1])
-    n_bads = data.sizes - n_goods
+    sizes = np.diff(indptr)
+    lowest = np.minimum.reduceat(gains, indptr[:-1])
+    n_goods = np.add.reduceat((gains > np.repeat(lowest, sizes)).astype(np.int64), indptr[:-1])
+    n_bads = sizes - n_goods
     n_sizes = int(n_goods.max()) + 1
     offsets, widths = np.zeros(n_sizes), np.zeros(n_sizes)
     tables = []
@@ -141,4 +159,4 @@ def prepare_terms(problem: Problem, data: Dataset, weights: Floats | None = None
         start += table.size
         tables.append(table.ravel())
     head = ([problem.scaled, float(len(weights))], weights, [float(n_sizes)], offsets, widths)
-    return Kernels(data.indptr, gains, np.concatenate((*head, *tables)), staircase)
+    return Kernels(indptr, gains, np.concatenate((*head, *tables)), staircase)
