@@ -126,8 +126,8 @@ def test_options_reach_the_readers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("a.csv", {"n_features": 3}, "sparse and n_features are options of LETOR text, got them for a csv file"),
-        ("a.csv", {"sparse": True}, "sparse and n_features are options of LETOR text, got them for a csv file"),
+        ("a.csv", {"n_features": 3}, "options of LETOR text, got them for a csv file"),
+        ("a.csv", {"sparse": True}, "options of LETOR text, got them for a csv file"),
         ("a.txt", {"columns": {"a": "qid"}}, "columns is an option of tables with named columns"),
         ("a.txt", {"format": "parket"}, "unknown format 'parket'; did you mean parquet"),
         ("a.qrels", {}, "a TREC qrels file has no features"),

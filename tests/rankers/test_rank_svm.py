@@ -112,10 +112,33 @@ def test_a_start_saves_work():
     np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-5)
 
 
+def test_the_plain_hinge_is_svm_auc_on_another_scale():
+    # one query: the mean over M pairs with margin 1/2 is the sum with margin 1, at half the weights
+    data = ar.make_ranking(1, 40, 5, noise=1.0, random_state=1)
+    n_pairs, C = len(pairs_of(data)), 0.05
+    hinge = ar.make_ranker("rank-svm", loss="hinge", C=C, tol=1e-8).fit(data)
+    auc = ar.make_ranker("svm-auc", C=C * n_pairs / 4, tol=1e-8).fit(data)
+    i, j = pairs_of(data).T
+    by_hand = 0.5 * hinge.coef_ @ hinge.coef_ + C * np.maximum(0, 1 - (data.X[i] - data.X[j]) @ hinge.coef_).sum()
+    assert hinge.objective_ == pytest.approx(by_hand, rel=1e-9)
+    assert C * n_pairs * auc.objective_ == pytest.approx(hinge.objective_, rel=1e-6)
+    np.testing.assert_allclose(2 * auc.coef_, hinge.coef_, rtol=1e-3)
+    assert 0 <= hinge.gap_ <= 1e-7 * hinge.objective_
+
+
+def test_the_plain_hinge_takes_preferences():
+    data = ar.make_ranking(20, (3, 12), 4, random_state=0)
+    by_label = ar.make_ranker("rank-svm", loss="hinge", tol=1e-7).fit(data)
+    clicks = ar.Dataset(data.X, group=data.sizes, preferences=pairs_of(data))
+    by_pairs = ar.make_ranker("rank-svm", loss="hinge", tol=1e-7).fit(clicks)
+    assert by_pairs.objective_ == pytest.approx(by_label.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared", "hinge"])
 @pytest.mark.parametrize("C", [0, -1, float("nan"), float("inf")])
-def test_a_senseless_C_is_refused(C):
+def test_a_senseless_C_is_refused(C, loss):
     with pytest.raises(OptionError, match="C: expected a positive number"):
-        ar.make_ranker("rank-svm", C=C).fit(ar.make_ranking(5, 5, 3))
+        ar.make_ranker("rank-svm", C=C, loss=loss).fit(ar.make_ranking(5, 5, 3))
 
 
 def test_an_unknown_loss_is_refused():

@@ -37,6 +37,7 @@ def load(
     dtype: Any = None,
     sparse: bool | str = "auto",
     n_features: int | None = None,
+    feature_base: int | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> Dataset:
@@ -61,6 +62,8 @@ def load(
         Whether LETOR text becomes a CSR matrix; "auto" decides by how many values are given.
     n_features : int, optional
         Number of features of LETOR text, where the file may not mention the last ones.
+    feature_base : 0 or 1, optional
+        Number of the first feature in LETOR text; by default 0 where a feature 0 occurs, else 1.
     n_jobs : int, optional
         Threads that read LETOR text.
     progress : bool
@@ -74,13 +77,21 @@ def load(
         )
     _check_is_file(path)
     if kind in TABLES:
-        if sparse != "auto" or n_features is not None:
-            raise OptionError(f"sparse and n_features are options of LETOR text, got them for a {kind} file")
+        if sparse != "auto" or n_features is not None or feature_base is not None:
+            raise OptionError(
+                f"sparse, n_features and feature_base are options of LETOR text, got them for a {kind} file"
+            )
         return read_table(path, kind, columns=columns, dtype=dtype)
     if columns is not None:
         raise OptionError("columns is an option of tables with named columns, got it for LETOR text")
     return read_letor(
-        path, dtype=dtype or "float64", sparse=sparse, n_features=n_features, n_jobs=n_jobs, progress=progress
+        path,
+        dtype=dtype or "float64",
+        sparse=sparse,
+        n_features=n_features,
+        feature_base=feature_base,
+        n_jobs=n_jobs,
+        progress=progress,
     )
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from argrank.errors import OptionError, unknown_name
 from argrank.objectives._base import Objective
-from argrank.objectives.pairwise import SquaredHinge
 from argrank.objectives.pointwise import SquaredError
+from argrank.objectives.rank_svm import PairwiseHinge
 from argrank.objectives.structured.combo import SVMcombo
 from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "dorm": DORM,
-    "rank-svm": SquaredHinge,
+    "rank-svm": PairwiseHinge,
     "regression": SquaredError,
     "svm-auc": SVMauc,
     "svm-combo": SVMcombo,

@@ -192,9 +192,13 @@ class ExplicitPairs(Prepared):
         pairs = slice(self._starts[first], self._starts[last])
         better, worse = self._better[pairs] - self.indptr[first], self._worse[pairs] - self.indptr[first]
         hinge = np.maximum(0.0, 1.0 - (scores[better] - scores[worse]))
-        slope = self._weight[pairs] * hinge
-        gradient[:] = 2.0 * (_totals(worse, slope, len(gradient)) - _totals(better, slope, len(gradient)))
-        return _totals(self._query[pairs] - first, slope * hinge, last - first)
+        losses, slope = self._loss_and_slope(hinge, self._weight[pairs])
+        gradient[:] = _totals(worse, slope, len(gradient)) - _totals(better, slope, len(gradient))
+        return _totals(self._query[pairs] - first, losses, last - first)
+
+    @staticmethod
+    def _loss_and_slope(hinge: Floats, weight: Floats) -> tuple[Floats, Floats]:
+        return weight * hinge**2, 2.0 * weight * hinge
 
     def curve(self, first: int, last: int, scores: Floats, order: Integers, direction: Floats, product: Floats) -> None:
         """Sum the weighted differences of the direction over the active pairs."""

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 #: Registered learners: name -> module and class. The command line, the contract tests and the docs follow from it.
 RANKERS = {
+    "dorm": ("argrank.rankers.dorm", "DORM"),
     "rank-svm": ("argrank.rankers.rank_svm", "RankSVM"),
     "regression": ("argrank.rankers.regression", "Regression"),
     "svm-auc": ("argrank.rankers.svm_auc", "SVMauc"),
+    "svm-combo": ("argrank.rankers.svm_combo", "SVMcombo"),
     "svm-map": ("argrank.rankers.svm_map", "SVMmap"),
     "svm-mrr": ("argrank.rankers.svm_mrr", "SVMmrr"),
     "svm-ndcg": ("argrank.rankers.svm_ndcg", "SVMndcg"),

@@ -1,7 +1,8 @@
-"""RankSVM: pairwise squared hinge, minimised by truncated Newton without ever forming a pair."""
+"""RankSVM: the pairwise hinge, squared or plain, minimised without ever forming a pair."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,12 +10,12 @@ from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.errors import OptionError
 from argrank.objectives import objective
 from argrank.objectives._base import Objective
 from argrank.rankers._base import BaseRanker, Outcome
 from argrank.rankers._trace import Watcher
-from argrank.solvers import newton
+from argrank.solvers import bundle, newton
+from argrank.solvers._result import check_C
 
 
 class RankSVM(BaseRanker):
@@ -23,19 +24,21 @@ class RankSVM(BaseRanker):
     The pairs are all documents i, j of one query with label i > label j, or the data's ``preferences``. The sum is
     over all pairs of all queries, as in Lee & Lin (2014), so their C is ours; where a paper divides by the number of
     pairs, as LETOR's runs do, divide C. Objective, gradient and Hessian products cost O(n log n) a query.
+    ``loss="hinge"`` leaves the square out, as svm_rank does; it is then SVMauc on another scale.
 
     Parameters
     ----------
     C : float
         Weight of the pairs against the regulariser.
-    loss : "squared"
-        The pairwise loss.
+    loss : "squared" or "hinge"
+        The loss of a pair; the squared one is minimised by truncated Newton, the plain one by a bundle method.
     measure : str
         What ``score`` and the validation column of ``trace_`` report; it does not enter the training.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
-    tol : float
-        Stop when the gradient norm is this share of the norm at w = 0.
+    tol : float, optional
+        Squared hinge: stop when the gradient norm is this share of the norm at w = 0 (default 1e-6). Plain hinge: when
+        the duality gap is this share of the objective (default 1e-3).
     max_iter : int
         At most so many passes over the data.
     n_jobs : int, optional
@@ -61,7 +64,7 @@ class RankSVM(BaseRanker):
         loss: str = "squared",
         measure: Any = "ndcg@10",
         normalise: str | None = None,
-        tol: float = 1e-6,
+        tol: float | None = None,
         max_iter: int = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -76,11 +79,14 @@ class RankSVM(BaseRanker):
         self.verbose = verbose
 
     def _objective(self) -> Objective:
-        if self.loss != "squared":
-            raise OptionError(f"loss: expected 'squared', got {self.loss!r}")
-        return objective("rank-svm")
+        return objective("rank-svm", loss=self.loss)
 
     def _train(self, data: Dataset, watcher: Watcher, start: NDArray[np.float64] | None) -> Outcome:
         risk = LocalRisk(data, self._objective(), self.n_jobs)
-        result = newton.minimise(risk, self.C, self.tol, self.max_iter, start, watcher)
-        return Outcome.of(result)
+        if self.loss == "squared":
+            tol = 1e-6 if self.tol is None else self.tol
+            return Outcome.of(newton.minimise(risk, self.C, tol, self.max_iter, start, watcher))
+        check_C(self.C)
+        scale = self.C * data.n_queries  # |w|²/2 + C Q risk is this times what the bundle method minimises
+        result = bundle.minimise(risk, scale, 1e-3 if self.tol is None else self.tol, self.max_iter, start, watcher)
+        return Outcome.of(replace(result, objective=scale * result.objective, gap=scale * result.gap))

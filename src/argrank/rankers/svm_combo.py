@@ -16,12 +16,16 @@ class SVMcombo(StructuredRanker):
     ----------
     C : float
         Weight of the slacks against the regulariser, as in the paper.
-    measures : sequence
-        The measures that are optimised together, each on the map of its own learner.
-    weights : sequence of float, or array of shape (n_queries, n_measures), optional
-        Weight of every measure, or of every measure in every query.
+    measures : sequence of measures or structured objectives
+        What is optimised together; a measure by name takes the map of its own learner.
+    weights : number, sequence of one weight per measure, or array of shape (n_queries, n_measures)
+        The array gives every query its own, so that navigational queries may train on MRR, others on NDCG.
     slacks : "separate" or "shared"
         The sum of the measures' hinges, or the largest of them.
+    discount : "log2", "letor" or callable
+        Discount of the ranks; "letor" is the paper's.
+    gain : "exp2", "linear", "binary", table or callable
+        Gain of a label.
     relevant_at : float
         Smallest label of a good document.
     bound : "convex" or "tight"
@@ -44,15 +48,25 @@ class SVMcombo(StructuredRanker):
 
     learner: ClassVar[str] = "svm-combo"
     measure: Any = "ndcg@10"  # what score and validation report
-    objective_parameters: ClassVar[tuple[str, ...]] = ("measures", "weights", "slacks", "relevant_at", "bound")
+    objective_parameters: ClassVar[tuple[str, ...]] = (
+        "measures",
+        "weights",
+        "slacks",
+        "discount",
+        "gain",
+        "relevant_at",
+        "bound",
+    )
 
     def __init__(
         self,
         *,
         C: float = 1.0,
         measures: Any = ("ndcg@10", "map", "mrr@10"),
-        weights: Any = None,
+        weights: Any = 1.0,
         slacks: str = "separate",
+        discount: Any = "log2",
+        gain: Any = "exp2",
         relevant_at: float = 1.0,
         bound: str = "convex",
         solver: str = "auto",
@@ -67,6 +81,8 @@ class SVMcombo(StructuredRanker):
         self.measures = measures
         self.weights = weights
         self.slacks = slacks
+        self.discount = discount
+        self.gain = gain
         self.relevant_at = relevant_at
         self.bound = bound
         self.solver = solver

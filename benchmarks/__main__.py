@@ -1,0 +1,25 @@
+"""``make bench``: every benchmark of this folder, one after the other, or those named on the command line."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import time
+
+import benchmarks
+
+
+def main(chosen: list[str]) -> None:
+    names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")]
+    unknown = set(chosen) - set(names)
+    if unknown:
+        sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    for name in chosen or names:
+        print(f"\n=== {name} ===", flush=True)
+        begin = time.perf_counter()
+        importlib.import_module(f"benchmarks.{name}").run()
+        print(f"({time.perf_counter() - begin:.0f} s)", flush=True)
+
+
+main(sys.argv[1:])

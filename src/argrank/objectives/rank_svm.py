@@ -1,0 +1,90 @@
+"""RankSVM's two losses: the squared hinge of a pair, and the plain one, which is SVMauc's on another scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
+from argrank.objectives._base import (
+    Floats,
+    Integers,
+    Kernels,
+    Objective,
+    Prepared,
+    refuse_row_weights,
+    require_labels,
+)
+from argrank.objectives.pairwise import ExplicitPairs, SquaredHinge, level_numbers
+from argrank.objectives.structured.auc import independent_pairs
+
+LOSSES = ("squared", "hinge")
+
+
+@dataclass(frozen=True)
+class PairwiseHinge(Objective):
+    """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))``, squared or not.
+
+    Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them.
+    """
+
+    name: ClassVar[str] = "rank-svm"
+
+    loss: str = "squared"
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise OptionError(f"loss: expected {' or '.join(map(repr, LOSSES))}, got {self.loss!r}")
+
+    @property
+    def second_order(self) -> bool:  # type: ignore[override]
+        """Whether there is a Hessian: the plain hinge has none."""
+        return self.loss == "squared"
+
+    def prepare(self, data: Dataset) -> Prepared:
+        """Prepare the loss on graded labels or on given preferences."""
+        if self.loss == "squared":
+            return SquaredHinge().prepare(data)
+        refuse_row_weights(data, self.name)
+        if data.preferences is not None:
+            return ExplicitHinge(data.indptr, data.preferences)
+        return GradedHinge(data.indptr, level_numbers(require_labels(data, self.name), data.indptr))
+
+
+class GradedHinge(Prepared):
+    """SVMauc is the mean over the M pairs of ``max(0, 1 - 2 (s_i - s_j))``: the sum is M times that at s / 2."""
+
+    ranks = True
+
+    def __init__(self, indptr: Integers, levels: Floats) -> None:
+        self.indptr = indptr
+        self._auc = Kernels(indptr, levels, np.ones(1), independent_pairs)
+        self._n_pairs = _n_pairs(indptr, levels)
+
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Rescale SVMauc's losses and gradients."""
+        n_pairs = self._n_pairs[first:last]
+        losses = self._auc.evaluate(first, last, 0.5 * scores, order, gradient)
+        gradient *= 0.5 * np.repeat(n_pairs, np.diff(self.indptr[first : last + 1]))
+        return losses * n_pairs
+
+
+class ExplicitHinge(ExplicitPairs):
+    """The plain hinge on given preferences."""
+
+    @staticmethod
+    def _loss_and_slope(hinge: Floats, weight: Floats) -> tuple[Floats, Floats]:
+        return weight * hinge, weight * (hinge > 0)
+
+
+def _n_pairs(indptr: Integers, levels: Floats) -> Floats:
+    """Return, for every query, how many pairs of its documents are of different level."""
+    sizes = np.diff(indptr).astype(np.float64)
+    n_levels = int(levels.max()) + 1
+    cell = np.repeat(np.arange(len(sizes)), np.diff(indptr)) * n_levels + levels.astype(np.int64)
+    equal = np.bincount(cell, minlength=len(sizes) * n_levels).reshape(len(sizes), n_levels).astype(np.float64)
+    counts: Floats = 0.5 * (sizes**2 - (equal**2).sum(axis=1))
+    return counts
