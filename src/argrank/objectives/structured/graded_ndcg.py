@@ -1,4 +1,4 @@
-"""NDCG@k of graded labels on the pairs map: a table over how many documents of each level are in the top k."""
+"""NDCG@k of graded labels on the pairs map: the best way through the numbers of documents placed of each level."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from argrank.objectives.structured.problem import Problem
 
 @query_kernel
 def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
-    """Find the most violated ranking over C(k+L, L) states at most; constants: scaled, then D(0 … k - 1).
+    """Find the most violated ranking among C(k+L, L) states at most; constants: scaled, then D(0 … k - 1).
 
     Inside a level the worst ranking is sorted by score and past rank k it is sorted altogether, so the state after p
     ranks is the number of documents placed of each level. Against the ranking by score, placing document i next
-    inverts the pairs with all documents of other levels that score higher and are not yet placed; a placed one gains
-    D(p). The best way to each state is found from the states before it, in lexicographic order.
+    inverts the pairs with all documents of other levels that score higher and are not yet placed, and gains D(p).
+
+    States are visited best first, by their value plus what the rest could bring if no pair were inverted: the lowest
+    gains first. That bound never rises along a way, so the first full state is the best (A*, Hart et al. 1968), found
+    after a few of a hundred states as a rule.
     """
     n = len(scores)
     mean = 0.0
@@ -43,8 +46,11 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     weight = 2.0 / n_pairs if constants[0] == 1.0 else 2.0
     k = min(len(constants) - 1, n)
     cap = np.minimum(size, k)
+    discount_sum = np.zeros(k + 1)
+    for rank in range(k):
+        discount_sum[rank + 1] = discount_sum[rank] + constants[1 + rank]
 
-    # The top documents of each level, and how much higher-scoring documents of other levels exceed them.
+    # The top documents of each level, and by how much higher-scoring documents of other levels exceed them.
     top, excess = np.empty((n_levels, k)), np.empty((n_levels, k))
     seen, seen_sum = np.zeros(n_levels, np.int64), np.zeros(n_levels)
     for place in range(n):
@@ -59,18 +65,11 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
             excess[one, seen[one]] = total
         seen[one] += 1
         seen_sum[one] += score
-    # Of that, what the first m documents of another level account for.
-    part = np.zeros((n_levels, k, n_levels, k + 1))
-    for one in range(n_levels):
-        for i in range(cap[one]):
-            for other in range(n_levels):
-                for m in range(cap[other]):
-                    higher = max(top[other, m] - top[one, i], 0.0) if other != one else 0.0
-                    part[one, i, other, m + 1] = part[one, i, other, m] + higher
 
-    # before[l, r, m]: states that come before, when level l may still take r documents and takes m.
+    # Numbers of states, in lexicographic order: before[l, r, m] states come before, when level l may still take r
+    # documents and takes m.
     following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
-    before = np.zeros((n_levels, k + 2, k + 2), np.int64)
+    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
     for one in range(n_levels - 1, -1, -1):
         for room in range(k + 1):
             for m in range(min(cap[one], room) + 1):
@@ -79,70 +78,90 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
             following[room] = before[one, room, min(cap[one], room) + 1]
     n_states = following[k]
 
-    value, taken = np.empty(n_states), np.empty(n_states, np.int8)
-    state, left = np.zeros(n_levels, np.int64), np.empty(n_levels + 1, np.int64)
-    left[:] = k
-    value[0] = 0.0
-    champion, final = -np.inf, 0
-    for number in range(1, n_states):
-        one = n_levels - 1  # the next state in lexicographic order
-        while state[one] == min(cap[one], left[one]):
-            state[one] = 0
-            one -= 1
-        state[one] += 1
-        for later in range(one, n_levels):
-            left[later + 1] = left[later] - state[later]
-        placed = k - left[n_levels]
-        best, choice, shifted = -np.inf, 0, 0
-        ahead = number  # number of the state less what its levels from `one` on contribute
-        for one in range(n_levels - 1, -1, -1):
-            here = before[one, left[one], state[one]]
-            ahead -= here
-            if state[one] > 0:
-                i = state[one] - 1
-                previous = ahead + before[one, left[one], i] + shifted
-                inverted = excess[one, i]
-                for other in range(n_levels):
-                    inverted -= part[one, i, other, state[other]]
-                trial = value[previous] - weight * inverted - worth[one] * constants[placed]
-                if trial > best:
-                    best, choice = trial, one
-            shifted += before[one, left[one] + 1, state[one]]
-        value[number], taken[number] = best, choice
-        if placed == k and best > champion:
-            champion, final = best, number
+    value, taken, closed = np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_)
+    counts = np.zeros((n_states, n_levels), np.int32)
+    heap_key, heap = np.empty(n_states * n_levels + 1), np.empty(n_states * n_levels + 1, np.int64)
+    state, left = np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64)
+    value[0], heap[0], heap_key[0] = 0.0, 0, 0.0
+    waiting, final = 1, 0
+    while waiting > 0:
+        number = heap[0]  # the most promising state; the last of the heap sinks from its place
+        waiting -= 1
+        key, moved, spot = heap_key[waiting], heap[waiting], 0
+        while 2 * spot + 1 < waiting:
+            child = 2 * spot + 1
+            if child + 1 < waiting and heap_key[child + 1] > heap_key[child]:
+                child += 1
+            if heap_key[child] <= key:
+                break
+            heap_key[spot], heap[spot] = heap_key[child], heap[child]
+            spot = child
+        heap_key[spot], heap[spot] = key, moved
+        if closed[number]:
+            continue
+        closed[number] = True
+        placed = 0
+        for one in range(n_levels):
+            state[one] = counts[number, one]
+            left[one] = k - placed
+            placed += state[one]
+        if placed == k:
+            final = number
+            break
+        for one in range(n_levels):
+            if state[one] == cap[one]:
+                continue
+            score = top[one, state[one]]
+            inverted = excess[one, state[one]]
+            for other in range(n_levels):
+                if other != one:
+                    for i in range(state[other]):
+                        if top[other, i] <= score:
+                            break
+                        inverted -= top[other, i] - score
+            worth_there = value[number] - weight * inverted - worth[one] * constants[1 + placed]
+            successor = before[one, left[one], state[one] + 1]
+            for other in range(n_levels):
+                if other < one:
+                    successor += before[other, left[other], state[other]]
+                elif other > one:
+                    successor += before[other, left[other] - 1, state[other]]
+            if closed[successor] or worth_there <= value[successor]:
+                continue
+            value[successor], taken[successor] = worth_there, one
+            hope, rank = worth_there, placed + 1  # the rest at its best: the lowest gains first
+            for other in range(n_levels):
+                counts[successor, other] = state[other] + (other == one)
+                more = min(size[other] - counts[successor, other], k - rank)
+                hope -= worth[other] * (discount_sum[rank + more] - discount_sum[rank])
+                rank += more
+            spot = waiting
+            waiting += 1
+            while spot > 0 and heap_key[(spot - 1) // 2] < hope:
+                heap_key[spot], heap[spot] = heap_key[(spot - 1) // 2], heap[(spot - 1) // 2]
+                spot = (spot - 1) // 2
+            heap_key[spot], heap[spot] = hope, successor
 
-    # Back to the beginning: the number of the state is decoded level by level, then walked down.
-    rest = final
-    left[0] = k
+    # Back to the beginning, writing down the ranks of the placed documents.
+    chosen = np.zeros(n_levels, np.int64)
     for one in range(n_levels):
-        m = 0
-        while m < min(cap[one], left[one]) and before[one, left[one], m + 1] <= rest:
-            m += 1
-        rest -= before[one, left[one], m]
-        state[one] = m
-        left[one + 1] = left[one] - m
-    chosen = state.copy()
-    rank = np.empty((n_levels, k), np.int64)  # of the placed documents
-    ideal = 0.0
-    ranked = n_levels - 1
-    used = 0
-    for placed in range(k):
+        chosen[one] = state[one] = counts[final, one]
+    rank_of = np.empty((n_levels, k), np.int64)
+    loss, ranked, used = 0.0, n_levels - 1, 0
+    for placed in range(k - 1, -1, -1):
+        one = taken[final]
+        loss -= worth[one] * constants[1 + placed]
+        state[one] -= 1
+        rank_of[one, state[one]] = placed
+        final, room = 0, k
+        for other in range(n_levels):
+            final += before[other, room, state[other]]
+            room -= state[other]
+    for placed in range(k):  # the ideal ranking
         while used == size[ranked]:
             ranked, used = ranked - 1, 0
-        ideal += worth[ranked] * constants[1 + placed]
+        loss += worth[ranked] * constants[1 + placed]
         used += 1
-    loss = ideal
-    for placed in range(k - 1, -1, -1):
-        number, available = 0, k
-        for one in range(n_levels):
-            number += before[one, available, state[one]]
-            available -= state[one]
-        one = taken[number]
-        state[one] -= 1
-        rank[one, state[one]] = placed
-        loss -= worth[one] * constants[1 + placed]
-
     # Documents by rank: the placed ones, then the others by score. Coefficients count other levels above.
     ranking = np.empty(n, np.int64)
     seen[:] = 0
@@ -151,7 +170,7 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
         row = order[place]
         one = level[row]
         if seen[one] < chosen[one]:
-            ranking[rank[one, seen[one]]] = row
+            ranking[rank_of[one, seen[one]]] = row
         else:
             ranking[next_rank] = row
             next_rank += 1

@@ -1,4 +1,4 @@
-"""Positions map, measure cut at k: a table over how many documents of each level are in the top k, and a tail."""
+"""Positions map, measure cut at k: the best way through the numbers of documents placed of each level, and a tail."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
 
     Constants: k, the number of ranks n, c(0 … n - 1), a(0 … k - 1); a is 0 from rank k on, and c never rises, so inside
     a level the best ranking is sorted by score, and past rank k it is sorted altogether. The state after p ranks is the
-    number of documents placed of each level. The tail is read off sums of s c over stretches of the ranking by score,
-    moved up by r removed documents: tail[r, t] sums the first t documents. O(k n + states (L + k)).
+    number of documents placed of each level. Against the rest sorted by score, placing document i at rank p moves the
+    documents that score higher, and are not yet placed, down by one rank each.
+
+    States are visited best first, by their value plus what the rest could bring: sorted by score, and by itself the
+    lowest gains first. That bound never rises along a way, so the first full state is the best (A*, Hart et al. 1968).
     """
     n = len(scores)
     k = min(int(constants[0]), n)
@@ -28,29 +31,27 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
     for row in range(n):
         size[level[row]] += 1
     cap = np.minimum(size, k)
-    top, place_of = np.empty((n_levels, k)), np.empty((n_levels, k), np.int64)
+    discount_sum = np.zeros(k + 1)
+    for rank in range(k):
+        discount_sum[rank + 1] = discount_sum[rank] + worth_at[rank]
+
+    score, level_at, index_at = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)  # by place in the order
+    place_of = np.empty((n_levels, k), np.int64)  # of the top documents of each level
     seen = np.zeros(n_levels, np.int64)
+    total = 0.0
     for place in range(n):
         row = order[place]
         one = level[row]
         if seen[one] < k:
-            top[one, seen[one]], place_of[one, seen[one]] = scores[row], place
+            place_of[one, seen[one]] = place
+        score[place], level_at[place], index_at[place] = scores[row], one, seen[one]
+        total += decay[place] * scores[row]
         seen[one] += 1
 
-    has_tail = k < n and (decay[k] != 0.0 or decay[n - 1] != 0.0)
-    tail = np.zeros((k + 1 if has_tail else 1, n + 1))
-    if has_tail:
-        for r in range(k + 1):
-            for t in range(n):
-                here = 0.0
-                if r <= t < n - k + r:
-                    here = scores[order[t]] * decay[k + t - r]
-                tail[r, t + 1] = tail[r, t] + here
-    removed = np.empty(k + 1, np.int64)
-
-    # before[l, r, m]: states that come before, when level l may still take r documents and takes m.
+    # Numbers of states, in lexicographic order: before[l, r, m] states come before, when level l may still take r
+    # documents and takes m.
     following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
-    before = np.zeros((n_levels, k + 2, k + 2), np.int64)
+    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
     for one in range(n_levels - 1, -1, -1):
         for room in range(k + 1):
             for m in range(min(cap[one], room) + 1):
@@ -59,81 +60,88 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
             following[room] = before[one, room, min(cap[one], room) + 1]
     n_states = following[k]
 
-    value, taken = np.empty(n_states), np.empty(n_states, np.int8)
-    state, left = np.zeros(n_levels, np.int64), np.empty(n_levels + 1, np.int64)
-    left[:] = k
-    value[0] = 0.0
-    champion, final = -np.inf, 0
-    for number in range(1, n_states):
-        one = n_levels - 1  # the next state in lexicographic order
-        while state[one] == min(cap[one], left[one]):
-            state[one] = 0
-            one -= 1
-        state[one] += 1
-        for later in range(one, n_levels):
-            left[later + 1] = left[later] - state[later]
-        placed = k - left[n_levels]
-        best, choice, shifted = -np.inf, 0, 0
-        ahead = number  # number of the state less what its levels from `one` on contribute
-        for one in range(n_levels - 1, -1, -1):
-            ahead -= before[one, left[one], state[one]]
-            if state[one] > 0:
-                i = state[one] - 1
-                previous = ahead + before[one, left[one], i] + shifted
-                trial = value[previous] + decay[placed - 1] * top[one, i] - worth_at[placed - 1] * worth[one]
-                if trial > best:
-                    best, choice = trial, one
-            shifted += before[one, left[one] + 1, state[one]]
-        value[number], taken[number] = best, choice
-        if placed < k:
+    value, taken, closed = np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_)
+    counts = np.zeros((n_states, n_levels), np.int32)
+    heap_key, heap = np.empty(n_states * n_levels + 1), np.empty(n_states * n_levels + 1, np.int64)
+    state, left = np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64)
+    value[0], heap[0], heap_key[0] = total, 0, total
+    waiting, final = 1, 0
+    while waiting > 0:
+        number = heap[0]  # the most promising state; the last of the heap sinks from its place
+        waiting -= 1
+        key, moved, spot = heap_key[waiting], heap[waiting], 0
+        while 2 * spot + 1 < waiting:
+            child = 2 * spot + 1
+            if child + 1 < waiting and heap_key[child + 1] > heap_key[child]:
+                child += 1
+            if heap_key[child] <= key:
+                break
+            heap_key[spot], heap[spot] = heap_key[child], heap[child]
+            spot = child
+        heap_key[spot], heap[spot] = key, moved
+        if closed[number]:
             continue
-        if has_tail:
-            filled = 0
-            for one in range(n_levels):
-                for i in range(state[one]):
-                    spot = filled
-                    while spot > 0 and removed[spot - 1] > place_of[one, i]:
-                        removed[spot] = removed[spot - 1]
-                        spot -= 1
-                    removed[spot] = place_of[one, i]
-                    filled += 1
-            removed[k] = n
-            start = 0
-            for r in range(k + 1):
-                best += tail[r, removed[r]] - tail[r, start]
-                start = removed[r] + 1
-        if best > champion:
-            champion, final = best, number
-
-    # Back to the beginning: the number of the state is decoded level by level, then walked down.
-    rest = final
-    left[0] = k
-    for one in range(n_levels):
-        m = 0
-        while m < min(cap[one], left[one]) and before[one, left[one], m + 1] <= rest:
-            m += 1
-        rest -= before[one, left[one], m]
-        state[one] = m
-        left[one + 1] = left[one] - m
-    chosen = state.copy()
-    rank = np.empty((n_levels, k), np.int64)  # of the placed documents
-    for placed in range(k - 1, -1, -1):
-        number, available = 0, k
+        closed[number] = True
+        placed = 0
         for one in range(n_levels):
-            number += before[one, available, state[one]]
-            available -= state[one]
-        one = taken[number]
+            state[one] = counts[number, one]
+            left[one] = k - placed
+            placed += state[one]
+        if placed == k:
+            final = number
+            break
+        for one in range(n_levels):
+            if state[one] == cap[one]:
+                continue
+            own = place_of[one, state[one]]
+            lost, rank = 0.0, placed
+            for place in range(own):
+                if index_at[place] >= state[level_at[place]]:  # not yet placed: it gives way
+                    lost += (decay[rank] - decay[rank + 1]) * (score[place] - score[own])
+                    rank += 1
+            worth_there = value[number] - lost - worth[one] * worth_at[placed]
+            successor = before[one, left[one], state[one] + 1]
+            for other in range(n_levels):
+                if other < one:
+                    successor += before[other, left[other], state[other]]
+                elif other > one:
+                    successor += before[other, left[other] - 1, state[other]]
+            if closed[successor] or worth_there <= value[successor]:
+                continue
+            value[successor], taken[successor] = worth_there, one
+            hope, rank = worth_there, placed + 1  # the rest at its best: the lowest gains first
+            for other in range(n_levels):
+                counts[successor, other] = state[other] + (other == one)
+                more = min(size[other] - counts[successor, other], k - rank)
+                hope -= worth[other] * (discount_sum[rank + more] - discount_sum[rank])
+                rank += more
+            spot = waiting
+            waiting += 1
+            while spot > 0 and heap_key[(spot - 1) // 2] < hope:
+                heap_key[spot], heap[spot] = heap_key[(spot - 1) // 2], heap[(spot - 1) // 2]
+                spot = (spot - 1) // 2
+            heap_key[spot], heap[spot] = hope, successor
+
+    # Back to the beginning, writing down the ranks of the placed documents.
+    best = float(value[final])
+    chosen = np.zeros(n_levels, np.int64)
+    for one in range(n_levels):
+        chosen[one] = state[one] = counts[final, one]
+    rank_of = np.empty((n_levels, k), np.int64)
+    for placed in range(k - 1, -1, -1):
+        one = taken[final]
         state[one] -= 1
-        rank[one, state[one]] = placed
-    seen[:] = 0
+        rank_of[one, state[one]] = placed
+        final, room = 0, k
+        for other in range(n_levels):
+            final += before[other, room, state[other]]
+            room -= state[other]
     next_rank = k
     for place in range(n):
-        row = order[place]
-        one = level[row]
-        if seen[one] < chosen[one]:
-            gradient[row] = decay[rank[one, seen[one]]]
+        row, one = order[place], level_at[place]
+        if index_at[place] < chosen[one]:
+            gradient[row] = decay[rank_of[one, index_at[place]]]
         else:
             gradient[row] = decay[next_rank]
             next_rank += 1
-        seen[one] += 1
-    return champion
+    return best

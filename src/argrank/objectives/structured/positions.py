@@ -26,17 +26,19 @@ from argrank.objectives.structured.position_reference import reference_coefficie
 from argrank.objectives.structured.problem import Problem
 from argrank.objectives.structured.routes import Builder, choose
 
+MANY_STATES = 20_000  # from here on an assignment cut at some rank is faster than the search
+
 
 def prepare(problem: Problem, data: Dataset) -> Prepared:
     """Choose a route for every query and subtract the reference ranking."""
     if problem.kind == "RR":
-        _require_single_good(problem, data)
+        require_single_good(problem, data)
     gains, decay, worth = problem.gains(data), *_weights(problem, data)
     levels = problem.levels(data)
     best = best_assignment(data, gains, levels, decay, worth)
     reference = reference_coefficients(problem.reference, gains, data.indptr, decay, worth)
     ideal = np.where(np.maximum.reduceat(gains, data.indptr[:-1]) > 0, 1.0, 0.0)
-    return LessReference(best, reference, ideal, _has_pairs(levels, data.indptr))
+    return LessReference(best, reference, ideal, has_pairs(levels, data.indptr))
 
 
 def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
@@ -44,7 +46,7 @@ def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
     gains, decay, worth = problem.gains(data), *_weights(problem, data)
     reference = reference_coefficients(problem.reference, gains, data.indptr, decay, worth)
     best = BySort(data.indptr, np.zeros(data.n_documents), decay, decay)
-    return LessReference(best, reference, np.zeros(data.n_queries), _has_pairs(problem.levels(data), data.indptr))
+    return LessReference(best, reference, np.zeros(data.n_queries), has_pairs(problem.levels(data), data.indptr))
 
 
 def best_assignment(data: Dataset, gains: Floats, levels: Floats, decay: Floats, worth: Floats) -> Prepared:
@@ -58,12 +60,8 @@ def best_assignment(data: Dataset, gains: Floats, levels: Floats, decay: Floats,
     measured = _reach(worth)
     needed = max(measured, _reach(decay))
     n_states = count_states(sizes, measured)
-    n_levels = (sizes > 0).sum(axis=1)
-    n_ranks = np.minimum(needed, data.sizes)
-    tail_costs = np.where(needed > measured, 2 * measured, 0)
-    table_cost = 3.0 * n_states * (n_levels + tail_costs / np.maximum(n_levels, 1)) + 1.0 * measured * data.sizes
-    assignment_cost = 0.7 * n_ranks * n_ranks * np.minimum(sizes, n_ranks[:, None]).sum(axis=1)
-    route = ((table_cost > assignment_cost) | (n_states > MAX_STATES)).astype(np.int64)
+    cut = np.minimum(needed, data.sizes) < data.sizes
+    route = ((cut & (n_states > MANY_STATES)) | (n_states > MAX_STATES)).astype(np.int64)
 
     def builder(kernel: LazyKernel, k: int) -> Builder:
         constants = np.concatenate(([float(k), float(len(decay))], decay, worth[:k]))
@@ -130,11 +128,13 @@ def _proportional(decay: Floats, worth: Floats) -> bool:
     return bool(decay[0] > 0 and np.allclose(decay * worth[0], worth * decay[0], rtol=1e-15, atol=0.0))
 
 
-def _has_pairs(levels: Floats, indptr: Integers) -> NDArray[np.bool_]:
+def has_pairs(levels: Floats, indptr: Integers) -> NDArray[np.bool_]:
+    """Tell which queries have documents of different levels."""
     return np.asarray(np.maximum.reduceat(levels, indptr[:-1]) > 0)
 
 
-def _require_single_good(problem: Problem, data: Dataset) -> None:
+def require_single_good(problem: Problem, data: Dataset) -> None:
+    """Refuse queries with several relevant documents, which the reciprocal rank on positions cannot express."""
     n_goods = np.add.reduceat(problem.relevance(data), data.indptr[:-1])
     worst = int(n_goods.argmax())
     if n_goods[worst] > 1:
