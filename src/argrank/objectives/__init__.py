@@ -7,6 +7,7 @@ from typing import Any
 
 from argrank.errors import OptionError, unknown_name
 from argrank.objectives._base import Objective
+from argrank.objectives.orm.objective import ORM
 from argrank.objectives.pointwise import SquaredError
 from argrank.objectives.rank_svm import PairwiseHinge
 from argrank.objectives.structured.combo import SVMcombo
@@ -14,6 +15,7 @@ from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr,
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "dorm": DORM,
+    "orm": ORM,
     "rank-svm": PairwiseHinge,
     "regression": SquaredError,
     "svm-auc": SVMauc,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 #: Registered learners: name -> module and class. The command line, the contract tests and the docs follow from it.
 RANKERS = {
     "dorm": ("argrank.rankers.dorm", "DORM"),
+    "orm": ("argrank.rankers.orm", "ORM"),
     "rank-svm": ("argrank.rankers.rank_svm", "RankSVM"),
     "regression": ("argrank.rankers.regression", "Regression"),
     "svm-auc": ("argrank.rankers.svm_auc", "SVMauc"),

@@ -1,0 +1,93 @@
+"""Product: any measure of the form a · b, with the user's own a and b."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import OptionError, shown
+from argrank.measures.conventions import Convention
+from argrank.measures.gains import Gain, check_gain, gains_of
+from argrank.measures.measure import Measure, ratio, total
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class Product(Measure):
+    """The sum over the ranks i of a_i times b of the label there (ORM definition 2).
+
+    It has no name that could be read back: it is passed as a value, wherever a measure is asked for.
+
+    Parameters
+    ----------
+    a : sequence or callable
+        What the ranks 1, 2, … are worth, never rising. A sequence is extended by zeros, which needs it to be >= 0; a
+        callable gets the array of the ranks.
+    b : "exp2", "linear", "binary", table or callable
+        What a label is worth, as in the parameter ``gain`` of every learner.
+    normalised : bool
+        Divide by the greatest possible value of the query; undefined where that is 0.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[0.0], [1.0], [2.0]], [2, 0, 1], group=[3])
+    >>> first_two = Product(a=[1.0, 0.5], b=[0, 1, 10])
+    >>> ar.evaluate([3.0, 2.0, 1.0], data, first_two).means
+    {'Product(a=(1.0, 0.5), b=(0.0, 1.0, 10.0))': 10.0}
+    """
+
+    spelling = "Product"
+
+    a: Any = (1.0,)
+    b: Gain | Any = "exp2"
+    normalised: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.a):
+            object.__setattr__(self, "a", _rank_worth(self.a))
+        object.__setattr__(self, "b", check_gain(self.b))
+
+    def worth(self, n: int) -> NDArray[np.float64]:
+        """Return a for the ranks 1 … n."""
+        if callable(self.a):
+            return _checked(self.a(np.arange(1.0, n + 1.0)), n, self.a)
+        given = np.array(self.a)
+        if len(given) < n and given[-1] < 0:
+            raise OptionError(f"a: expected {n} numbers, or fewer that are >= 0, got {len(given)} to {given[-1]:g}")
+        return np.concatenate((given[:n], np.zeros(max(n - len(given), 0))))
+
+    def gains(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return b for every label."""
+        return gains_of(labels, self.b)
+
+    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+        value = total(rankings.gains(self.b, convention.relevant_at) * self.worth(rankings.width))
+        if not self.normalised:
+            return value
+        ideal = rankings.ideal_gains(self.b, convention.relevant_at)
+        return ratio(value, total(ideal * self.worth(ideal.shape[1])))
+
+
+def _rank_worth(a: Sequence[float] | NDArray[np.float64]) -> tuple[float, ...]:
+    if isinstance(a, str | Mapping):
+        raise OptionError(f"a: expected numbers for the ranks 1, 2, … or a callable, got {shown(a)}")
+    try:
+        values = np.asarray(a, np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"a: expected numbers for the ranks 1, 2, … or a callable, got {shown(a)}") from error
+    if values.ndim != 1 or len(values) == 0 or not values.any():
+        raise OptionError(f"a: expected at least one number that is not 0, got {shown(a)}")
+    return tuple(_checked(values, len(values), a).tolist())
+
+
+def _checked(values: Any, n: int, source: Callable[..., Any] | Any) -> NDArray[np.float64]:
+    numbers: NDArray[np.float64] = np.array(values, np.float64)
+    if numbers.shape != (n,) or not np.isfinite(numbers).all() or (np.diff(numbers) > 0).any():
+        raise OptionError(f"a: expected {n} finite numbers that never rise, got {shown(source)}")
+    return numbers

@@ -1,0 +1,207 @@
+"""ORM: any measure of the form a · b, with convex and tighter bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.engines.local import LocalRisk
+from argrank.errors import OptionError, shown, unknown_name
+from argrank.measures.product import Product
+from argrank.objectives.orm import objective as orm_objective
+from argrank.rankers._base import Outcome
+from argrank.rankers._structured import SCALES, SOLVERS, StructuredRanker
+from argrank.rankers._trace import Watcher
+from argrank.solvers import convex_steps, lbfgs, least_squares, online
+from argrank.solvers._result import Result
+from argrank.solvers.shifted import Shifted, shifted_callback, shifted_result
+
+Floats = NDArray[np.float64]
+
+ORM_SOLVERS: dict[str, Callable[..., Result]] = SOLVERS | {"l-bfgs": lbfgs.minimise, "online": online.minimise}
+
+
+class ORM(StructuredRanker):
+    """Linear ranker for any measure of the form a · b (Le, Smola, Chapelle and Teo, Optimization of Ranking Measures).
+
+    It minimises ``|w - w0|² / (2C) + risk``, the risk being the mean over the queries of an upper bound of what a
+    ranking lacks of the best one. The paper's lambda, in a sum over m queries, is m / C.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the risk against the regulariser.
+    measure : str or Measure
+        "wta", "mrr" (one relevant document a query; else see svm-mrr), "dcg@k", "ndcg@k", "p@k", "eru", "neru".
+    k : int, None or "auto"
+        Cut-off of the measure; "auto" for the one in its name.
+    discount, gain, relevant_at
+        Discount of the ranks, gain of a label, smallest label of a relevant document.
+    a, b : optional
+        A measure of one's own in the place of ``measure``: what the ranks are worth (numbers, extended by zeros, or a
+        callable of the ranks 1, 2, …) and what the labels are worth (a table or a callable of the labels).
+    decay : optional
+        c, the weight of the ranks in the score of a ranking: "sqrt" (default) 1/sqrt(i), a power d for i^-d, "linear"
+        max(k + 1 - i, 0), "log2", "loglog", "measure" (c = a, which one sort solves) or a vector that never rises.
+    reference : "averaged", "any" or "given"
+        The ideal ranking of equal labels in the convex bound.
+    bound : "convex", "tie-broken" or "tight"
+        Equations 20, 21 and 22 of the paper, each closer to the loss than the one before; the last two are not convex,
+        and are solved by successive convex approximation (Algorithm 2).
+    assignment : "auto" or "full"
+        The cheapest exact search for the most violated ranking of each query, or the plain n x n assignment.
+    diverse : bool or int
+        Train for rankings with at most one document (or so many) of a source at the first k ranks; the data needs
+        ``sources``. ``rank(data, diverse=True, k=…)`` ranks that way.
+    w0 : array or "regression", optional
+        Weights near which to stay; "regression" takes least squares on the labels, at the length that has the least
+        risk. For small data with bound="tight", as in the paper's experiment on OHSUMED.
+    solver : "auto", "bundle", "cutting-plane", "frank-wolfe", "online" or "l-bfgs"
+        For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
+        quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
+    batch_size : int
+        Queries in a step of solver="online".
+    tol : float
+        Stop when the duality gap (for solvers without one: the gain of an iteration) is this share of the objective.
+    max_iter : int
+        At most so many passes over the data.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    random_state : int, optional
+        Order in which the per-query solvers ask.
+    verbose : int
+        -1 hides the progress bar.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(50, 20, 5, random_state=0)
+    >>> ranker = ar.make_ranker("orm", a=[1.0, 0.5, 0.25], b=[0, 1, 5, 10, 20], C=10.0).fit(data)
+    >>> ranker.rank(data)[0][:3].tolist() == np.argsort(-ranker.predict(data)[:20])[:3].tolist()
+    True
+    """
+
+    learner: ClassVar[str] = "orm"
+    objective_parameters: ClassVar[tuple[str, ...]] = (
+        "measure",
+        "k",
+        "discount",
+        "gain",
+        "relevant_at",
+        "a",
+        "b",
+        "decay",
+        "reference",
+        "bound",
+        "assignment",
+        "diverse",
+    )
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        measure: Any = "ndcg@10",
+        k: Any = "auto",
+        discount: Any = "log2",
+        gain: Any = "exp2",
+        relevant_at: float = 1.0,
+        a: Any = None,
+        b: Any = None,
+        decay: Any = None,
+        reference: str = "averaged",
+        bound: str = "convex",
+        assignment: str = "auto",
+        diverse: bool | int = False,
+        w0: Any = None,
+        solver: str = "auto",
+        batch_size: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        normalise: str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.measure = measure
+        self.k = k
+        self.discount = discount
+        self.gain = gain
+        self.relevant_at = relevant_at
+        self.a = a
+        self.b = b
+        self.decay = decay
+        self.reference = reference
+        self.bound = bound
+        self.assignment = assignment
+        self.diverse = diverse
+        self.w0 = w0
+        self.solver = solver
+        self.batch_size = batch_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.normalise = normalise
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _reported(self) -> Any:
+        if self.a is not None and self.b is not None:
+            return Product(self.a, self.b)
+        return super()._reported if self.k != "auto" else self.measure
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        asked = cast(orm_objective.ORM, self._objective())
+        w0 = self._stay_near(data, asked)
+        if w0 is None:
+            if self.bound == "convex" or self.solver != "online":
+                return super()._train(data, watcher, start)
+            w0 = np.zeros(data.n_features)
+        convex = Shifted(LocalRisk(data, asked.convex_part(), self.n_jobs), w0)
+        told, first = shifted_callback(watcher, w0), np.zeros(data.n_features) if start is None else start - w0
+        at_zero = LocalRisk(data, asked, self.n_jobs).at_scores(np.zeros(data.n_documents))[0]
+        self.objective_at_zero_ = at_zero + float(w0 @ w0) / (2 * self.C)
+        if self.bound == "convex":
+            result = self._solve(convex, first, told)
+        elif self.solver == "online":
+            result = self._solve(Shifted(LocalRisk(data, asked, self.n_jobs), w0), first, told)
+        else:
+            subtracted = Shifted(LocalRisk(data, asked.subtracted_part(), self.n_jobs), w0)
+            result = convex_steps.minimise(convex, subtracted, self.C, self.tol, self.max_iter, first, told)
+        self._warn_of_collapse(result.objective)
+        return Outcome.of(shifted_result(result, w0))
+
+    def _solve(self, risk: Any, start: Floats | None, watcher: Any) -> Result:
+        name = (
+            "bundle" if self.solver == "auto" or (self.bound != "convex" and self.solver != "online") else self.solver
+        )
+        if self.solver not in {*ORM_SOLVERS, "auto"}:
+            raise unknown_name("solver", self.solver, {*ORM_SOLVERS, "auto"})
+        options = {} if name in ("bundle", "l-bfgs") else {"random_state": self.random_state}
+        if name == "online":
+            options["batch_size"] = self.batch_size
+        return ORM_SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **options)
+
+    def _stay_near(self, data: Dataset, asked: orm_objective.ORM) -> Floats | None:
+        """Return w0; least squares at the length at which the bound is least, or the weights as given."""
+        if self.w0 is None:
+            return None
+        if not isinstance(self.w0, str):
+            w0 = np.asarray(self.w0, np.float64)
+            if w0.shape != (data.n_features,) or not np.isfinite(w0).all():
+                raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(self.w0)}")
+            return w0
+        if self.w0 != "regression":
+            raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
+        w, risk = least_squares.solve(data.X, data.y, n_jobs=self.n_jobs).w, LocalRisk(data, asked, self.n_jobs)
+        scores = risk.scores(w)
+        best: float = min(SCALES, key=lambda scale: risk.at_scores(scale * scores)[0])
+        return best * w

@@ -1,0 +1,53 @@
+"""A risk seen from other weights, so that solvers that shrink towards 0 shrink towards those (|w - w0|²)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from argrank.solvers._result import Callback, Floats, QueryRisk, Result
+
+
+class Shifted:
+    """The risk of ``w0 + v`` as a function of v: minimising ``|v|² / (2C) + risk`` keeps w near w0."""
+
+    def __init__(self, risk: QueryRisk, w0: Floats) -> None:
+        self._risk, self._w0, self._base = risk, w0, risk.scores(w0)
+        self.n_features, self.n_queries, self.query_shares = risk.n_features, risk.n_queries, risk.query_shares
+        self.scores, self.pull_back = risk.scores, risk.pull_back
+
+    @property
+    def n_passes(self) -> float:
+        """Passes over the features so far."""
+        return self._risk.n_passes
+
+    @property
+    def seconds(self) -> float:
+        """Time spent in the risk so far."""
+        return self._risk.seconds
+
+    def at_scores(self, scores: Floats) -> tuple[float, Floats]:
+        """Return risk and gradient at the scores of v, which come on top of those of w0."""
+        return self._risk.at_scores(scores + self._base)
+
+    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
+        """Return loss, gradient and offset of one query, the offset by v."""
+        loss, gradient, _ = self._risk.query(q, self._w0 + w)
+        return loss, gradient, loss - float(gradient @ w)
+
+
+def shifted_callback(callback: Callback | None, w0: Floats) -> Callback | None:
+    """Return a callback that sees w where the solver sees v."""
+    if callback is None:
+        return None
+    told = callback
+
+    def tell(v: Floats, facts: Mapping[str, float]) -> bool | None:
+        return told(w0 + v, facts)
+
+    return tell
+
+
+def shifted_result(result: Result, w0: Floats) -> Result:
+    """Return a result in terms of w."""
+    return replace(result, w=w0 + result.w)
