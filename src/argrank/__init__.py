@@ -23,6 +23,7 @@ _HOME = {
     "dump": "argrank.data.load",
     "evaluate": "argrank.evaluation.evaluate",
     "impute": "argrank.data.impute",
+    "line_search": "argrank.linesearch.search",
     "load": "argrank.data.load",
     "load_bundled": "argrank.data.bundled",
     "load_collection": "argrank.data.collections",
@@ -60,6 +61,7 @@ __all__ = [
     "dump",
     "evaluate",
     "impute",
+    "line_search",
     "load",
     "load_bundled",
     "load_collection",
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
     from argrank.evaluation.compare import compare
     from argrank.evaluation.differs import why_differs
     from argrank.evaluation.evaluate import evaluate
+    from argrank.linesearch.search import line_search
     from argrank.measures.conventions import convention_names
     from argrank.measures.names import measure, measure_names
     from argrank.models.files import load_model

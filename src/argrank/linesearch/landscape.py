@@ -1,0 +1,161 @@
+"""A measure on fixed data, made ready to be walked along many lines."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._threads import map_threads
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, OptionError
+from argrank.evaluation.evaluate import measure_queries
+from argrank.evaluation.result import Evaluation
+from argrank.linesearch.blocks import Changes, Task, adjacent_queries, walk_block
+from argrank.linesearch.counting import count_above
+from argrank.linesearch.enumeration import FunctionMeasure, QueryLines, enumerate_query
+from argrank.linesearch.likelihood import likelihood_slope, wanted_order
+from argrank.linesearch.routes import route
+from argrank.linesearch.step_function import StepFunction
+from argrank.linesearch.sweep import ADDITIVE, sweep
+from argrank.measures.conventions import make_convention
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
+
+Floats = NDArray[np.float64]
+
+
+class Value(NamedTuple):
+    """The mean of the measure, and the queries in which documents of different labels have one score."""
+
+    mean: float
+    tied: NDArray[np.intp]
+
+
+class Landscape:
+    """One measure as a function of the scores of one Dataset; all rows here are in stored order.
+
+    Means are those of ``evaluate``: queries for which the measure is undefined are left out (or count as the measure
+    itself says), query weights are heeded, documents of equal score keep the order of their rows (``ties="row"``) or
+    are valued by the mean over their orders (``ties="expected"``).
+    """
+
+    def __init__(self, data: Dataset, measure: Any, ties: str = "row", n_jobs: int | None = None) -> None:
+        if ties not in ("row", "expected"):
+            raise OptionError(f"ties: expected 'row' or 'expected', got {ties!r}")
+        if not isinstance(data, Dataset) or not data.is_judged:
+            raise InputError("data: expected a Dataset with labels")
+        self.data, self.n_jobs = data, n_jobs
+        self.measure = as_measure(measure)
+        if isinstance(self.measure, FunctionMeasure) and ties == "expected":
+            raise OptionError("ties: expected 'row' with a measure given as a function, which sees one ranking only")
+        self.rules = self.measure.adapt(make_convention("default", ties=ties))
+        raw = measure_queries(np.zeros(data.n_documents), data, [self.measure], self.rules, None, n_jobs)[0][0]
+        defined = ~np.isnan(raw)
+        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        total = float((weight if isinstance(self.rules.undefined, float) else weight[defined]).sum())
+        share = np.where(defined, weight, 0.0) / (total if total > 0 else 1.0)
+        self.constant = 0.0  # what queries without a measure of their own add to the mean
+        if isinstance(self.rules.undefined, float) and total > 0:
+            self.constant = self.rules.undefined * float(weight[~defined].sum()) / total
+        self.is_defined = bool(defined.any())
+        self.share = share
+        self.route = route(self.measure, self.rules, data)
+        self.blocks = [block for block in adjacent_queries(data.indptr) if share[slice(*block)].any()]
+
+    def value(self, scores: Floats) -> Value:
+        """Return the mean of the measure at scores, with the bits of ``evaluate``."""
+        values, tied = measure_queries(scores, self.data, [self.measure], self.rules, None, self.n_jobs)
+        name = self.measure.name
+        result = Evaluation.of([(name, self.measure)], values, tied, self.data, self.rules)
+        return Value(result.means[name], np.flatnonzero(tied))
+
+    def walk(self, scores: Floats, slopes: Floats, low: float, high: float, tied: NDArray[np.intp]) -> StepFunction:
+        """Return the measure of ``scores + t * slopes`` for t from ``low`` to ``high``.
+
+        ``tied`` are the queries in which documents of different labels have one score.
+        """
+        task, apart = self._task(self._coinciding(scores, slopes, tied), low, high)
+        parts: list[Changes] = []
+        if task is not None:
+            work = functools.partial(walk_block, scores, slopes, self.data.indptr, task)
+            parts = map_threads(work, self.blocks, self.n_jobs)
+        parts += [self._enumerate(query, scores, slopes, low, high) for query in apart.tolist()]
+        start = self.constant + math.fsum(part.start for part in parts)
+        times = np.concatenate([part.times for part in parts] or [np.empty(0)])
+        return StepFunction.of(start, times, np.concatenate([part.deltas for part in parts] or [np.empty(0)]))
+
+    def _task(self, together: list[NDArray[np.intp]], low: float, high: float) -> tuple[Task | None, NDArray[np.intp]]:
+        """Return what the kernels do, and the queries that are enumerated instead, given the coinciding lines."""
+        plan, nothing = self.route, np.empty(0, np.intp)
+        if plan is None:
+            return None, np.flatnonzero(self.share)
+        share, worth, apart = self.share, plan.worth, nothing
+        if plan.swap is None or (together and plan.swap != ADDITIVE and plan.count is not None):
+            expected = int(self.rules.ties == "expected")
+            kind = int(plan.count or 0)
+            return Task(count_above, worth, share * plan.scale, plan.discounts, kind, (expected, low, high)), nothing
+        if together and plan.swap == ADDITIVE:
+            worth = worth.copy()
+            for rows in together:  # linear in the gains: the mean over all orders is that of the mean gain
+                worth[rows] = plan.worth[rows].mean()
+        elif together:
+            apart = np.unique(np.searchsorted(self.data.indptr, np.concatenate(together), side="right") - 1)
+            share = share.copy()
+            share[apart] = 0.0
+        options = (min(max(0.0, low), high), low, high)  # a sweep begins at 0, or at the end next to it
+        return Task(sweep, worth, share * plan.scale, plan.discounts[: plan.depth + 1], plan.swap, options), apart
+
+    def _enumerate(self, query: int, scores: Floats, slopes: Floats, low: float, high: float) -> Changes:
+        rows = slice(int(self.data.indptr[query]), int(self.data.indptr[query + 1]))
+        lines = QueryLines(scores[rows], slopes[rows], self.data.y[rows])
+        start, times, deltas = enumerate_query(lines, self.measure, self.rules, low, high)
+        return Changes(self.share[query] * start, times, self.share[query] * deltas)
+
+    def _coinciding(self, scores: Floats, slopes: Floats, tied: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """Return groups of rows of one line, where the mean over their orders is asked for."""
+        if self.rules.ties == "row" or len(tied) == 0:
+            return []
+        indptr = self.data.indptr
+        rows = np.concatenate([np.arange(indptr[q], indptr[q + 1]) for q in tied])
+        query = np.repeat(tied, self.data.sizes[tied])
+        order = np.lexsort((slopes[rows], scores[rows], query))
+        rows, query = rows[order], query[order]
+        same = (np.diff(query) == 0) & (np.diff(scores[rows]) == 0) & (np.diff(slopes[rows]) == 0)
+        groups = np.split(rows, np.flatnonzero(~same) + 1)
+        return [group for group in groups if len(group) > 1 and len(np.unique(self.data.y[group])) > 1]
+
+    def wanted(self, scores: Floats) -> Callable[[Floats, Floats], Callable[[float], float]]:
+        """Fix the most wanted order of the documents: greater labels first, ties by these scores, then by row.
+
+        The result makes of a line (scores, slopes) the derivative of the log likelihood of that order.
+        """
+        order = wanted_order(self.data.y, scores, self.data.query_of_row)
+        depth = int(getattr(self.measure, "k", None) or self.data.sizes.max())
+
+        def along(scores: Floats, slopes: Floats) -> Callable[[float], float]:
+            sorted_scores, sorted_slopes = scores[order], slopes[order]
+
+            def part(time: float, block: tuple[int, int]) -> float:
+                q0, q1 = block
+                indptr = self.data.indptr[q0 : q1 + 1]
+                rows = slice(int(indptr[0]), int(indptr[-1]))
+                value = likelihood_slope(
+                    sorted_scores[rows], sorted_slopes[rows], self.share[q0:q1], indptr - indptr[0], depth, time
+                )
+                return float(value)
+
+            return lambda time: sum(map_threads(functools.partial(part, time), self.blocks, self.n_jobs))
+
+        return along
+
+
+def as_measure(measure: Any) -> Measure:
+    """Return a measure from a name, a measure or a Python function of ranked labels."""
+    if callable(measure) and not isinstance(measure, Measure):
+        return FunctionMeasure(measure)
+    return parse_measure(measure)

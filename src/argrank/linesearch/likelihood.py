@@ -1,0 +1,71 @@
+"""The Plackett–Luce point: where in an interval the wanted order of the documents is most likely.
+
+DirectRank, section 2.3. With scores f = score + t * slope, the log likelihood of an order is the sum over its first k
+places j of ``f_j - log sum over l >= j of exp f_l``, concave in t; its derivative is the sum of
+``slope_j - mean slope of the documents from j on, weighted by exp f``. Bisection on the sign of the derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._jit import Floats, Integers, kernel, read_only
+
+MARGIN = 0.01  # share of the interval kept free at its ends, where documents cross
+HALVINGS = 20
+
+
+def _signature(types: Any) -> Any:
+    read, whole = read_only(types), read_only(types, "int64")
+    return types.float64(read, read, read, whole, types.int64, types.float64)
+
+
+@kernel(_signature)
+def likelihood_slope(
+    scores: Floats, slopes: Floats, weight: Floats, indptr: Integers, depth: int, time: float
+) -> float:
+    """Return the derivative of the log likelihood of the rows' order within queries, down to ``depth`` places."""
+    total = 0.0
+    for query in range(len(indptr) - 1):
+        if weight[query] == 0.0:
+            continue
+        first, last = indptr[query], indptr[query + 1]
+        greatest, mass, moment, slope = -np.inf, 0.0, 0.0, 0.0
+        for i in range(last - 1, first - 1, -1):  # sums over "from here on" grow from the back
+            f = scores[i] + time * slopes[i]
+            if f > greatest:
+                shrink = np.exp(greatest - f)
+                mass, moment, greatest = mass * shrink + 1.0, moment * shrink + slopes[i], f
+            else:
+                share = np.exp(f - greatest)
+                mass += share
+                moment += share * slopes[i]
+            if i - first < depth:
+                slope += slopes[i] - moment / mass
+        total += weight[query] * slope
+    return total
+
+
+def wanted_order(labels: Floats, scores: Floats, query: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the order of the rows with greater labels first in every query; ties by score, then by row."""
+    return np.lexsort((-scores, -labels, query))
+
+
+def most_likely(slope: Callable[[float], float], low: float, high: float) -> float:
+    """Return the maximum of a concave function on an interval, given its derivative; ends are kept off a little."""
+    low, high = low + MARGIN * (high - low), high - MARGIN * (high - low)
+    if slope(low) <= 0.0:
+        return low
+    if slope(high) >= 0.0:
+        return high
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if slope(middle) > 0.0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
