@@ -263,3 +263,15 @@ def test_keep_takes_rows_and_drops_queries_that_lose_all():
     assert (kept.preferences.better.tolist(), kept.preferences.worse.tolist()) == ([1], [0])
     with pytest.raises(InputError, match="at least one to keep"):
         data.keep(np.zeros(5, bool))
+
+
+def test_other_features_and_labels_have_another_fingerprint():
+    data = Dataset(np.eye(3), [1, 0, 2], qid=[1, 1, 2], feature_names=["a", "b", "c"])
+    known = data.fingerprint
+    relabelled, rescaled = data.with_labels([1, 0, 1]), data.with_features(2 * np.eye(3))
+    assert relabelled.y.tolist() == [1, 0, 1]
+    assert relabelled.feature_names == data.feature_names
+    assert len({known, relabelled.fingerprint, rescaled.fingerprint}) == 3
+    assert data.with_labels(data.y).fingerprint == known
+    with pytest.raises(InputError, match="labels >= 0"):
+        data.with_labels([1, 0, -1])

@@ -93,6 +93,14 @@ def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
     assert (own.name, own.folder, own.folds) == ("own", tmp_path / "own", (2,))
 
 
+def test_standins_say_that_they_are_generated(write):
+    head = GOOD[: GOOD.index("[[data]]")] + GOOD[GOOD.index("[[learner]]") : GOOD.index("[[expected]]")]
+    (data,) = read_config(write(head + '[[data]]\nstandin = "td2003"\nname = "TD2003"\n')).data
+    assert (data.name, data.standin, data.folds) == ("TD2003 (generated)", "td2003", (1, 2, 3, 4, 5))
+    with pytest.raises(ArgrankError, match="unknown stand-in 'td2005'; did you mean td2004"):
+        read_config(write(head + '[[data]]\nstandin = "td2005"\n'))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -105,11 +113,13 @@ def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
         ("folds = [1]", "folds = [2]", "data 1: folds: expected different numbers from 1 to 1, got [2]"),
         ("folds = [1]", "folds = [true]", "data 1: folds: expected a list of whole numbers, got [True]"),
         ("folds = [1]", "flods = [1]", "data 1: unknown key 'flods'; did you mean folds"),
-        ("folds = [1]", 'collection = "MQ2008"', "data 1: expected a collection, a folder, or tables of files"),
+        ("folds = [1]", 'collection = "MQ2008"', "data 1: expected a collection, a folder, tables of files or a standin"),
+        ("folds = [1]", 'standin = "td2003"', "data 1: expected a collection, a folder, tables of files or a standin"),
         ('train = "train.txt"', "", "data 1: files 1: expected a key 'train'"),
         ('"query-minmax"', '"query-max"', "data 1: preprocess 2: unknown normalisation 'query-max'"),
         ("cosine = 0.9", "features = [1]", "data 1: preprocess 3: 'features' is no option of clean"),
-        ('{ normalise = "query-minmax" }', "{}", "data 1: preprocess 2: expected one of clean, impute, normalise"),
+        ('{ normalise = "query-minmax" }', "{}", "data 1: preprocess 2: expected one of binarise, clean, impute"),
+        ('{ normalise = "query-minmax" }', '{ binarise = "1" }', "preprocess 2: binarise: expected a number, got '1'"),
         ('ranker = "rank-svm"', 'ranker = "rank-svn"', "learner 1: unknown ranker 'rank-svn'; did you mean rank-svm"),
         ("tol = 1e-4", "tool = 1", "learner 1: parameters: rank-svm has no parameter 'tool'"),
         ("tol = 1e-4", "tol = inf", "learner: parameters: tol: expected a text or a finite number, got inf"),

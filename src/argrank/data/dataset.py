@@ -342,10 +342,15 @@ class Dataset:
         X = checks.features(X)
         if X.shape[0] != self.n_documents:
             raise InputError(f"X: expected {self.n_documents} rows, got {X.shape[0]}")
-        other = object.__new__(Dataset)
-        names = self.feature_names if X.shape[1] == self.n_features else None
-        other._freeze(**{**self.__dict__, "X": X, "feature_names": names})
-        return other
+        return self._but(X=X, feature_names=self.feature_names if X.shape[1] == self.n_features else None)
+
+    def with_labels(self, y: Any) -> Dataset:
+        """Return the same queries, documents and features with other labels, given in stored row order."""
+        return self._but(y=checks.labels(y, self.n_documents))
+
+    def _but(self, **changed: Any) -> Dataset:
+        fields = {name: value for name, value in self.__dict__.items() if name != "fingerprint"}  # cached, not given
+        return Dataset._assemble(**{**fields, **changed})
 
     # ---- words ------------------------------------------------------------------------------------------------
 

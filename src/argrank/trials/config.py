@@ -10,6 +10,7 @@ from typing import Any
 from argrank.data.collections import find_collection
 from argrank.data.impute import FILLINGS
 from argrank.data.normalise import normaliser_names
+from argrank.data.standins import STANDINS
 from argrank.errors import ArgrankError, InputError, OptionError
 from argrank.measures.conventions import convention_names
 from argrank.measures.names import measure
@@ -19,23 +20,24 @@ from argrank.trials.schema import Section, known, read_toml
 from argrank.trials.store import slug
 
 TOP_KEYS = ("title", "convention", "measures", "select_by", "data", "learner", "expected")
-DATA_KEYS = ("name", "collection", "folder", "files", "folds", "features", "preprocess")
+DATA_KEYS = ("name", "collection", "folder", "files", "standin", "folds", "features", "preprocess")
 LEARNER_KEYS = ("name", "ranker", "parameters", "grid")
 EXPECTED_KEYS = ("data", "learner", "measure", "value", "values", "tolerance", "source")
 ROLES = ("train", "valid", "test")
-STEPS = {"clean": ("relevant_at", "cosine"), "impute": ("features",), "normalise": ()}
+STEPS = {"binarise": (), "clean": ("relevant_at", "cosine"), "impute": ("features",), "normalise": ()}
 STEP_KEYS = (*STEPS, *(key for keys in STEPS.values() for key in keys))
 
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A data set: a known collection, a folder of folds, or the files of every fold."""
+    """A data set: a known collection, a folder of folds, the files of every fold, or a generated stand-in."""
 
     name: str
     folds: tuple[int, ...]
     collection: str | None = None
     folder: Path | None = None
     files: tuple[dict[str, Path], ...] = ()
+    standin: str | None = None
     features: int | None = None
     preprocess: tuple[dict[str, Any], ...] = ()
 
@@ -114,8 +116,13 @@ def _all_different(section: Section, key: str, names: list[str]) -> None:
 def _data(section: Section, base: Path) -> DataSpec:
     collection, folder = section.text("collection", None), section.text("folder", None)
     files = [_files(part, base) for part in section.sections("files", ROLES, [])]
-    if (collection is not None or folder is not None) == bool(files):
-        raise InputError(f"{section.place}: expected a collection, a folder, or tables of files, got several or none")
+    standin = section.text("standin", None)
+    if [collection is not None or folder is not None, bool(files), standin is not None].count(True) != 1:
+        raise InputError(
+            f"{section.place}: expected a collection, a folder, tables of files or a standin, got several or none"
+        )
+    if standin is not None:
+        known(section.place, "stand-in", standin, list(STANDINS))
     if collection is not None:
         try:
             collection = find_collection(collection).name
@@ -128,12 +135,14 @@ def _data(section: Section, base: Path) -> DataSpec:
     features = section.take("features", int, "a whole number", None)
     if features is not None and collection is not None:
         raise InputError(f"{section.place}: features: {collection} has its known number of features; leave it out")
-    name = section.text("name", collection or (None if folder is None else Path(folder).name))
+    name = section.text("name", collection or standin or (None if folder is None else Path(folder).name))
     if name is None:
         raise InputError(f"{section.place}: expected a key 'name' (a text), got none")
+    if standin is not None:
+        name = f"{name} (generated)"  # nobody shall take it for the original
     steps = tuple(_step(part) for part in section.sections("preprocess", STEP_KEYS, []))
     place = None if folder is None else base / Path(folder).expanduser()
-    return DataSpec(name, tuple(folds), collection, place, tuple(files), features, steps)
+    return DataSpec(name, tuple(folds), collection, place, tuple(files), standin, features, steps)
 
 
 def _files(section: Section, base: Path) -> dict[str, Path]:
@@ -156,6 +165,8 @@ def _step(section: Section) -> dict[str, Any]:
             known(section.place, "filling", step["impute"], FILLINGS)
         if section.has("features"):
             step["features"] = section.take("features", list, "a list of column numbers (from 0) or names")
+    elif name == "binarise":
+        step["binarise"] = section.number("binarise")
     elif name == "normalise":
         step["normalise"] = known(section.place, "normalisation", section.text("normalise"), normaliser_names())
     else:

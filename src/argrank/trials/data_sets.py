@@ -10,10 +10,11 @@ from argrank.data.collections import load_collection
 from argrank.data.collections.collection import Collection
 from argrank.data.collections.reading import read_fold
 from argrank.data.dataset import Dataset
-from argrank.data.folds import Fold
+from argrank.data.folds import Fold, QueryKFold
 from argrank.data.impute import impute
 from argrank.data.load import load
 from argrank.data.normalise import normaliser
+from argrank.data.standins import make_standin
 from argrank.trials.config import DataSpec
 
 
@@ -23,6 +24,8 @@ def read_data(spec: DataSpec, fold: int) -> Fold:
 
 
 def _read(spec: DataSpec, fold: int) -> Fold:
+    if spec.standin is not None:
+        return list(QueryKFold().folds(make_standin(spec.standin)))[fold - 1]
     if spec.collection is not None:
         return load_collection(spec.collection, spec.folder, fold)
     if spec.folder is not None:
@@ -35,10 +38,12 @@ def _read(spec: DataSpec, fold: int) -> Fold:
 
 
 def prepare(fold: Fold, steps: tuple[Mapping[str, Any], ...]) -> Fold:
-    """Impute, clean and normalise all parts; statistics over all data are those of the training part."""
+    """Impute, binarise, clean and normalise all parts; statistics over all data are those of the training part."""
     for step in steps:
         if "impute" in step:
             fold = _each(fold, lambda data, step=step: impute(data, step["impute"], features=step.get("features")))
+        elif "binarise" in step:
+            fold = _each(fold, lambda data, step=step: data.with_labels(data.y >= step["binarise"]))
         elif "normalise" in step:
             fold = _each(fold, normaliser(step["normalise"]).fit(fold.train).transform)
         else:
