@@ -32,10 +32,10 @@ def brackets(risk_of, C, tol, max_iter):
     return found
 
 
-def check_agreement(found, tol):
+def check_agreement(found, tol, promised):
     for (name, (bound, objective)), (other, (_, other_objective)) in itertools.product(found.items(), repeat=2):
         assert bound <= other_objective * (1 + 1e-9), (name, other)
-        assert objective - bound <= tol * objective * (1 + 1e-9), name
+        assert name not in promised or objective - bound <= tol * objective * (1 + 1e-9), name
 
 
 @pytest.mark.parametrize("C", [1e-2, 1.0, 100.0])
@@ -46,13 +46,11 @@ def test_solvers_agree_on_real_data(real_data, collection, learner, C):
     if collection == "OHSUMED-LETOR3":
         data = data.select(np.arange(10))
     ranker = ar.make_ranker(learner)
-    if C == 100.0:  # the first map is a plain sum over the bads: at C = 100 as hard as the pairs map at C = 10,000
-        if learner == "svm-mrr":
-            ranker.set_params(scale="cutoff")
-        elif learner == "svm-combo":
-            ranker.set_params(measures=("ndcg@10", "map", ar.objective("svm-mrr", scale="cutoff")))
-    found = brackets(lambda: LocalRisk(data, ranker._objective()), C, 1e-3, 3000)
-    check_agreement(found, 1e-3)
+    if (learner, C) == ("svm-mrr", 100.0):  # a plain sum over the bads: as hard as C = 10,000 on the pairs map
+        ranker.set_params(scale="cutoff")
+    hard = (learner, C) == ("svm-combo", 100.0)  # the same sum, which only the bundle method is promised to manage
+    found = brackets(lambda: LocalRisk(data, ranker._objective()), C, 1e-3, 300 if hard else 3000)
+    check_agreement(found, 1e-3, ["bundle"] if hard else SOLVERS)
 
 
 def all_planes(objective, data):
