@@ -19,9 +19,11 @@ _HOME = {
     "compare": "argrank.evaluation.compare",
     "convention_names": "argrank.measures.conventions",
     "cross_validate": "argrank.trials.cv",
+    "diversify": "argrank.evaluation.diversity",
     "doctor": "argrank.data.doctor",
     "dump": "argrank.data.load",
     "evaluate": "argrank.evaluation.evaluate",
+    "evaluate_diverse": "argrank.evaluation.diversity",
     "impute": "argrank.data.impute",
     "line_search": "argrank.linesearch.search",
     "load": "argrank.data.load",
@@ -57,9 +59,11 @@ __all__ = [
     "compare",
     "convention_names",
     "cross_validate",
+    "diversify",
     "doctor",
     "dump",
     "evaluate",
+    "evaluate_diverse",
     "impute",
     "line_search",
     "load",
@@ -101,6 +105,7 @@ if TYPE_CHECKING:
     from argrank.evaluation.across import micro_average, winning_numbers
     from argrank.evaluation.compare import compare
     from argrank.evaluation.differs import why_differs
+    from argrank.evaluation.diversity import diversify, evaluate_diverse
     from argrank.evaluation.evaluate import evaluate
     from argrank.linesearch.search import line_search
     from argrank.measures.conventions import convention_names

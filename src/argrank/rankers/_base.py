@@ -17,6 +17,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.frames import feature_columns, is_frame
 from argrank.data.impute import refuse_missing
 from argrank.data.normalise import Normaliser, normaliser
+from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.engines.local import LocalRisk
 from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.evaluation.evaluate import evaluate
@@ -130,10 +131,22 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             validate_data(self, _without_named_columns(X), reset=False, skip_check_array=True)
         return self.model_.predict(X, qid=qid, group=group)
 
-    def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> list[NDArray[np.int64]]:
-        """Return the caller's row numbers, best first, one array per query."""
+    def rank(
+        self, X: Any, *, qid: Any = None, group: Any = None, diverse: bool | int = False, k: int | None = None
+    ) -> list[NDArray[np.int64]]:
+        """Return the caller's row numbers, best first, one array per query.
+
+        ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
+        far as there are sources; the others follow by score. It needs a Dataset with ``sources``.
+        """
         check_is_fitted(self)
-        return self.model_.rank(X, qid=qid, group=group)
+        if diverse is False:
+            return self.model_.rank(X, qid=qid, group=group)
+        at_most = check_diverse(diverse, k)
+        if not isinstance(X, Dataset):
+            raise InputError("diverse: expected a Dataset with a source per document, got features alone")
+        rankings = diverse_rankings(X.from_caller(self.model_.predict(X)), X, k, at_most)
+        return [ranking if X.rows is None else X.rows[ranking] for ranking in rankings]
 
     def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of this learner's ``measure`` on judged data.

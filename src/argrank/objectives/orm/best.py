@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
 from argrank.objectives._base import Floats, Integers, Prepared
@@ -109,15 +108,3 @@ class BestByScore(Prepared):
             self._k, self._at_most, values, gradient,
         )  # fmt: skip
         return values
-
-
-def source_numbers(sources: NDArray[Any] | None, indptr: Integers) -> Integers:
-    """Return the number of every row's source within its query; a row is a source of its own where None are given."""
-    sizes = np.diff(indptr)
-    if sources is None:
-        return np.arange(indptr[-1]) - np.repeat(indptr[:-1], sizes)
-    _, names = np.unique(sources.astype(str) if sources.dtype == object else sources, return_inverse=True)
-    query = np.repeat(np.arange(len(sizes)), sizes)
-    pairs, member = np.unique(query * (names.max() + 1) + names.ravel(), return_inverse=True)
-    first = np.searchsorted(pairs, np.arange(len(sizes)) * (names.max() + 1))
-    return np.asarray(member.ravel() - first[query], np.int64)

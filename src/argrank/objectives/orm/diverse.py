@@ -8,7 +8,8 @@ import numpy as np
 
 from argrank._jit import kernel, read_only
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, OptionError
+from argrank.data.sources import take_diverse
+from argrank.errors import OptionError
 from argrank.objectives._base import Floats, Integers, Prepared
 
 
@@ -135,14 +136,6 @@ class DiverseAssignment(Prepared):
         return values
 
 
-def check_diverse(name: str, diverse: Any, assignment: str) -> None:
-    """Refuse a number of documents a source that is none."""
-    if not isinstance(diverse, bool | int | np.integer) or int(diverse) < 0 or (diverse == 0 and diverse is not False):
-        raise OptionError(f"{name}: expected diverse to be True, False or a whole number from 1 up, got {diverse!r}")
-    if diverse is not False and assignment == "full":
-        raise OptionError(f"{name}: expected assignment='auto' for diverse rankings, got 'full'")
-
-
 def diverse_reference(
     data: Dataset,
     gains: Floats,
@@ -158,8 +151,6 @@ def diverse_reference(
     Documents are taken by gain while their source has room. "any" keeps equals in their order and "given" takes the
     rows as they come; "averaged" draws equals of a source by lot, then the order of all that were drawn.
     """
-    if data.sources is None:
-        raise InputError("diverse: expected data with a source per document, got none; see Dataset(sources=…)")
     if (decay[:k] < 0).any():
         raise OptionError("diverse: expected a decay that is >= 0 at the first k ranks")
     coefficients, ideal = np.zeros(data.n_documents), np.zeros(data.n_queries)
@@ -168,24 +159,14 @@ def diverse_reference(
     for query, (start, end) in enumerate(zip(data.indptr[:-1], data.indptr[1:], strict=True)):
         b, source = gains[start:end], sources[start:end]
         by_gain = np.argsort(-b, kind="stable")
-        chosen = _take(by_gain, source, k, at_most)
+        chosen = take_diverse(by_gain, source, k, at_most)
         ideal[query] = worth[: len(chosen)] @ b[chosen]
         if reference == "averaged":
             coefficients[start:end] = _averaged(b, source, shared, at_most)
         else:
-            chosen = chosen if reference == "any" else _take(np.arange(len(b)), source, k, at_most)
+            chosen = chosen if reference == "any" else take_diverse(np.arange(len(b)), source, k, at_most)
             coefficients[start + chosen] = decay[: len(chosen)]
     return coefficients, ideal
-
-
-def _take(ranking: Integers, source: Integers, k: int, at_most: int) -> Integers:
-    """Return the first k documents of a ranking with at most so many of a source."""
-    by_source = ranking[np.argsort(source[ranking], kind="stable")]
-    groups = source[by_source]
-    first = np.searchsorted(groups, groups)
-    allowed = np.zeros(len(ranking), bool)
-    allowed[by_source[np.arange(len(ranking)) - first < at_most]] = True
-    return ranking[allowed[ranking]][:k]
 
 
 def _averaged(b: Floats, source: Integers, shared: Floats, at_most: int) -> Floats:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from argrank.data.dataset import Dataset
+from argrank.data.sources import check_diverse, source_numbers
 from argrank.errors import OptionError
 from argrank.objectives._base import Floats, Objective, Prepared, refuse_row_weights
-from argrank.objectives.orm.best import BestByScore, source_numbers
-from argrank.objectives.orm.diverse import DiverseAssignment, check_diverse, diverse_reference
+from argrank.objectives.orm.best import BestByScore
+from argrank.objectives.orm.diverse import DiverseAssignment, diverse_reference
 from argrank.objectives.orm.full import FullAssignment
 from argrank.objectives.orm.problem import ProductProblem, greatest, product_problem
 from argrank.objectives.structured._base import REFERENCES, Difference
@@ -82,7 +83,10 @@ class ORM(Objective):
         for parameter in ("decay", "a", "b"):
             if isinstance(getattr(self, parameter), np.ndarray | list):  # values that compare and hash
                 object.__setattr__(self, parameter, tuple(np.asarray(getattr(self, parameter), np.float64).tolist()))
-        check_diverse(self.name, self.diverse, self.assignment)
+        if self.diverse is not False:
+            check_diverse(self.diverse)
+            if self.assignment == "full":
+                raise OptionError(f"{self.name}: expected assignment='auto' for diverse rankings, got 'full'")
         decay_vector(self.problem, 1)
 
     @property
@@ -154,7 +158,7 @@ class _Parts:
         self.at_most = longest if asked.diverse is False else int(asked.diverse)
         self.diverse = asked.diverse is not False
         self.k = min(problem.k or longest, longest) if self.diverse else longest
-        self.sources = source_numbers(data.sources if self.diverse else None, data.indptr)
+        self.sources = source_numbers(data) if self.diverse else np.zeros(data.n_documents, np.int64)
         if self.diverse:
             self.reference, self.ideal = diverse_reference(
                 data, self.gains, self.sources, self.decay, self.worth, self.k, self.at_most, asked.reference

@@ -1,0 +1,66 @@
+"""Sources of documents (site, brand, topic): numbers within a query, and rankings that do not repeat them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, OptionError
+
+Integers = NDArray[np.int64]
+
+
+def source_numbers(data: Dataset) -> Integers:
+    """Return for every stored row the number of its source among those of its query."""
+    if data.sources is None:
+        raise InputError("diverse: expected data with a source per document, got none; see Dataset(sources=…)")
+    names = _numbers(data.sources)
+    pairs, member = np.unique(data.query_of_row * (names.max() + 1) + names, return_inverse=True)
+    first = np.searchsorted(pairs, np.arange(data.n_queries) * (names.max() + 1))
+    return np.asarray(member.ravel() - first[data.query_of_row], np.int64)
+
+
+def _numbers(sources: NDArray[Any]) -> Integers:
+    if sources.dtype != object:
+        return np.asarray(np.unique(sources, return_inverse=True)[1].ravel(), np.int64)
+    known: dict[Any, int] = {}  # 7 and "7" stay different
+    return np.array([known.setdefault(source, len(known)) for source in sources.tolist()], np.int64)
+
+
+def take_diverse(ranking: Integers, sources: Integers, k: int, at_most: int = 1) -> Integers:
+    """Return the first documents of a ranking, k at most, with at most so many of a source.
+
+    For scores times a decay that is >= 0 it is the best of all such choices (ORM section 7.1). Fewer come back where
+    there are too few sources.
+    """
+    by_source = ranking[np.argsort(sources[ranking], kind="stable")]
+    groups = sources[by_source]
+    allowed = np.zeros(len(ranking), bool)
+    allowed[by_source[np.arange(len(ranking)) - np.searchsorted(groups, groups) < at_most]] = True
+    return ranking[allowed[ranking]][:k]
+
+
+def diverse_rankings(scores: NDArray[np.float64], data: Dataset, k: int | None, at_most: int = 1) -> list[Integers]:
+    """Return the stored rows of every query, best first: k from different sources, then all others by score.
+
+    ``scores`` are in stored row order; equal ones keep the order of the rows. None as k goes on to the last source.
+    """
+    sources, rankings = source_numbers(data), []
+    for start, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
+        ranking = np.argsort(-scores[start:end], kind="stable")
+        chosen = take_diverse(ranking, sources[start:end], len(ranking) if k is None else k, at_most)
+        others = ranking[~np.isin(ranking, chosen)]
+        rankings.append(start + np.concatenate((chosen, others)))
+    return rankings
+
+
+def check_diverse(diverse: Any, k: Any = None) -> int:
+    """Return how many documents of a source may be at the first k ranks: True means one."""
+    if isinstance(diverse, bool | int | np.integer) and int(diverse) >= 1:
+        if k is None or (isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1):
+            return int(diverse)
+        raise OptionError(f"k: expected a whole number from 1 up or None, got {k!r}")
+    raise OptionError(f"diverse: expected True, False or a whole number from 1 up, got {diverse!r}")
