@@ -76,7 +76,7 @@ class StructuredHinge(Objective):
     gain : "exp2", "linear", "binary", table or callable
         Worth of a label; documents of equal gain form one level.
     relevant_at : float
-        Smallest label of a good document, for measures with goods and bads.
+        Smallest label of a good document, for measures with goods and bads (MAP, MRR, P and here also ERR).
     feature_map : "pairs", "first", "positions" or a registered name
         phi_po, phi_mrr, phi_dorm of the KDD 2008 paper.
     scale : "pairs", "cutoff" or None

@@ -45,7 +45,12 @@ class SVMmap(StructuredHinge):
 
 @dataclass(frozen=True)
 class SVMndcg(StructuredHinge):
-    """NDCG@k on pairs, k = 10 unless said otherwise; also P@k, DCG@k (both over their ideal), WTA."""
+    """NDCG@k on pairs, k = 10 unless said otherwise; also P@k, DCG@k (both over their ideal), WTA.
+
+    Queries of two levels of gain cost O(n log n + k²). With L > 2 levels the search goes through at most C(k+L, L)
+    states, as a rule a few of a hundred; where a query would have more than a million (k = 30 with six large levels,
+    say), preparing raises an OptionError that names the ways out: a smaller k, fewer levels, or ``dorm``.
+    """
 
     name: ClassVar[str] = "svm-ndcg"
     default_k: ClassVar[int | None] = 10
@@ -53,7 +58,11 @@ class SVMndcg(StructuredHinge):
 
 @dataclass(frozen=True)
 class SVMndcgNoClip(StructuredHinge):
-    """NDCG over the whole list on pairs (SVMndcg-nc)."""
+    """NDCG over the whole list on pairs (SVMndcg-nc): O(n log n) for two levels of gain.
+
+    Graded labels need a table of the product of the level sizes, see ``SVMndcg``; the paper has two levels
+    (``gain="binary"``).
+    """
 
     name: ClassVar[str] = "svm-ndcg-nc"
 
