@@ -5,4 +5,6 @@ from __future__ import annotations
 #: Kinds of model, as model files name them: kind -> module and class.
 KINDS = {
     "linear": ("argrank.models.linear", "LinearModel"),
+    "tree-classes": ("argrank.models.tree_classes", "TreeClassesModel"),
+    "trees": ("argrank.models.trees", "TreesModel"),
 }

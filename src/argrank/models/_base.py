@@ -15,7 +15,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import group_by_id, group_by_size
 from argrank.data.normalise import Normaliser
-from argrank.errors import InputError
+from argrank.errors import InputError, ModelError
 
 
 class Model(ABC):
@@ -39,6 +39,13 @@ class Model(ABC):
     @abstractmethod
     def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return one score per row of a checked matrix; ``indptr`` where the model needs queries."""
+
+    def contributions(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Any:
+        """Return what each feature adds to each row's score, an array or CSR matrix; None if the model cannot say.
+
+        The rows of the result sum to the scores, up to a constant that is the same for all rows.
+        """
+        return None
 
     @abstractmethod
     def served(
@@ -111,3 +118,23 @@ class Model(ABC):
         if names is not None and self.feature_names is not None and tuple(names) != self.feature_names:
             got, expected = next((a, b) for a, b in zip(names, self.feature_names, strict=True) if a != b)
             raise InputError(f"X: expected feature {expected!r} at this place, got {got!r}: same names, same order")
+
+
+def served_fields(model: Model) -> dict[str, Any]:
+    """Return names and normaliser as plain data for a model file."""
+    return {
+        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "normaliser": None if model.normaliser is None else model.normaliser.to_dict(),
+    }
+
+
+def read_served(fields: Mapping[str, Any], n_features: int) -> tuple[tuple[str, ...] | None, Normaliser | None]:
+    """Read names and normaliser from the plain data of a model file."""
+    names, normaliser = fields.get("feature_names"), fields.get("normaliser")
+    named = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
+    if names is not None and not named:
+        raise ModelError(f"expected {n_features} feature names")
+    return (
+        None if names is None else tuple(names),
+        None if normaliser is None else Normaliser.from_dict(normaliser),
+    )

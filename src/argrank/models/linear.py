@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from argrank.data.normalise import Normaliser
 from argrank.errors import ModelError
-from argrank.models._base import Model
+from argrank.models._base import Model, read_served, served_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,14 @@ class LinearModel(Model):
             X = self.normaliser.apply(X, indptr)
         return np.asarray(X @ self.weights, dtype=np.float64)
 
+    def contributions(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Any:
+        """Return ``normalised X * weights``: exact, since a linear score is their sum."""
+        if self.normaliser is not None:
+            X = self.normaliser.apply(X, indptr)
+        if sparse.issparse(X):
+            return sparse.csr_matrix(X.multiply(self.weights))
+        return X * self.weights
+
     def served(
         self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
     ) -> LinearModel:
@@ -52,24 +61,12 @@ class LinearModel(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return weights (JSON keeps floats exactly), names and normaliser."""
-        return {
-            "weights": self.weights.tolist(),
-            "feature_names": None if self.feature_names is None else list(self.feature_names),
-            "normaliser": None if self.normaliser is None else self.normaliser.to_dict(),
-        }
+        return {"weights": self.weights.tolist(), **served_fields(self)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> LinearModel:
         """Make the model from the plain data of a model file."""
-        weights, names = fields.get("weights"), fields.get("feature_names")
+        weights = fields.get("weights")
         if not isinstance(weights, list) or not weights or not all(type(w) in (int, float) for w in weights):
             raise ModelError("expected a list of numbers as weights")
-        named = isinstance(names, list) and len(names) == len(weights) and all(isinstance(name, str) for name in names)
-        if names is not None and not named:
-            raise ModelError(f"expected {len(weights)} feature names")
-        normaliser = fields.get("normaliser")
-        return cls(
-            np.array(weights, np.float64),
-            None if names is None else tuple(names),
-            None if normaliser is None else Normaliser.from_dict(normaliser),
-        )
+        return cls(np.array(weights, np.float64), *read_served(fields, len(weights)))

@@ -1,0 +1,194 @@
+"""One regression tree as plain arrays, and the rows' way through it in NumPy.
+
+A tree of n leaves has n - 1 inner nodes, numbered so that a child comes after its parent; node 0 is the root. A child
+below 0 is a leaf: -1 is leaf 0, -2 is leaf 1, and so on. The rules of LightGBM decide where a row goes:
+
+- a number goes left where ``value <= threshold``;
+- NaN goes the default way at a node whose missing type is "nan"; elsewhere it counts as 0;
+- 0 (up to 1e-35) and NaN go the default way at a node whose missing type is "zero";
+- at a node with categories a row goes left where the whole part of its value is one of them; NaN goes right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import ModelError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MISSING = ("none", "zero", "nan")  # by number, as LightGBM numbers them
+ZERO = float(np.float32(1e-35))  # what LightGBM takes for 0
+LARGEST_CATEGORY = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Inner nodes (feature, threshold, default_left, missing, left, right, gain, categories) and leaves (value, count).
+
+    ``gain`` is how much the split helped in training and ``count`` the documents of a leaf then; both only inform.
+    ``categories`` holds the sorted categories that go left for every node that splits by category.
+    """
+
+    feature: Integers
+    threshold: Floats
+    default_left: NDArray[np.bool_]
+    missing: Integers
+    left: Integers
+    right: Integers
+    gain: Floats
+    value: Floats
+    count: Integers
+    categories: Mapping[int, Integers]
+
+    @classmethod
+    def constant(cls, value: float, count: int = 0) -> Tree:
+        """Return a tree of one leaf."""
+        none, whole = np.empty(0), np.empty(0, np.int64)
+        leaf, documents = np.array([value], np.float64), np.array([count], np.int64)
+        return cls(whole, none, np.empty(0, bool), whole, whole, whole, none, leaf, documents, {})
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return len(self.value)
+
+    def with_values(self, value: Floats) -> Tree:
+        """Return the same splits with other values of the leaves."""
+        return replace(self, value=value)
+
+    def leaves(self, columns: NDArray[Any]) -> Integers:
+        """Return the leaf of every row, given the features of a dense block as rows of ``columns``.
+
+        Every node sends its rows on as two lists, so that a row is touched once on each level of its way.
+        """
+        reached = np.zeros(columns.shape[1], np.int64)
+        waiting = [(0, np.arange(columns.shape[1]))] if self.n_leaves > 1 else []
+        while waiting:
+            node, rows = waiting.pop()
+            left = self._goes_left(node, columns[self.feature[node]].take(rows))
+            for child, part in ((int(self.left[node]), rows[left]), (int(self.right[node]), rows[~left])):
+                if child < 0:
+                    reached[part] = ~child
+                elif len(part):
+                    waiting.append((child, part))
+        return reached
+
+    def _goes_left(self, node: int, values: NDArray[Any]) -> NDArray[np.bool_]:
+        if node in self.categories:
+            whole = np.where(values > -1, np.trunc(values), -1)  # NaN compares as false and goes right too
+            return np.isin(whole, self.categories[node])
+        threshold, missing = self.threshold[node], self.missing[node]
+        left: NDArray[np.bool_] = values <= threshold  # as float64, also where the values are float32
+        nan = np.isnan(values)
+        if missing == 2:
+            left[nan] = self.default_left[node]
+        else:
+            left[nan] = threshold >= 0
+        if missing == 1:
+            left[(np.abs(values) <= ZERO) | nan] = self.default_left[node]
+        return left
+
+    # ---- plain data ---------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arrays as lists; categories only where there are some."""
+        fields: dict[str, Any] = {
+            name: getattr(self, name).tolist()
+            for name in ("feature", "threshold", "default_left", "missing", "left", "right", "gain", "value", "count")
+        }
+        fields["missing"] = [MISSING[kind] for kind in fields["missing"]]
+        if self.categories:
+            fields["categories"] = {str(node): members.tolist() for node, members in sorted(self.categories.items())}
+        return fields
+
+    @classmethod
+    def from_dict(cls, fields: Any, n_features: int) -> Tree:
+        """Make a tree from plain data, or say what is wrong with it."""
+        if not isinstance(fields, dict):
+            raise ModelError("expected a tree as an object with arrays")
+        value = _numbers(fields, "value", None)
+        if len(value) == 0:
+            raise ModelError("value: expected at least one leaf")
+        n_nodes = len(value) - 1
+        missing = _list(fields, "missing", n_nodes)
+        unknown = [kind for kind in missing if kind not in MISSING]
+        if unknown:
+            raise ModelError(f"missing: expected {', '.join(MISSING)}, got {unknown[0]!r:.60}")
+        default_left = _list(fields, "default_left", n_nodes)
+        if not all(isinstance(one, bool) for one in default_left):
+            raise ModelError("default_left: expected true or false")
+        tree = cls(
+            feature=_whole(fields, "feature", n_nodes, 0, n_features - 1),
+            threshold=_numbers(fields, "threshold", n_nodes),
+            default_left=np.array(default_left, bool),
+            missing=np.array([MISSING.index(kind) for kind in missing], np.int64),
+            left=_whole(fields, "left", n_nodes, -len(value), n_nodes - 1),
+            right=_whole(fields, "right", n_nodes, -len(value), n_nodes - 1),
+            gain=_numbers(fields, "gain", n_nodes),
+            value=value,
+            count=_whole(fields, "count", len(value), 0, 2**53),
+            categories=_categories(fields.get("categories", {}), n_nodes),
+        )
+        tree.check_children()
+        return tree
+
+    def check_children(self) -> None:
+        """Raise unless every node and leaf hangs on exactly one earlier node, so that every way ends in a leaf."""
+        children = np.concatenate((self.left, self.right))
+        parents = np.tile(np.arange(len(self.left)), 2)
+        expected = np.concatenate((np.arange(-self.n_leaves, 0), np.arange(1, len(self.left))))
+        if len(self.left) and not np.array_equal(np.sort(children), expected):
+            raise ModelError("left, right: expected every node and every leaf as a child of one node")
+        if ((children >= 0) & (children <= parents)).any():
+            raise ModelError("left, right: expected children with greater numbers than their parent")
+
+
+def _list(fields: Mapping[str, Any], name: str, length: int | None) -> list[Any]:
+    values = fields.get(name)
+    if not isinstance(values, list) or (length is not None and len(values) != length):
+        count = "" if length is None else f"{length} "
+        raise ModelError(f"{name}: expected a list of {count}values")
+    return values
+
+
+def _numbers(fields: Mapping[str, Any], name: str, length: int | None) -> Floats:
+    values = _list(fields, name, length)
+    if not all(type(value) in (int, float) for value in values):
+        raise ModelError(f"{name}: expected numbers")
+    try:
+        array = np.array(values, np.float64)
+    except OverflowError as error:
+        raise ModelError(f"{name}: expected numbers within the range of float64") from error
+    if not np.isfinite(array).all():
+        raise ModelError(f"{name}: expected finite numbers")
+    return array
+
+
+def _whole(fields: Mapping[str, Any], name: str, length: int, least: int, greatest: int) -> Integers:
+    return _whole_list(_list(fields, name, length), name, least, greatest)
+
+
+def _whole_list(values: Sequence[Any], name: str, least: int, greatest: int) -> Integers:
+    wrong = [value for value in values if type(value) is not int or not least <= value <= greatest]
+    if wrong:
+        raise ModelError(f"{name}: expected whole numbers from {least} to {greatest}, got {wrong[0]!r:.60}")
+    return np.array(values, np.int64)
+
+
+def _categories(given: Any, n_nodes: int) -> dict[int, Integers]:
+    if not isinstance(given, dict):
+        raise ModelError("categories: expected lists by the number of the node")
+    categories = {}
+    for text, members in given.items():
+        if text not in {str(node) for node in range(n_nodes)} or not isinstance(members, list) or not members:
+            raise ModelError(f"categories: expected lists by the number of the node, got {text!r:.60}")
+        sorted_members = np.unique(_whole_list(members, "categories", 0, LARGEST_CATEGORY))
+        categories[int(text)] = sorted_members
+    return categories

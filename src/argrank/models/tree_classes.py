@@ -1,0 +1,136 @@
+"""Trees for every label: class probabilities, and as score the expected worth of the label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.normalise import Normaliser
+from argrank.errors import ModelError
+from argrank.models import _forest, lightgbm_text
+from argrank.models._base import Model, read_served, served_fields
+from argrank.models._tree import Tree
+
+Floats = NDArray[np.float64]
+
+LINKS = ("multi-class", "ordinal")
+
+
+@dataclass(frozen=True, eq=False)
+class TreeClassesModel(Model):
+    """Probabilities of the labels from sums of trees; score = sum over labels of probability times worth.
+
+    ``link`` says how sums F become probabilities. "multi-class": softmax of one sum for each label. "ordinal": the
+    chance of a label of at most the k-th is 1 / (1 + exp(-F_k)), one sum for each label but the last; differences of
+    neighbours, those below 0 set to 0 and all scaled to add up to 1, are the probabilities (Li, Burges & Wu 2007).
+    """
+
+    kind: ClassVar[str] = "tree-classes"
+
+    trees: tuple[Tree, ...]
+    n_columns: int
+    labels: Floats
+    worth: Floats
+    link: str = "multi-class"
+    feature_names: tuple[str, ...] | None = None
+    normaliser: Normaliser | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features a row must have, split or not."""
+        return self.n_columns
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of sums of trees."""
+        return outputs_of(len(self.labels), self.link)
+
+    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
+        """Return the expected worth of every row's label."""
+        return expected(self.probabilities(X, indptr), self.worth)
+
+    def probabilities(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
+        """Return one probability for every row and label."""
+        if self.normaliser is not None:
+            X = self.normaliser.apply(X, indptr)
+        return probabilities(_forest.sums(self.trees, X, self.n_outputs), self.link)
+
+    def importances(self, kind: str = "gain") -> Floats:
+        """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
+        return _forest.importances(self.trees, self.n_columns, kind)
+
+    def to_lightgbm(self) -> str:
+        """Return LightGBM's text form, which predicts the multi-class probabilities (or raw sums where ordinal)."""
+        n = self.n_outputs
+        objective = f"multiclass num_class:{n}" if self.link == "multi-class" else "custom"
+        return lightgbm_text.write(self.trees, self.n_columns, self.feature_names, n, objective)
+
+    def served(
+        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
+    ) -> TreeClassesModel:
+        """Return the same trees with names, normaliser and training summary."""
+        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return labels, their worth, trees (JSON keeps floats exactly), names and normaliser."""
+        return {
+            "n_features": self.n_columns,
+            "labels": self.labels.tolist(),
+            "worth": self.worth.tolist(),
+            "link": self.link,
+            **served_fields(self),
+            "trees": [tree.to_dict() for tree in self.trees],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> TreeClassesModel:
+        """Make the model from the plain data of a model file, every part checked."""
+        trees, n_features = _forest.trees_from(fields)
+        link = fields.get("link")
+        if link not in LINKS:
+            raise ModelError(f"link: expected {' or '.join(LINKS)}, got {link!r:.60}")
+        labels, worth = _numbers(fields, "labels"), _numbers(fields, "worth")
+        if not 1 <= len(labels) == len(worth) or (np.diff(labels) <= 0).any():
+            raise ModelError("labels: expected different labels in order, and a worth for each of them")
+        if len(trees) % outputs_of(len(labels), link):
+            raise ModelError("expected the same number of trees for every sum")
+        names, normaliser = read_served(fields, n_features)
+        return cls(tuple(trees), n_features, labels, worth, link, names, normaliser)
+
+
+def outputs_of(n_labels: int, link: str) -> int:
+    """Return the number of sums for so many labels; at least one, also for the single label of hopeless data."""
+    return max(1, n_labels if link == "multi-class" else n_labels - 1)
+
+
+def probabilities(sums: Floats, link: str) -> Floats:
+    """Return the probabilities of the labels from the sums of trees, one row for each document."""
+    if link == "multi-class":
+        powers = np.exp(sums - sums.max(axis=1, keepdims=True))
+        shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+        return shares
+    at_most = 0.5 * (1.0 + np.tanh(0.5 * sums))  # the logistic function, without overflow
+    edges = np.concatenate((np.zeros((len(sums), 1)), at_most, np.ones((len(sums), 1))), axis=1)
+    parts = np.maximum(np.diff(edges, axis=1), 0.0)
+    normalised: Floats = parts / parts.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def expected(chances: Floats, worth: Floats) -> Floats:
+    """Return the expected worth, added label by label: the same bits in every block."""
+    total = np.zeros(len(chances))
+    for label, one in enumerate(worth):
+        total += chances[:, label] * one
+    return total
+
+
+def _numbers(fields: Mapping[str, Any], name: str) -> Floats:
+    values = fields.get(name)
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        raise ModelError(f"{name}: expected a list of numbers")
+    return np.array(values, np.float64)

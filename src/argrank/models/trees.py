@@ -1,0 +1,88 @@
+"""Additive regression trees: score = sum of one value per tree, predicted in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.normalise import Normaliser
+from argrank.errors import ModelError
+from argrank.models import _forest, lightgbm_text
+from argrank.models._base import Model, read_served, served_fields
+from argrank.models._tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class TreesModel(Model):
+    r"""Trees as plain arrays, the names of the features they split, and the normaliser that comes before them.
+
+    Missing values and categories go LightGBM's way, and predictions agree with LightGBM's; it is needed neither to
+    predict nor to load.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = TreesModel.from_lightgbm(
+    ...     "tree\nfeature_names=bm25 price\n\nTree=0\nleaf_value=0.5 2.0\nsplit_feature=0\nthreshold=1.5\n"
+    ...     "decision_type=2\nleft_child=-1\nright_child=-2\nsplit_gain=1.0\nleaf_count=3 4\n"
+    ... )
+    >>> model.predict(np.array([[1.0, 0.0], [3.0, 0.0]])).tolist()
+    [0.5, 2.0]
+    """
+
+    kind: ClassVar[str] = "trees"
+
+    trees: tuple[Tree, ...]
+    n_columns: int
+    feature_names: tuple[str, ...] | None = None
+    normaliser: Normaliser | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features a row must have, split or not."""
+        return self.n_columns
+
+    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return the sum of the trees' values for every row."""
+        if self.normaliser is not None:
+            X = self.normaliser.apply(X, indptr)
+        return _forest.sums(self.trees, X)[:, 0]
+
+    def importances(self, kind: str = "gain") -> NDArray[np.float64]:
+        """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
+        return _forest.importances(self.trees, self.n_columns, kind)
+
+    def to_lightgbm(self) -> str:
+        """Return LightGBM's text form: ``lightgbm.Booster(model_str=…)`` predicts the same from normalised features."""
+        return lightgbm_text.write(self.trees, self.n_columns, self.feature_names, 1, "regression")
+
+    @classmethod
+    def from_lightgbm(cls, booster: Any) -> TreesModel:
+        """Take over the trees of a LightGBM booster (or of its text form); its raw scores are this model's scores."""
+        text = booster if isinstance(booster, str) else booster.model_to_string()
+        read = lightgbm_text.read(text)
+        if read.n_outputs != 1 or not read.trees:
+            raise ModelError(f"expected trees with one output, got {read.n_outputs} outputs, {len(read.trees)} trees")
+        return cls(tuple(read.trees), len(read.feature_names), read.feature_names)
+
+    def served(
+        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
+    ) -> TreesModel:
+        """Return the same trees with names, normaliser and training summary."""
+        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return trees (JSON keeps floats exactly), names and normaliser."""
+        trees = [tree.to_dict() for tree in self.trees]
+        return {"n_features": self.n_columns, **served_fields(self), "trees": trees}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> TreesModel:
+        """Make the model from the plain data of a model file; every way through a tree is checked to end in a leaf."""
+        trees, n_features = _forest.trees_from(fields)
+        return cls(tuple(trees), n_features, *read_served(fields, n_features))

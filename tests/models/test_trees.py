@@ -1,0 +1,233 @@
+"""Trees: LightGBM's predictions to the last bit, exact files, and damaged ones refused."""
+
+from __future__ import annotations
+
+import json
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+from scipy import sparse
+
+from argrank.errors import InputError, ModelError
+from argrank.models.files import load_model
+from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
+from argrank.models.trees import TreesModel
+
+QUIET = {"verbosity": -1, "num_threads": 1}
+KINDS = {
+    "plain": {},
+    "zero is missing": {"zero_as_missing": True},
+    "no missing values": {"use_missing": False},
+    "stumps": {"num_leaves": 2},
+    "deep": {"num_leaves": 200, "min_data_in_leaf": 1},
+}
+
+
+def make_rows(n, seed):
+    """Numbers with gaps, many zeros, and two columns of categories, one of them with gaps and negative values."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 8))
+    X[rng.random((n, 8)) < 0.1] = np.nan
+    X[rng.random(n) < 0.5, 3] = 0.0
+    X[:, 6] = rng.integers(0, 80, n)
+    X[:, 7] = np.where(rng.random(n) < 0.1, np.nan, rng.integers(-1, 5, n))
+    return X
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_rows(2000, 1)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def booster(request, X):
+    rng = np.random.default_rng(2)
+    y = np.nan_to_num(X[:, 0]) + 2 * np.isin(X[:, 6], [3, 7, 40, 66]) + (X[:, 7] == 2) + np.isnan(X[:, 1])
+    data = lgb.Dataset(X, y + 0.1 * rng.standard_normal(len(y)), categorical_feature=[6, 7], params=QUIET)
+    return lgb.train({**QUIET, **KINDS[request.param]}, data, 25)
+
+
+def strange_rows():
+    """Rows as training never had them: unknown, broken and huge categories, tiny numbers, gaps everywhere."""
+    X = make_rows(1500, 3)
+    X[::7, 6], X[::11, 6], X[::13, 6], X[::17, 6], X[::23, 6] = 200, 2.7, -0.5, np.nan, 3e9
+    X[::19, 0], X[::29, 3] = 1e-36, -1e-30
+    X[5] = np.nan
+    X[6] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_predictions_equal_lightgbm(booster, X, dtype):
+    model = TreesModel.from_lightgbm(booster)
+    for rows in (X, strange_rows()):
+        rows = rows.astype(dtype)
+        np.testing.assert_allclose(model.predict(rows), booster.predict(rows), rtol=0, atol=1e-12)
+
+
+def test_sparse_and_many_blocks_predict_the_same(booster, X, monkeypatch):
+    model = TreesModel.from_lightgbm(booster)
+    rows = np.nan_to_num(X)
+    expected_scores = model.predict(rows)
+    assert model.predict(sparse.csr_matrix(rows)).tobytes() == expected_scores.tobytes()
+    monkeypatch.setattr("argrank.models._forest.BLOCK_CELLS", 4096)
+    assert model.predict(rows).tobytes() == expected_scores.tobytes()
+
+
+def test_a_file_keeps_every_bit(booster, X, tmp_path):
+    model = TreesModel.from_lightgbm(booster)
+    model.save(tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    rows = strange_rows()
+    assert loaded.predict(rows).tobytes() == model.predict(rows).tobytes()
+    assert loaded.feature_names == tuple(booster.feature_name())
+    assert loaded.importances("split").tolist() == booster.feature_importance("split").tolist()
+
+
+def test_lightgbm_loads_our_text_and_predicts_and_explains_the_same(booster, X):
+    again = lgb.Booster(model_str=TreesModel.from_lightgbm(booster).to_lightgbm())
+    rows = strange_rows()
+    np.testing.assert_allclose(again.predict(rows), booster.predict(rows), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(again.predict(rows, pred_leaf=True), booster.predict(rows, pred_leaf=True))
+    few = rows[:40]
+    explained = again.predict(few, pred_contrib=True)
+    np.testing.assert_allclose(explained, booster.predict(few, pred_contrib=True), rtol=1e-3, atol=1e-3)
+    assert again.feature_importance("split").tolist() == booster.feature_importance("split").tolist()
+
+
+def test_gains_are_lightgbms(booster):
+    model = TreesModel.from_lightgbm(booster)
+    np.testing.assert_allclose(model.importances(), booster.feature_importance("gain"), rtol=1e-4)
+
+
+def test_names_with_spaces_reach_lightgbm(X):
+    booster = lgb.train(QUIET, lgb.Dataset(X, np.nan_to_num(X[:, 0]), params=QUIET), 3)
+    model = TreesModel.from_lightgbm(booster).served(tuple(f"name {i}" for i in range(8)), None, {})
+    again = lgb.Booster(model_str=model.to_lightgbm())
+    assert again.feature_name()[0] == "name_0"
+    np.testing.assert_array_equal(again.predict(X), booster.predict(X))
+
+
+@pytest.mark.parametrize("link", ["multi-class", "ordinal"])
+def test_classes_are_probabilities_and_survive_a_file(X, tmp_path, link):
+    labels = np.random.default_rng(0).integers(0, 3, len(X))
+    parameters = {"objective": "multiclass", "num_class": 3, **QUIET}
+    booster = lgb.train(parameters, lgb.Dataset(X, labels, params=QUIET), 8)
+    trees = TreesModel.from_lightgbm(_single_output(booster.model_to_string())).trees
+    grades = np.arange(3.0 if link == "multi-class" else 4.0)
+    model = TreeClassesModel(trees, 8, grades, 2.0**grades - 1, link)
+    chances = model.probabilities(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-12)
+    assert (chances >= 0).all()
+    if link == "multi-class":
+        np.testing.assert_allclose(chances, booster.predict(X), atol=1e-12)
+        again = lgb.Booster(model_str=model.to_lightgbm())
+        np.testing.assert_allclose(again.predict(X), chances, atol=1e-12)
+    np.testing.assert_allclose(model.predict(X), chances @ model.worth, atol=1e-12)
+    model.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").predict(X).tobytes() == model.predict(X).tobytes()
+
+
+def _single_output(text):
+    return text.replace("num_tree_per_iteration=3", "num_tree_per_iteration=1")
+
+
+def test_ordinal_chances_by_hand():
+    chances = probabilities(np.log(np.array([[1.0, 3.0], [3.0, 1.0]])), "ordinal")  # at most: 1/2, 3/4 and 3/4, 1/2
+    np.testing.assert_allclose(chances, [[0.5, 0.25, 0.25], [0.6, 0.0, 0.4]])
+    np.testing.assert_allclose(expected(chances, np.array([0.0, 1.0, 3.0])), [1.0, 1.2])
+
+
+def small_model():
+    return {
+        "n_features": 2,
+        "feature_names": None,
+        "normaliser": None,
+        "trees": [
+            {
+                "feature": [0, 1], "threshold": [0.5, 0.25], "default_left": [True, False], "missing": ["none", "nan"],
+                "left": [1, -1], "right": [-2, -3], "gain": [2.0, 1.0], "value": [1.0, 2.0, 3.0], "count": [4, 5, 6],
+                "categories": {"1": [0, 2]},
+            }
+        ],
+    }  # fmt: skip
+
+
+DAMAGE = {
+    "a cycle": ("left", [0, -1]),
+    "a child out of range": ("left", [2, -1]),
+    "a leaf out of range": ("right", [-2, -4]),
+    "a leaf twice": ("right", [-1, -3]),
+    "a feature out of range": ("feature", [0, 2]),
+    "a negative feature": ("feature", [0, -1]),
+    "a broken feature": ("feature", [0, 0.5]),
+    "a short array": ("threshold", [0.5]),
+    "no numbers": ("threshold", [0.5, "x"]),
+    "a huge number": ("value", [1.0, 2.0, 10**400]),
+    "a truth value as number": ("value", [1.0, 2.0, True]),
+    "no leaf": ("value", []),
+    "an unknown missing type": ("missing", ["none", "maybe"]),
+    "an unknown default": ("default_left", [1, 0]),
+    "categories of no node": ("categories", {"2": [1]}),
+    "a negative category": ("categories", {"1": [-1]}),
+    "no category": ("categories", {"1": []}),
+    "a negative count": ("count", [1, 2, -3]),
+    "no array at all": ("left", None),
+}
+
+
+def test_the_undamaged_model_loads():
+    model = TreesModel.from_dict(small_model())
+    X = np.array([[0.0, 2.0], [0.0, 1.0], [1.0, 0.0], [np.nan, np.nan]])
+    assert model.predict(X).tolist() == [1.0, 3.0, 2.0, 3.0]
+    assert json.loads(json.dumps(model.to_dict())) == small_model()
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_trees_are_refused(damage):
+    fields = small_model()
+    name, value = DAMAGE[damage]
+    fields["trees"][0][name] = value
+    with pytest.raises(ModelError, match=r"tree 0: "):
+        TreesModel.from_dict(fields)
+
+
+@pytest.mark.parametrize(
+    "change", [{"n_features": 0}, {"n_features": True}, {"trees": []}, {"trees": [3]}, {"feature_names": ["a"]}]
+)
+def test_damaged_models_are_refused(change):
+    with pytest.raises(ModelError):
+        TreesModel.from_dict({**small_model(), **change})
+    labels = {"labels": [0.0, 1.0], "worth": [0.0, 1.0], "link": "ordinal"}
+    with pytest.raises(ModelError):
+        TreeClassesModel.from_dict({**small_model(), **labels, **change})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"link": "other"}, {"labels": [1.0, 0.0]}, {"worth": [1.0]}, {"worth": "x"}, {"labels": [0.0, 1.0, 2.0]}],
+)
+def test_damaged_classes_are_refused(change):
+    fields = {**small_model(), "labels": [0.0, 1.0], "worth": [0.0, 1.0], "link": "ordinal"}
+    assert TreeClassesModel.from_dict(fields).n_outputs == 1
+    with pytest.raises(ModelError):
+        TreeClassesModel.from_dict({**fields, **change})
+
+
+def test_what_is_no_lightgbm_model_is_refused(X):
+    for text in ("", "tree", "{}", "tree\nfeature_names=a\n\nTree=0\nleaf_value=1 2\n"):
+        with pytest.raises(ModelError):
+            TreesModel.from_lightgbm(text)
+    y = np.nan_to_num(X[:, 0])
+    linear = lgb.train({**QUIET, "linear_tree": True}, lgb.Dataset(X, y, params={**QUIET, "linear_tree": True}), 2)
+    with pytest.raises(ModelError, match="linear trees"):
+        TreesModel.from_lightgbm(linear)
+    bagged = {**QUIET, "boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1}
+    with pytest.raises(ModelError, match="random forest"):
+        TreesModel.from_lightgbm(lgb.train(bagged, lgb.Dataset(X, y, params=QUIET), 2))
+
+
+def test_the_width_of_rows_is_checked():
+    with pytest.raises(InputError, match="expecting 2 features"):
+        TreesModel.from_dict(small_model()).predict(np.zeros((3, 3)))
