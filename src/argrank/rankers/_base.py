@@ -25,7 +25,7 @@ from argrank.measures.names import measure as parse_measure
 from argrank.models._base import Model
 from argrank.models.linear import LinearModel
 from argrank.objectives._base import Objective
-from argrank.rankers._trace import Trace, Watcher
+from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers._result import Result
 
 PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
@@ -59,6 +59,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     """
 
     uses_row_weights: ClassVar[bool] = False
+    takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
     measure: Any
     normalise: str | None
@@ -115,7 +116,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
             prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]
-        with Watcher(type(self).__name__, self._validators(validations), self.verbose) as watcher:
+        with Watcher(type(self).__name__, self._validations(validations), self.verbose) as watcher:
             outcome = self._train(prepared, watcher, start)
         if outcome.complaint is not None:
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
@@ -185,6 +186,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.takes_missing
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         return tags
@@ -203,7 +205,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def _check_training(self, data: Dataset) -> None:
         if not data.is_judged and not (self.takes_preferences and data.preferences is not None):
             raise InputError("expected judged data for training, got a Dataset without labels")
-        refuse_missing(data)
+        if not self.takes_missing:
+            refuse_missing(data)
         weight = data.sample_weight
         if weight is not None and not self.uses_row_weights and (weight != weight[0]).any():
             raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row; see query_weight")
@@ -221,11 +224,12 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def _scaling(self, data: Dataset) -> Normaliser | None:
         return None if self.normalise is None else normaliser(self.normalise).fit(data)
 
-    def _validators(self, parts: list[Dataset]) -> list[tuple[str, Callable[[NDArray[np.float64]], float]]]:
-        def validator(part: Dataset) -> Callable[[NDArray[np.float64]], float]:
-            return lambda weights: _mean_of(self._reported, part.to_caller(np.asarray(part.X @ weights)), part)
+    def _validations(self, parts: list[Dataset]) -> list[Validation]:
+        def judge(part: Dataset) -> Callable[[NDArray[np.float64]], float]:
+            return lambda scores: _mean_of(self._reported, part.to_caller(scores), part)
 
-        return [("validation" if i == 0 else f"validation_{i}", validator(part)) for i, part in enumerate(parts)]
+        names = ["validation" if i == 0 else f"validation_{i}" for i in range(len(parts))]
+        return [Validation(name, part, judge(part)) for name, part in zip(names, parts, strict=True)]
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
         """Return what a model file says about its training."""

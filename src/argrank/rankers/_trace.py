@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._progress import Progress
+from argrank.data.dataset import Dataset
 
 Facts = Mapping[str, float]
 
@@ -60,26 +62,37 @@ class Trace:
         return f"<pre>{html.escape(repr(self))}</pre>"
 
 
+class Validation(NamedTuple):
+    """Data to look at after every iteration: its column in the trace, and the mean measure of scores of its rows."""
+
+    column: str
+    data: Dataset
+    measure: Callable[[NDArray[np.float64]], float]
+
+
 class Watcher:
     """What a solver calls after every iteration: records, measures on validation data, shows progress."""
 
-    def __init__(
-        self, name: str, validations: Sequence[tuple[str, Callable[[NDArray[np.float64]], float]]], verbose: int
-    ) -> None:
+    def __init__(self, name: str, validations: Sequence[Validation], verbose: int) -> None:
         self.trace = Trace()
-        self._validations, self._begin = validations, time.perf_counter()
+        self.validations, self._begin = validations, time.perf_counter()
         self._progress = Progress(f"training {name}", None, enabled=verbose >= 0)
         self._own_seconds = 0.0
 
     def __call__(self, weights: NDArray[np.float64], facts: Facts) -> None:
-        """Record one iteration."""
+        """Record one iteration of a linear model."""
+        self.record([np.asarray(part.data.X @ weights) for part in self.validations], facts)
+
+    def record(self, scores: Sequence[NDArray[np.float64]], facts: Facts) -> dict[str, float]:
+        """Record one iteration and return its row; ``scores`` of each validation set's rows, in stored order."""
         now = time.perf_counter()
         row: dict[str, float] = {"iteration": len(self.trace) + 1, **facts}
-        row |= {column: measure(weights) for column, measure in self._validations}
+        row |= {part.column: part.measure(mine) for part, mine in zip(self.validations, scores, strict=True)}
         self._own_seconds += time.perf_counter() - now
         row["seconds"] = now - self._begin
         self.trace.append(row)
         self._progress.advance(1, f"iteration {len(self.trace)}, objective {facts['objective']:.6g}")
+        return row
 
     def __enter__(self) -> Watcher:
         return self
