@@ -1,0 +1,149 @@
+"""Closed forms: where a query's objective is a sum over pairs of documents, no ranking need be looked at.
+
+Over all y in {-1, +1}^pairs the pairs are independent, Pr(y_ij = +1) = sigmoid(d) with d = 2 (s_i - s_j), i better than j.
+So the normaliser is a product and the expected AUC loss a mean (LogRank, Figure 1 and section 2). The kernels go over all
+pairs and store none. ``gains`` are level numbers; the first of the ``constants`` is 1 where phi is divided by the number
+of pairs.
+
+Of a pair they need exp(-d), which is a product of one exponential for each document where all scores are within a few
+hundred of each other (``near``). Logarithms of many factors are one logarithm of their product.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import query_kernel
+
+
+@query_kernel
+def softplus_sum(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Sum over pairs of softplus(margin / pairs - d) - less * softplus(-d).
+
+    ``constants`` = scaled, margin, less, exponentiate: L1 has margin 0, ConvexLoss margin rho; with less = 1 it is the
+    log of the expectation of exp(rho loss), and with exponentiate = 1 that expectation itself.
+    """
+    n = len(scores)
+    rows = np.argsort(-gains, kind="mergesort")
+    after = np.empty(n, np.int64)  # first place of a lower level
+    pairs, end = 0, n
+    for place in range(n - 1, -1, -1):
+        if place + 1 < n and gains[rows[place]] != gains[rows[place + 1]]:
+            end = place + 1
+        after[place] = end
+        pairs += n - end
+        gradient[place] = 0.0
+    if pairs == 0:
+        return constants[3]
+    factor = 2.0 / pairs if constants[0] > 0 else 2.0
+    margin, less = constants[1] / pairs, constants[2]
+    middle, reach = scores.mean(), factor * np.ptp(scores)
+    near = reach + abs(margin) < 300.0
+    together = max(1, int(600.0 / (reach + abs(margin) + 1.0)))  # factors of a product that cannot overflow
+    better, worse, u = np.empty(n), np.empty(n), np.zeros(n)
+    for place in range(n):
+        centred = factor * (scores[rows[place]] - middle)
+        better[place] = np.exp(-centred) if near else centred
+        worse[place] = np.exp(centred) if near else centred
+    lift = np.exp(margin)
+    total = 0.0
+    for i in range(n):
+        product, waiting, slope_sum = 1.0, 0, 0.0
+        for j in range(after[i], n):
+            if near:
+                e = better[i] * worse[j]
+            else:
+                d = better[i] - worse[j]
+                total += max(margin - d - 600.0, 0.0) - less * max(-d - 600.0, 0.0)
+                e = np.exp(min(-d, 600.0))
+            raised = e * lift
+            slope = raised / (1.0 + raised)
+            if less > 0.0:
+                product *= (1.0 + raised) / (1.0 + e)
+                slope -= e / (1.0 + e)
+            else:
+                product *= 1.0 + raised
+            slope_sum += slope
+            u[j] += slope
+            waiting += 1
+            if waiting == together:
+                total += np.log(product)
+                product, waiting = 1.0, 0
+        total += np.log(product)
+        u[i] -= slope_sum
+    times = factor
+    if constants[3] > 0.0:
+        total = np.exp(total)
+        times *= total
+    for place in range(n):
+        gradient[rows[place]] = times * u[place]
+    return total
+
+
+@query_kernel
+def log_mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Log of the mean over pairs of sigmoid(direction * d), times a factor, plus an offset; 0 without pairs.
+
+    ``constants`` = scaled, direction, times, offset. Direction +1 and times -1: minus the log of the expected AUC;
+    direction -1: the log of the expected AUC loss. All sigmoids are taken relative to the greatest, or to 1.
+    """
+    n, pairs, best = len(scores), 0, -np.inf
+    direction = constants[1]
+    for i in range(n):
+        gradient[i] = 0.0
+        for j in range(n):
+            if gains[i] > gains[j]:
+                pairs += 1
+                best = max(best, direction * (scores[i] - scores[j]))
+    if pairs == 0:
+        return 0.0
+    factor = 2.0 / pairs if constants[0] > 0 else 2.0
+    top = min(factor * best, 0.0)
+    lowest = np.exp(top)
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            if gains[i] > gains[j]:
+                d = factor * direction * (scores[i] - scores[j])
+                term = 1.0 / (lowest + np.exp(min(top - d, 700.0)))
+                total += term
+                slope = term / (1.0 + np.exp(min(d, 700.0)))
+                gradient[i] += slope
+                gradient[j] -= slope
+    for i in range(n):
+        gradient[i] *= constants[2] * factor * direction / total
+    return constants[2] * (np.log(total) + top - np.log(pairs)) + constants[3]
+
+
+@query_kernel
+def mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Rho times the mean over pairs of sigmoid(-d), the expected AUC loss, plus, where asked, L1.
+
+    ``constants`` = scaled, rho, 1 to add the sum of softplus(-d).
+    """
+    n, pairs = len(scores), 0
+    for i in range(n):
+        gradient[i] = 0.0
+        for j in range(n):
+            pairs += gains[i] > gains[j]
+    if pairs == 0:
+        return 0.0
+    factor = 2.0 / pairs if constants[0] > 0 else 2.0
+    share, with_sum = constants[1] / pairs, constants[2]
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            if gains[i] > gains[j]:
+                d = factor * (scores[i] - scores[j])
+                small = np.exp(-abs(d))
+                wrong = (small if d > 0 else 1.0) / (1.0 + small)
+                right = (1.0 if d > 0 else small) / (1.0 + small)
+                total += share * wrong
+                if with_sum > 0.0:
+                    total += max(-d, 0.0) + np.log1p(small)
+                slope = factor * wrong * (share * right + with_sum)
+                gradient[i] -= slope
+                gradient[j] += slope
+    return total
