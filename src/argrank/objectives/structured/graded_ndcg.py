@@ -50,19 +50,22 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     for rank in range(k):
         discount_sum[rank + 1] = discount_sum[rank] + constants[1 + rank]
 
-    # The top documents of each level, and by how much higher-scoring documents of other levels exceed them.
-    top, excess = np.empty((n_levels, k)), np.empty((n_levels, k))
+    # The top documents of each level; how many documents of other levels score higher, and by how much in all.
+    top, top_sum = np.empty((n_levels, k)), np.zeros((n_levels, k + 1))
+    higher, excess = np.empty((n_levels, k, n_levels), np.int64), np.empty((n_levels, k))
     seen, seen_sum = np.zeros(n_levels, np.int64), np.zeros(n_levels)
     for place in range(n):
         row = order[place]
         one, score = level[row], scores[row] - mean
-        if seen[one] < k:
-            top[one, seen[one]] = score
+        i = seen[one]
+        if i < k:
+            top[one, i], top_sum[one, i + 1] = score, top_sum[one, i] + score
             total = 0.0
             for other in range(n_levels):
+                higher[one, i, other] = seen[other]
                 if other != one:
                     total += seen_sum[other] - seen[other] * score
-            excess[one, seen[one]] = total
+            excess[one, i] = total
         seen[one] += 1
         seen_sum[one] += score
 
@@ -114,11 +117,9 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
             score = top[one, state[one]]
             inverted = excess[one, state[one]]
             for other in range(n_levels):
-                if other != one:
-                    for i in range(state[other]):
-                        if top[other, i] <= score:
-                            break
-                        inverted -= top[other, i] - score
+                if other != one:  # those already placed invert nothing
+                    m = min(state[other], higher[one, state[one], other])
+                    inverted -= top_sum[other, m] - m * score
             worth_there = value[number] - weight * inverted - worth[one] * constants[1 + placed]
             successor = before[one, left[one], state[one] + 1]
             for other in range(n_levels):
