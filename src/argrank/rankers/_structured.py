@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -33,33 +33,63 @@ COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 
 SCALES = np.geomspace(1e-3, 1e3, 13)  # lengths at which a start for the tight bound is tried
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StructuredRanker(BaseRanker):
     """A learner that minimises ``|w|² / (2C) + risk``, the risk being the mean of a structured hinge (KDD 2008).
 
     The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
     average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
-    should leave well behind.
+    should leave well behind. The learners are dataclasses: a field is a parameter of ``__init__``.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the slacks against the regulariser, as in the paper.
+    bound : "convex" or "tight"
+        The tight bound lies closer to the measure and is not convex; found by successive convex approximation.
+    solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
+        For the convex bound; all reach the same optimum.
+    tol : float
+        Stop when the duality gap is this share of the objective.
+    max_iter : int
+        At most so many passes over the data.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    random_state : int, optional
+        Order in which the per-query solvers ask.
+    verbose : int
+        -1 hides the progress bar.
     """
 
     learner: ClassVar[str]
-    #: the ranker's parameters that its objective takes under the same name
-    objective_parameters: ClassVar[tuple[str, ...]]
+    reported: ClassVar[str] = "ndcg@10"  # by learners that have no ``measure``, or one that is a mere loss
+    #: parameters that are the solver's or the ranker's own; the objective takes all others under the same name
+    not_of_the_objective: ClassVar[frozenset[str]] = frozenset(
+        {"C", "solver", "tol", "max_iter", "normalise", "n_jobs", "random_state", "verbose"}
+    )
 
-    C: float
-    bound: str
-    solver: str
-    tol: float
-    max_iter: int
-    random_state: int | None
+    C: float = 1.0
+    bound: str = "convex"
+    solver: str = "auto"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    normalise: str | None = None
+    n_jobs: int | None = None
+    random_state: int | None = 0
+    verbose: int = 0
 
     def _objective(self) -> Objective:
-        return objective(self.learner, **{name: getattr(self, name) for name in self.objective_parameters})
+        parameters = self.get_params(deep=False).items()
+        return objective(self.learner, **{k: v for k, v in parameters if k not in self.not_of_the_objective})
 
     @property
     def _reported(self) -> Any:
-        if callable(self.measure) and not isinstance(self.measure, Measure):  # a loss of the user's own
-            return "ndcg@10"
-        measure, k = parse_measure(self.measure), getattr(self, "k", None)
+        asked = getattr(self, "measure", self.reported)
+        if callable(asked) and not isinstance(asked, Measure):  # a loss of the user's own
+            return self.reported
+        measure, k = parse_measure(asked), getattr(self, "k", None)
         cuts = k is not None and getattr(measure, "k", 0) is None
         return replace(cast(Any, measure), k=k) if cuts else measure
 

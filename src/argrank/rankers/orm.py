@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 ORM_SOLVERS: dict[str, Callable[..., Result]] = SOLVERS | {"l-bfgs": lbfgs.minimise, "online": online.minimise}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ORM(StructuredRanker):
     """Linear ranker for any measure of the form a · b (Le, Smola, Chapelle and Teo, Optimization of Ranking Measures).
 
@@ -67,16 +69,8 @@ class ORM(StructuredRanker):
         Queries in a step of solver="online".
     tol : float
         Stop when the duality gap (for solvers without one: the gain of an iteration) is this share of the objective.
-    max_iter : int
-        At most so many passes over the data.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    random_state : int, optional
-        Order in which the per-query solvers ask.
-    verbose : int
-        -1 hides the progress bar.
+    max_iter, normalise, n_jobs, random_state, verbose
+        See ``StructuredRanker``.
 
     Examples
     --------
@@ -88,69 +82,21 @@ class ORM(StructuredRanker):
     """
 
     learner: ClassVar[str] = "orm"
-    objective_parameters: ClassVar[tuple[str, ...]] = (
-        "measure",
-        "k",
-        "discount",
-        "gain",
-        "relevant_at",
-        "a",
-        "b",
-        "decay",
-        "reference",
-        "bound",
-        "assignment",
-        "diverse",
-    )
+    not_of_the_objective: ClassVar[frozenset[str]] = StructuredRanker.not_of_the_objective | {"w0", "batch_size"}
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        measure: Any = "ndcg@10",
-        k: Any = "auto",
-        discount: Any = "log2",
-        gain: Any = "exp2",
-        relevant_at: float = 1.0,
-        a: Any = None,
-        b: Any = None,
-        decay: Any = None,
-        reference: str = "averaged",
-        bound: str = "convex",
-        assignment: str = "auto",
-        diverse: bool | int = False,
-        w0: Any = None,
-        solver: str = "auto",
-        batch_size: int = 1,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        normalise: str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.measure = measure
-        self.k = k
-        self.discount = discount
-        self.gain = gain
-        self.relevant_at = relevant_at
-        self.a = a
-        self.b = b
-        self.decay = decay
-        self.reference = reference
-        self.bound = bound
-        self.assignment = assignment
-        self.diverse = diverse
-        self.w0 = w0
-        self.solver = solver
-        self.batch_size = batch_size
-        self.tol = tol
-        self.max_iter = max_iter
-        self.normalise = normalise
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    measure: Any = "ndcg@10"
+    k: Any = "auto"
+    discount: Any = "log2"
+    gain: Any = "exp2"
+    relevant_at: float = 1.0
+    a: Any = None
+    b: Any = None
+    decay: Any = None
+    reference: str = "averaged"
+    assignment: str = "auto"
+    diverse: bool | int = False
+    w0: Any = None
+    batch_size: int = 1
 
     @property
     def _reported(self) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from argrank.rankers._structured import StructuredRanker
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVMauc(StructuredRanker):
     """Linear ranker for AUC: the mean over a query's pairs of ``max(0, 1 - 2 w·(x_i - x_j))``.
 
@@ -14,57 +16,16 @@ class SVMauc(StructuredRanker):
 
     Parameters
     ----------
-    C : float
-        Weight of the slacks against the regulariser, as in the paper.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     margin : "unit" or "labels"
         For graded labels: a margin of 1 for every pair, or of the difference of the labels.
-    bound : "convex" or "tight"
-        The tight bound lies closer to the measure and is not convex; found by successive convex approximation.
-    solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
-        For the convex bound; all reach the same optimum.
-    tol : float
-        Stop when the duality gap is this share of the objective.
-    max_iter : int
-        At most so many passes over the data.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    random_state : int, optional
-        Order in which the per-query solvers ask.
-    verbose : int
-        -1 hides the progress bar.
+    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``StructuredRanker``.
     """
 
     learner: ClassVar[str] = "svm-auc"
-    measure: Any = "auc"  # what score and validation report
-    objective_parameters: ClassVar[tuple[str, ...]] = ("scale", "margin", "bound")
+    reported: ClassVar[str] = "auc"  # by score and validation
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        scale: str | None = "pairs",
-        margin: str = "unit",
-        bound: str = "convex",
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        normalise: str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.scale = scale
-        self.margin = margin
-        self.bound = bound
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.normalise = normalise
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    scale: str | None = "pairs"
+    margin: str = "unit"

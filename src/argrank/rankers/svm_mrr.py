@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from argrank.rankers._structured import StructuredRanker
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVMmrr(StructuredRanker):
     """Linear ranker for MRR@k; on the first map the most violated ranking takes O(n), without a sort.
 
@@ -14,8 +16,6 @@ class SVMmrr(StructuredRanker):
 
     Parameters
     ----------
-    C : float
-        Weight of the slacks against the regulariser, as in the paper.
     measure : str, Measure or callable
         What is optimised and reported: any measure with an oracle on the feature map.
     k : int or None
@@ -26,56 +26,14 @@ class SVMmrr(StructuredRanker):
         How a ranking becomes a feature vector; the default is the paper's.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
-    bound : "convex" or "tight"
-        The tight bound lies closer to the measure and is not convex; found by successive convex approximation.
-    solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
-        For the convex bound; all reach the same optimum.
-    tol : float
-        Stop when the duality gap is this share of the objective.
-    max_iter : int
-        At most so many passes over the data.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    random_state : int, optional
-        Order in which the per-query solvers ask.
-    verbose : int
-        -1 hides the progress bar.
+    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``StructuredRanker``.
     """
 
     learner: ClassVar[str] = "svm-mrr"
-    objective_parameters: ClassVar[tuple[str, ...]] = ("measure", "k", "relevant_at", "feature_map", "scale", "bound")
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        measure: Any = "mrr",
-        k: int | None = 10,
-        relevant_at: float = 1.0,
-        feature_map: str = "first",
-        scale: str | None = None,
-        bound: str = "convex",
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        normalise: str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.measure = measure
-        self.k = k
-        self.relevant_at = relevant_at
-        self.feature_map = feature_map
-        self.scale = scale
-        self.bound = bound
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.normalise = normalise
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    measure: Any = "mrr"
+    k: int | None = 10
+    relevant_at: float = 1.0
+    feature_map: str = "first"
+    scale: str | None = None
