@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 RANKERS = {
     "dorm": ("argrank.rankers.dorm", "DORM"),
     "orm": ("argrank.rankers.orm", "ORM"),
+    "mart": ("argrank.rankers.mart", "MART"),
     "rank-svm": ("argrank.rankers.rank_svm", "RankSVM"),
     "regression": ("argrank.rankers.regression", "Regression"),
     "svm-auc": ("argrank.rankers.svm_auc", "SVMauc"),
