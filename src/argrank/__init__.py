@@ -13,6 +13,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Dataset": "argrank.data.dataset",
     "QueryKFold": "argrank.data.folds",
+    "bootstrap_weights": "argrank.trials.bootstrap",
     "check_collection": "argrank.data.collections",
     "clean": "argrank.data.clean",
     "collection_names": "argrank.data.collections",
@@ -44,8 +45,10 @@ _HOME = {
     "regularisation_path": "argrank.trials.path",
     "run_experiment": "argrank.trials.experiment",
     "select": "argrank.trials.select",
+    "why_above": "argrank.report.why",
     "why_differs": "argrank.evaluation.differs",
     "winning_numbers": "argrank.evaluation.across",
+    "write_report": "argrank.report.write",
     "write_scores": "argrank.data.scores",
 }
 
@@ -53,6 +56,7 @@ __all__ = [
     "Dataset",
     "QueryKFold",
     "__version__",
+    "bootstrap_weights",
     "check_collection",
     "clean",
     "collection_names",
@@ -84,8 +88,10 @@ __all__ = [
     "regularisation_path",
     "run_experiment",
     "select",
+    "why_above",
     "why_differs",
     "winning_numbers",
+    "write_report",
     "write_scores",
 ]
 
@@ -113,6 +119,9 @@ if TYPE_CHECKING:
     from argrank.models.files import load_model
     from argrank.objectives import objective
     from argrank.rankers import make_ranker, ranker_names
+    from argrank.report.why import why_above
+    from argrank.report.write import write_report
+    from argrank.trials.bootstrap import bootstrap_weights
     from argrank.trials.cv import cross_validate
     from argrank.trials.experiment import run_experiment
     from argrank.trials.path import regularisation_path

@@ -23,6 +23,7 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "cv",
     "experiment",
+    "report",
     "convert",
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from argrank._files import write_bytes
+from argrank._files import split_suffixes, write_bytes
 from argrank.errors import OptionError
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr@10")
@@ -31,6 +31,20 @@ def measure_names(given: list[str]) -> list[str]:
     if not all(names):
         raise OptionError(f"-m: expected names of measures, got {', '.join(map(repr, given))}")
     return list(dict.fromkeys(names))
+
+
+def system_files(given: list[str]) -> dict[str, str]:
+    """Return file by system name; a file whose own name has an equals sign is taken as it is."""
+    files: dict[str, str] = {}
+    for text in given:
+        name, equals, file = text.partition("=")
+        if not equals or not name or Path(text).exists():
+            path = Path(text)
+            name, file = Path(path.stem if split_suffixes(path)[1] else path.name).stem, text
+        if name in files:
+            raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
+        files[name] = file
+    return files
 
 
 def write_text(text: str, path: Path | None) -> None:

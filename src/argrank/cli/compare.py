@@ -6,9 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank._files import split_suffixes
 from argrank.cli import _options as options
-from argrank.errors import OptionError
 
 
 def run(
@@ -52,7 +50,7 @@ def run(
 
     check_format(output_format)
     names = options.measure_names(measures)
-    files = _systems(scores)
+    files = options.system_files(scores)
     judged = load(data)
     result = compare(
         {name: read_scores(file, judged, column) for name, file in files.items()},
@@ -67,17 +65,3 @@ def run(
         random_state=random_state,
     )
     options.write_text(result.render(output_format), output)
-
-
-def _systems(given: list[str]) -> dict[str, str]:
-    """Return file by system name; a file whose own name has an equals sign is taken as it is."""
-    files: dict[str, str] = {}
-    for text in given:
-        name, equals, file = text.partition("=")
-        if not equals or not name or Path(text).exists():
-            path = Path(text)
-            name, file = Path(path.stem if split_suffixes(path)[1] else path.name).stem, text
-        if name in files:
-            raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
-        files[name] = file
-    return files

@@ -94,11 +94,17 @@ class Comparison:
                 raise unknown_name("system of this comparison", system, self.systems)
         return self.values[a][measure] - self.values[b][measure]
 
+    def letter_of(self, system: str) -> str:
+        """Return the letter that stands for a system, a for the first."""
+        if system not in self.systems:
+            raise unknown_name("system of this comparison", system, self.systems)
+        return _letters(len(self.systems))[self.systems.index(system)]
+
     def letters(self, measure: str) -> dict[str, str]:
         """Return for each system the letters of the systems it beats significantly (a for the first system, …)."""
         if measure not in self.measures:
             raise unknown_name("measure of this comparison", measure, self.measures)
-        letter = dict(zip(self.systems, _letters(len(self.systems)), strict=True))
+        letter = {system: self.letter_of(system) for system in self.systems}
         beaten: dict[str, set[str]] = {system: set() for system in self.systems}
         for pair in self.pairs:
             if pair.measure == measure and pair.p_corrected <= self.level and pair.difference != 0:
@@ -117,7 +123,7 @@ class Comparison:
         check_format(format)
         if format == "json":
             return self.to_json()
-        return rendering.FORMATS[format]((self._means_table(), self._pairs_table()), self._footer())
+        return rendering.FORMATS[format]((self._means_table(), self._pairs_table()), self.footer)
 
     def to_text(self) -> str:
         """Return two aligned tables, of the means and of the pairs, and how they were made."""
@@ -197,7 +203,9 @@ class Comparison:
             )
         return Table(tuple(header), tuple(rows), 3)
 
-    def _footer(self) -> list[str]:
+    @property
+    def footer(self) -> list[str]:
+        """How the comparison was made, and what should be known about it, in sentences."""
         dropped = {pair.measure: pair.n_dropped for pair in self.pairs}
         undefined = [
             f"{measure} {count} ({'left out' if dropped[measure] else 'valued by the convention'})"

@@ -25,7 +25,7 @@ class PathPoint:
     """The solution at one C.
 
     ``n_passes`` over the data is NaN where the learner does not count them; ``value`` is the measure on validation
-    data, NaN without any.
+    data, NaN without any; ``average_slack`` and ``objective_at_zero`` are NaN where the learner has none.
     """
 
     C: float
@@ -36,6 +36,8 @@ class PathPoint:
     n_passes: float
     seconds: float
     value: float
+    average_slack: float = np.nan
+    objective_at_zero: float = np.nan
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,7 +140,20 @@ def regularisation_path(
             start = fitted.coef_
             value = np.nan if valid is None else mean_of(fitted.predict(valid), valid, measure, convention)
             norm = float(np.linalg.norm(start))
-            passes = fitted.trace_[-1].get("n_passes", np.nan) if len(fitted.trace_) else np.nan
-            points.append(PathPoint(C, start, fitted.objective_, norm, fitted.n_iter_, passes, seconds, value))
+            last = fitted.trace_[-1] if len(fitted.trace_) else {}
+            points.append(
+                PathPoint(
+                    C,
+                    start,
+                    fitted.objective_,
+                    norm,
+                    fitted.n_iter_,
+                    last.get("n_passes", np.nan),
+                    seconds,
+                    value,
+                    last.get("average_slack", np.nan),
+                    getattr(fitted, "objective_at_zero_", np.nan),
+                )
+            )
             bar.advance(1, f"C = {C:.4g}")
     return Path(tuple(points), None if measure is None else str(measure))

@@ -23,6 +23,7 @@ from argrank.trials.selection import Point
 class Run:
     """What one learner did in one fold; ``scores`` are those of the test rows, in the caller's order."""
 
+    ranker: Any
     params: Params
     validation: float
     points: tuple[Point, ...]
@@ -56,6 +57,7 @@ def run_fold(
     )
     scores = found.ranker.predict(fold.test)
     return Run(
+        ranker=found.ranker,
         params=found.params,
         validation=np.nan if fold.valid is None else found.value,
         points=found.points,

@@ -1,0 +1,56 @@
+"""``argrank report``: everything about the data and the systems in one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from argrank.cli import _options as options
+
+if TYPE_CHECKING:
+    from argrank.data.dataset import Dataset
+
+
+def run(
+    data: str = options.DATA,
+    systems: list[str] = typer.Argument(
+        ...,
+        metavar="SCORES|MODEL",
+        help="Files of scores as for `argrank evaluate`, models saved by `argrank train` (.json), or NAME=FILE.",
+    ),
+    output: Path = typer.Option(Path("report.html"), "--output", "-o", metavar="FILE.html", help="Where to write it."),
+    measures: list[str] = options.MEASURES,
+    convention: str = options.CONVENTION,
+    column: str | None = options.COLUMN,
+    title: str | None = typer.Option(None, "--title", metavar="TEXT", help="By default the name of the data."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not say what was written."),
+) -> None:
+    """Write one HTML file about the data and the systems that rank it.
+
+    It shows what the doctor found, the comparison with intervals and tests, every query with two rankings side by
+    side, and for models why one document stands above another. It opens from disk and needs no network.
+
+    For example:
+      argrank report test.txt model.json
+      argrank report test.txt model.json bm25=bm25.txt -m ndcg@10,map -o report.html
+    """
+    from argrank.data.load import load
+    from argrank.report.write import write_report
+
+    names = options.measure_names(measures)
+    files = options.system_files(systems)
+    judged = load(data, progress=not quiet)
+    found = {name: _system(file, judged, column) for name, file in files.items()}
+    heading = f"Ranking report: {Path(data).name}" if title is None else title
+    path = write_report(output, judged, found, names, convention=convention, title=heading)
+    if not quiet:
+        typer.echo(f"Report written to {path}: open it in a browser.")
+
+
+def _system(file: str, data: Dataset, column: str | None) -> Any:
+    from argrank.data.scores import read_scores
+    from argrank.models.files import load_model
+
+    return load_model(file) if Path(file).suffix.lower() == ".json" else read_scores(file, data, column)

@@ -1,0 +1,1 @@
+"""What is shown: plots with matplotlib, and the HTML report with everything in one file."""

@@ -1,0 +1,146 @@
+"""The report's comparison: means with intervals, tests, wins and losses, curves, time against quality."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.evaluation import significance
+from argrank.evaluation.comparison import Comparison
+from argrank.measures.conventions import Convention
+from argrank.report import svg
+from argrank.report.figures import measure_curves
+from argrank.report.svg import escape
+from argrank.report.system import System
+
+CUTOFFS = tuple(range(1, 11))
+PAIR_COLUMNS = (
+    "measure", "system", "against", "difference", "interval", "p", "p corrected", "effect", "wins", "ties", "losses",
+)  # fmt: skip
+TINY = 0.0001
+
+
+def comparison_section(
+    data: Dataset, systems: Sequence[System], comparison: Comparison, convention: str | Convention
+) -> str:
+    """Return the section as HTML."""
+    names = [system.name for system in systems]
+    scores = {system.name: data.to_caller(system.scores) for system in systems}
+    curves = [
+        svg.Series(name, CUTOFFS, values.tolist(), number)
+        for number, (name, values) in enumerate(measure_curves(scores, data, "ndcg", CUTOFFS, convention).items())
+    ]
+    charts = svg.lines(curves, "NDCG at every cut-off", "k", "mean NDCG@k")
+    timed = [(one, one.seconds) for one in systems if one.seconds]
+    if len(timed) > 1:
+        first = comparison.measures[0]
+        heights = [comparison.means[one.name][first] for one, _ in timed]
+        seconds = [one for _, one in timed]
+        charts += svg.points(
+            [one.name for one, _ in timed], seconds, heights, "Time against quality", "seconds of training", first
+        )
+    parts = [_means(systems, comparison), svg.legend(names), f'<div class="charts">{charts}</div>']
+    if len(names) > 1:
+        parts += [_matrix(comparison, name, name == comparison.measures[0]) for name in comparison.measures]
+        parts.append(_pairs(comparison))
+    told = comparison.footer if len(names) > 1 else [f"Convention {comparison.convention}.", *comparison.notes]
+    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
+    return f'{"".join(parts)}<ul class="notes">{notes}</ul>'
+
+
+def _means(systems: Sequence[System], comparison: Comparison) -> str:
+    intervals = {name: _intervals(comparison, name) for name in comparison.measures}
+    letters = {name: comparison.letters(name) for name in comparison.measures}
+    best = {name: max(comparison.means[one][name] for one in comparison.systems) for name in comparison.measures}
+    timed = any(system.seconds for system in systems)
+    rows = []
+    for number, system in enumerate(systems):
+        cells = []
+        for name in comparison.measures:
+            mean, (low, high) = comparison.means[system.name][name], intervals[name][system.name]
+            text = f"<strong>{mean:.4f}</strong>" if mean == best[name] else f"{mean:.4f}"
+            raised = f"<sup>{escape(letters[name][system.name])}</sup>" if letters[name][system.name] else ""
+            cells.append(f'<td>{text}{raised}<br><span class="aside">{low:.4f} to {high:.4f}</span></td>')
+        seconds = f"<td>{system.seconds:.2f}</td>" if system.seconds else "<td>-</td>"
+        cells += [seconds] * timed
+        letter = comparison.letter_of(system.name)
+        rows.append(
+            f'<tr><td>{letter}</td><th scope="row"><span class="swatch c{number % svg.N_COLOURS}"></span>'
+            f"{escape(system.name)}</th>{''.join(cells)}</tr>"
+        )
+    head = "".join(f"<th>{escape(name)}</th>" for name in comparison.measures) + "<th>seconds</th>" * timed
+    return (
+        f'<div class="scroll"><table id="means"><thead><tr><th></th><th>system</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _intervals(comparison: Comparison, measure: str) -> dict[str, tuple[float, float]]:
+    """Return a bootstrap interval of every system's mean."""
+    found = {}
+    for system in comparison.systems:
+        values: NDArray[np.float64] = comparison.values[system][measure]
+        known = values[~np.isnan(values)]
+        if len(known) < 2:
+            found[system] = (math.nan, math.nan)
+            continue
+        (interval,) = significance.bootstrap_intervals(
+            known[:, None], comparison.level, comparison.n_resamples, comparison.random_state
+        )
+        found[system] = (float(interval[0]), float(interval[1]))
+    return found
+
+
+def _matrix(comparison: Comparison, measure: str, shown: bool) -> str:
+    """Return who wins how many queries against whom, the significant ones marked."""
+    against: dict[tuple[str, str], tuple[int, int, bool]] = {}
+    for pair in comparison.pairs:
+        if pair.measure == measure:
+            sure = pair.p_corrected <= comparison.level
+            against[pair.a, pair.b] = (pair.wins, pair.losses, sure and pair.difference > 0)
+            against[pair.b, pair.a] = (pair.losses, pair.wins, sure and pair.difference < 0)
+    head = "".join(f"<th>{escape(name)}</th>" for name in comparison.systems)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(a)}</th>'
+        f"{''.join(_duel(against.get((a, b)), a, b) for b in comparison.systems)}</tr>"
+        for a in comparison.systems
+    )
+    return (
+        f"<details{' open' if shown else ''}><summary>Wins and losses, {escape(measure)}</summary>"
+        f"<p>Queries that the system of the row wins / loses against that of the column; "
+        f"marked where it is significantly better.</p>"
+        f'<div class="scroll"><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        "</details>"
+    )
+
+
+def _duel(found: tuple[int, int, bool] | None, a: str, b: str) -> str:
+    if found is None:
+        return '<td class="aside">·</td>' if a == b else '<td class="aside">not compared</td>'
+    wins, losses, better = found
+    return f'<td class="{"better" if better else ""}">{wins:,} / {losses:,}{" ✓" if better else ""}</td>'
+
+
+def _pairs(comparison: Comparison) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(pair.measure)}</td><td>{escape(pair.a)}</td><td>{escape(pair.b)}</td>"
+        f"<td>{pair.difference:+.4f}</td><td>{pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}</td>"
+        f"<td>{_p(pair.p_value)}</td>"
+        f'<td class="{"better" if pair.p_corrected <= comparison.level else ""}">{_p(pair.p_corrected)}</td>'
+        f"<td>{pair.effect_size:+.2f}</td><td>{pair.wins:,}</td><td>{pair.ties:,}</td><td>{pair.losses:,}</td></tr>"
+        for pair in comparison.pairs
+    )
+    head = "".join(f"<th>{name}</th>" for name in PAIR_COLUMNS)
+    return (
+        f"<details><summary>Every pair: differences, intervals, tests</summary>"
+        f'<div class="scroll"><table class="names3"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f"</details>"
+    )
+
+
+def _p(value: float) -> str:
+    return f"&lt;{TINY}" if value < TINY else f"{value:.4f}"

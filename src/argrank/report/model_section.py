@@ -1,0 +1,70 @@
+"""The report's last section: the weights of linear models, and what other tools would call the same ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from argrank.data.dataset import Dataset
+from argrank.evaluation.evaluate import evaluate
+from argrank.measures.conventions import convention_names
+from argrank.models.linear import LinearModel
+from argrank.report import svg
+from argrank.report.svg import escape
+from argrank.report.system import System
+from argrank.trials.bootstrap import WeightIntervals, feature_names
+
+MOST_WEIGHTS = 30
+
+
+def model_section(
+    data: Dataset,
+    systems: Sequence[System],
+    best: System,
+    measures: Sequence[str],
+    weights: Mapping[str, WeightIntervals],
+) -> str:
+    """Return the section as HTML."""
+    charts: list[str] = []
+    for system in sorted(systems, key=lambda one: one is not best):  # the best first, open
+        if isinstance(system.model, LinearModel):
+            chart = _weights(data, system.name, system.model, weights.get(system.name))
+            state = " open" if not charts else ""
+            charts.append(f"<details{state}><summary>Weights of {escape(system.name)}</summary>{chart}</details>")
+    return "".join(charts) + _conventions(data, best, measures)
+
+
+def _weights(data: Dataset, name: str, model: LinearModel, intervals: WeightIntervals | None) -> str:
+    order = np.argsort(-np.abs(model.weights), kind="stable")
+    shown = [int(i) for i in order[:MOST_WEIGHTS] if model.weights[i] != 0]
+    names = model.feature_names or feature_names(data)
+    spans = None if intervals is None else [(float(intervals.low[i]), float(intervals.high[i])) for i in shown]
+    title = f"The {len(shown)} largest weights of {name}" if len(order) > len(shown) else f"Weights of {name}"
+    note = "weight"
+    if model.normaliser is not None:
+        note += f", for features as scaled by {model.normaliser.name}"
+    chart = svg.bars([names[i] for i in shown], [float(model.weights[i]) for i in shown], title, note, spans)
+    words = (
+        "Without bootstrap intervals: see ar.bootstrap_weights."
+        if intervals is None
+        else f"Whiskers: {100 * (1 - intervals.level):g} % intervals, trained {intervals.n_resamples} times on "
+        "resampled queries."
+    )
+    return f'<div class="charts">{chart}</div><p class="aside">{escape(words)}</p>'
+
+
+def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:
+    scores = data.to_caller(system.scores)
+    rows = []
+    for name in convention_names():
+        found = evaluate(scores, data, list(measures), convention=name)
+        cells = "".join(f"<td>{found.means[measure]:.4f}</td>" for measure in measures)
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+    head = "".join(f"<th>{escape(name)}</th>" for name in measures)
+    return (
+        f"<h3>What other tools would report for {escape(system.name)}</h3>"
+        "<p>The same ranking, measured by the rules of each convention (ar.why_differs explains them).</p>"
+        f'<div class="scroll"><table><thead><tr><th>convention</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )

@@ -1,0 +1,182 @@
+"""Charts as inline SVG: lines, columns, bars, points. Colours and fonts come from the page's style sheet."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from argrank.evaluation.rendering import plain
+from argrank.report.scale import Scale, tick_text
+
+WIDTH, HEIGHT = 520, 300
+LEFT, RIGHT, TOP, BOTTOM = 76, 14, 10, 48
+N_COLOURS = 10
+
+_numbers = count(1)  # ids within one page must differ; that they differ between pages does no harm
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line of a chart; ``colour`` is the number of the system it belongs to."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: int = 0
+
+
+def escape(text: object) -> str:
+    """Return a text for use in HTML and in quoted attributes."""
+    return html.escape(plain(str(text)))
+
+
+def lines(
+    series: Sequence[Series], title: str, x_label: str, y_label: str, *, log_x: bool = False, log_y: bool = False
+) -> str:
+    """Draw one line for each series, with a dot at each value as long as they are few."""
+    x = Scale.of((v for one in series for v in one.x), LEFT, WIDTH - RIGHT, log=log_x)
+    y = Scale.of((v for one in series for v in one.y), HEIGHT - BOTTOM, TOP, log=log_y)
+    parts = [_axes(x, y, x_label, y_label)]
+    for one in series:
+        shown = [(x(a), y(b), a, b) for a, b in zip(one.x, one.y, strict=True) if x.shows(a) and y.shows(b)]
+        path = " ".join(f"{'L' if i else 'M'}{px:.1f} {py:.1f}" for i, (px, py, _, _) in enumerate(shown))
+        style = f"c{one.colour % N_COLOURS} d{one.colour // N_COLOURS % 3}"
+        parts.append(f'<path class="line {style}" d="{path}"><title>{escape(one.name)}</title></path>' if path else "")
+        if len(shown) <= 24:
+            parts += [
+                f'<circle class="dot {style}" cx="{px:.1f}" cy="{py:.1f}" r="3.5">'
+                f"<title>{escape(one.name)}: {tick_text(a)}, {tick_text(b)}</title></circle>"
+                for px, py, a, b in shown
+            ]
+    return _figure("".join(parts), title, f"{y_label} against {x_label}: {', '.join(one.name for one in series)}.")
+
+
+def columns(names: Sequence[str], counts: Sequence[float], title: str, x_label: str, y_label: str) -> str:
+    """Draw upright columns, a histogram."""
+    y = Scale.of(counts, HEIGHT - BOTTOM, TOP, zero=True)
+    width = (WIDTH - LEFT - RIGHT) / max(len(names), 1)
+    every = -(-len(names) // 12) if max(map(len, names), default=0) < 5 else -(-len(names) // 6)
+    parts = [_y_axis(y, y_label), _x_title(x_label)]
+    for number, (name, value) in enumerate(zip(names, counts, strict=True)):
+        left, top = LEFT + number * width, y(value)
+        parts.append(
+            f'<rect class="bar c0" x="{left + width * 0.08:.1f}" y="{top:.1f}" width="{width * 0.84:.1f}" '
+            f'height="{y(0) - top:.1f}"><title>{escape(name)}: {value:,}</title></rect>'
+        )
+        if number % every == 0:
+            parts.append(_text(left + width / 2, HEIGHT - BOTTOM + 16, name, "middle"))
+    summary = ", ".join(f"{name}: {value:,}" for name, value in list(zip(names, counts, strict=True))[:12])
+    return _figure("".join(parts), title, f"{y_label} by {x_label}. {summary}")
+
+
+def bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    title: str,
+    x_label: str,
+    intervals: Sequence[tuple[float, float]] | None = None,
+) -> str:
+    """Draw lying bars to both sides of zero, each perhaps with its interval."""
+    ends = [end for interval in intervals or () for end in interval]
+    names_width = min(210, 20 + 7 * max((len(name) for name in names), default=0))
+    height = TOP + BOTTOM + 24 * len(names)
+    x = Scale.of([*values, *ends], names_width, WIDTH - RIGHT, zero=True)
+    parts = [
+        f'<line class="grid" x1="{x(t):.1f}" x2="{x(t):.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>'
+        f"{_text(x(t), height - BOTTOM + 16, tick_text(t), 'middle')}"
+        for t in x.ticks()
+    ]
+    parts.append(f'<line class="axis" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>')
+    parts.append(_text(WIDTH / 2, height - 8, x_label, "middle"))
+    for number, (name, value) in enumerate(zip(names, values, strict=True)):
+        middle = TOP + 24 * number + 12
+        left, right = sorted((x(0), x(value)))
+        words = f"{name}: {tick_text(value)}"
+        if intervals is not None:
+            words += f" ({tick_text(intervals[number][0])} to {tick_text(intervals[number][1])})"
+        parts.append(_text(names_width - 8, middle + 4, _cut(name, 28), "end"))
+        parts.append(
+            f'<rect class="bar {"c0" if value >= 0 else "c1"}" x="{left:.1f}" y="{middle - 8}" '
+            f'width="{max(right - left, 0.5):.1f}" height="16"><title>{escape(words)}</title></rect>'
+        )
+        if intervals is not None:
+            low, high = (x(end) for end in intervals[number])
+            parts.append(f'<path class="whisker" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8'
+                         f'M{high:.1f} {middle - 4}v8"/>')  # fmt: skip
+    return _figure("".join(parts), title, f"{x_label} of {len(names)} features.", height)
+
+
+def points(
+    names: Sequence[str], xs: Sequence[float], ys: Sequence[float], title: str, x_label: str, y_label: str
+) -> str:
+    """Draw one named point for each system, x on a logarithmic scale."""
+    x = Scale.of(xs, LEFT + 12, WIDTH - RIGHT - 90, log=True)
+    y = Scale.of(ys, HEIGHT - BOTTOM, TOP)
+    parts = [_axes(x, y, x_label, y_label)]
+    taken: list[tuple[float, float]] = []
+    for number, (name, a, b) in enumerate(zip(names, xs, ys, strict=True)):
+        if x.shows(a) and y.shows(b):
+            px, py = x(a), y(b)
+            place = py + 4
+            while any(abs(place - used) < 12 and abs(px - at) < 110 for at, used in taken):  # names must not overlap
+                place += 12
+            taken.append((px, place))
+            parts.append(
+                f'<circle class="dot c{number % N_COLOURS}" cx="{px:.1f}" cy="{py:.1f}" r="6"><title>{escape(name)}: '
+                f"{tick_text(a)}, {tick_text(b)}</title></circle>{_text(px + 10, place, _cut(name, 16), 'start')}"
+            )
+    return _figure("".join(parts), title, f"{y_label} against {x_label}: {', '.join(names)}.")
+
+
+def legend(names: Sequence[str]) -> str:
+    """Return the key to the colours of the systems."""
+    items = "".join(
+        f'<li><svg viewBox="0 0 24 8" aria-hidden="true"><path class="line c{i % N_COLOURS} d{i // N_COLOURS % 3}" '
+        f'd="M0 4H24"/></svg>{escape(name)}</li>'
+        for i, name in enumerate(names)
+    )
+    return f'<ul class="legend">{items}</ul>'
+
+
+def _figure(body: str, title: str, description: str, height: float = HEIGHT) -> str:
+    name = f"chart-{next(_numbers)}"
+    return (
+        f'<figure><figcaption>{escape(title)}</figcaption><svg viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-labelledby="{name} {name}-d"><title id="{name}">{escape(title)}</title>'
+        f'<desc id="{name}-d">{escape(description)}</desc>{body}</svg></figure>'
+    )
+
+
+def _axes(x: Scale, y: Scale, x_label: str, y_label: str) -> str:
+    ticks = "".join(
+        f'<line class="grid" x1="{x(t):.1f}" x2="{x(t):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+        f"{_text(x(t), HEIGHT - BOTTOM + 16, tick_text(t), 'middle')}"
+        for t in x.ticks(6)
+    )
+    return ticks + _y_axis(y, y_label) + _x_title(x_label)
+
+
+def _y_axis(y: Scale, label: str) -> str:
+    ticks = "".join(
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
+        f"{_text(LEFT - 6, y(t) + 4, tick_text(t), 'end')}"
+        for t in y.ticks()
+    )
+    base = f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{HEIGHT - BOTTOM}" y2="{HEIGHT - BOTTOM}"/>'
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    turned = f'class="side" transform="translate(14 {middle}) rotate(-90)" text-anchor="middle"'
+    return f"{ticks}{base}<text {turned}>{escape(label)}</text>"
+
+
+def _x_title(label: str) -> str:
+    return _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, label, "middle")
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,53 @@
+"""A system as the report sees it: its scores, and whatever else is known about how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError
+from argrank.models._base import Model
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """One system's scores (in stored row order), its models with the queries each of them scored, and its trace."""
+
+    name: str
+    scores: NDArray[np.float64]
+    models: tuple[tuple[Model, NDArray[np.int64]], ...] = ()
+    trace: Mapping[str, list[float]] | None = None
+    seconds: float | None = None
+
+    @property
+    def model(self) -> Model | None:
+        """The model, if it is one and the same for all queries."""
+        return self.models[0][0] if len(self.models) == 1 else None
+
+
+def system_of(name: str, given: Any, data: Dataset, seconds: float | None = None) -> System:
+    """Return the system of scores, of a model, or of a fitted ranker."""
+    model = given if isinstance(given, Model) else getattr(given, "model_", None)
+    if model is None:
+        if hasattr(given, "fit"):
+            raise InputError(f"systems: expected scores, a model or a fitted ranker, got {name!r}, which is not fitted")
+        scores = checks.numbers(given, data.n_documents, f"scores of {name!r}", "score")
+        return System(name, data.from_caller(scores), seconds=seconds)
+    trace = getattr(given, "trace_", None)
+    columns = trace.to_dict() if trace is not None and len(trace) else None
+    if seconds is None and columns is not None and "seconds" in columns:
+        seconds = columns["seconds"][-1]
+    everything = np.arange(data.n_queries)
+    return System(name, data.from_caller(model.predict(data)), ((model, everything),), columns, seconds)
+
+
+def dense(matrix: Any) -> NDArray[np.float64]:
+    """Return contributions as an array."""
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, np.float64)

@@ -1,0 +1,100 @@
+"""Why one document stands above another: what every feature adds to the difference of their scores."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, OptionError
+from argrank.evaluation.rendering import Cell, Table, to_text
+from argrank.report.system import dense
+
+SHOWN = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Why:
+    """What every feature adds to ``score of a - score of b``; made by ``ar.why_above``.
+
+    ``contributions`` is in the order of the features and sums to ``difference``.
+    """
+
+    a: str
+    b: str
+    difference: float
+    features: tuple[str, ...]
+    contributions: NDArray[np.float64]
+
+    @property
+    def largest(self) -> list[tuple[str, float]]:
+        """The features that matter, the largest contribution of either sign first."""
+        order = np.argsort(-np.abs(self.contributions), kind="stable")
+        return [(self.features[i], float(self.contributions[i])) for i in order if self.contributions[i] != 0]
+
+    def __repr__(self) -> str:
+        top = self.largest
+        rows = [(Cell(name), Cell(f"{value:+.4f}")) for name, value in top[:SHOWN]]
+        rest = sum(value for _, value in top[SHOWN:])
+        if len(top) > SHOWN:
+            rows.append((Cell(f"{len(top) - SHOWN} more features"), Cell(f"{rest:+.4f}")))
+        rows.append((Cell("all together"), Cell(f"{self.difference:+.4f}")))
+        place = "above" if self.difference > 0 else "below" if self.difference < 0 else "level with"
+        head = f"{self.a} is {place} {self.b}:"
+        return f"{head}\n{to_text([Table(('feature', 'adds'), tuple(rows), 1)], []).rstrip()}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def why_above(ranker: Any, data: Dataset, a: int, b: int) -> Why:
+    """Explain the order of two documents of one query, exactly, by the model's features.
+
+    Parameters
+    ----------
+    ranker : fitted ranker or model
+        Whose model can tell what each feature adds: linear models do.
+    data : Dataset
+    a, b : int
+        Two rows of the same query, as the caller numbers them.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[3.0, 1.0], [1.0, 2.0]], [1, 0], qid=[7, 7], feature_names=["bm25", "price"])
+    >>> from argrank.models.linear import LinearModel
+    >>> import numpy as np
+    >>> ar.why_above(LinearModel(np.array([1.0, -0.5])), data, 0, 1)
+    row 0 is above row 1:
+    feature           adds
+    bm25           +2.0000
+    price          +0.5000
+    all together   +2.5000
+    """
+    model = getattr(ranker, "model_", ranker)
+    stored = np.arange(data.n_documents) if data.rows is None else np.argsort(data.rows)
+    for row in (a, b):
+        if not 0 <= row < data.n_documents:
+            raise OptionError(f"why_above: expected rows from 0 to {data.n_documents - 1}, got {row!r}")
+    rows = stored[[a, b]]
+    query, other = np.searchsorted(data.indptr, rows, side="right") - 1
+    if query != other:
+        raise InputError(f"why_above: expected two rows of one query, got rows of {data.query_ids[[query, other]]}")
+    part = data.select([query])
+    found = model.contributions(part.X, part.indptr)
+    if found is None:
+        raise OptionError(f"why_above: {type(model).__name__} cannot tell what each feature adds")
+    first, second = rows - data.indptr[query]
+    contributions = dense(found)[first] - dense(found)[second]
+    names = data.feature_names or tuple(f"feature {i + data.feature_base}" for i in range(data.n_features))
+    return Why(_title(data, rows[0], a), _title(data, rows[1], b), float(contributions.sum()), names, contributions)
+
+
+def _title(data: Dataset, stored: Any, row: int) -> str:
+    if data.titles is not None and data.titles[stored]:
+        return f"“{data.titles[stored]}”"
+    return f"row {row}" if data.document_ids is None else f"document {data.document_ids[stored]}"

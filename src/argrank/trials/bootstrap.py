@@ -1,0 +1,91 @@
+"""How sure the weights of a linear model are: train again on resampled queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._progress import Progress
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
+from argrank.evaluation.rendering import Cell, Table, to_text
+from argrank.trials.select import quiet
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightIntervals:
+    """Weights with percentile bootstrap intervals that cover ``1 - level``; made by ``ar.bootstrap_weights``."""
+
+    names: tuple[str, ...]
+    weights: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    n_resamples: int
+    level: float
+
+    def __repr__(self) -> str:
+        order = np.argsort(-np.abs(self.weights), kind="stable")
+        rows = [
+            (Cell(self.names[i]), *(Cell(f"{column[i]:+.4g}") for column in (self.weights, self.low, self.high)))
+            for i in order
+        ]
+        note = f"{100 * (1 - self.level):g} % intervals, {self.n_resamples} times trained on resampled queries."
+        return to_text([Table(("feature", "weight", "from", "to"), tuple(rows), 1)], [note])
+
+
+def bootstrap_weights(
+    ranker: Any,
+    train: Dataset,
+    *,
+    n_resamples: int = 50,
+    level: float = 0.05,
+    random_state: int = 0,
+    progress: bool = True,
+) -> WeightIntervals:
+    """Train a fitted linear ranker again and again on queries drawn with replacement.
+
+    A weight whose interval includes zero could as well have had the other sign with other queries of the same kind.
+
+    Parameters
+    ----------
+    ranker : fitted ranker with ``coef_``
+        It is not changed; clones with its parameters train.
+    train : Dataset
+        What it was trained on.
+    n_resamples : int
+        Trainings; each starts at the given weights where the learner can use a start.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(40, 10, 3, random_state=1)
+    >>> found = ar.bootstrap_weights(ar.make_ranker("regression").fit(data), data, n_resamples=20)
+    >>> bool((found.low <= found.weights).all() and (found.weights <= found.high).all())
+    True
+    """
+    from sklearn.base import clone
+
+    if n_resamples < 2:
+        raise OptionError(f"n_resamples: expected a number from 2 up, got {n_resamples!r}")
+    weights = ranker.coef_
+    rng = np.random.default_rng(random_state)
+    found = np.empty((n_resamples, len(weights)))
+    with Progress("resampling", n_resamples, enabled=progress) as bar:
+        for number in range(n_resamples):
+            drawn = train._take(rng.integers(train.n_queries, size=train.n_queries))  # select() refuses repetitions
+            again = clone(ranker).set_params(**quiet(ranker.get_params()))
+            again._remember_features(drawn, drawn)
+            found[number] = again._fit(drawn, [], weights).coef_
+            bar.advance(1)
+    low, high = np.quantile(found, [level / 2, 1 - level / 2], axis=0)
+    return WeightIntervals(feature_names(train), weights, low, high, n_resamples, level)
+
+
+def feature_names(data: Dataset) -> tuple[str, ...]:
+    """Return the features' names, or their numbers as in the file."""
+    names: Sequence[str] = data.feature_names or [str(i + data.feature_base) for i in range(data.n_features)]
+    return tuple(names)

@@ -1,0 +1,189 @@
+"""The report in a real browser: it loads, filters, switches, escapes, and stays usable with many queries."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.report.browser import chromium
+
+import argrank as ar
+
+ATTACK = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+def evil_data() -> ar.Dataset:
+    rng = np.random.default_rng(0)
+    n = 12 * 6
+    y = rng.integers(0, 3, n)
+    return ar.Dataset(
+        y[:, None] + rng.normal(size=(n, 3)),
+        y,
+        np.repeat(np.arange(12), 6),
+        document_ids=[ATTACK if i == 0 else f"</script><!-- {i}" for i in range(n)],
+        titles=[f"{ATTACK} & \u2028 title {i}" for i in range(n)],
+        query_texts=[f"{'red' if q % 3 else 'blue'} shoe <img src=x onerror=alert(2)> {q}" for q in range(12)],
+        feature_names=["<b>bm25</b>", "price", "a\"'b"],
+    )
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    data = evil_data()
+    ranker = ar.make_ranker("regression").fit(data)
+    systems = {"learned": ranker, "one <i>feature</i>": data.X[:, 0], "reversed": -data.X[:, 1]}
+    return ar.write_report(
+        tmp_path_factory.mktemp("report") / "small.html", data, systems, ["ndcg@10", "map"], title=f"T {ATTACK}"
+    )
+
+
+@pytest.fixture
+def page(driver, small):
+    driver.get(small.as_uri())
+    yield driver
+    assert driver.get_log("browser") == []  # no errors, no refused scripts, no network
+
+
+def by_id(driver, name):
+    return driver.find_element("id", name)
+
+
+def choose(driver, name: str, text: str) -> None:
+    from selenium.webdriver.support.select import Select
+
+    Select(by_id(driver, name)).select_by_visible_text(text)
+
+
+def listed(driver) -> list[str]:
+    return [one.text for one in driver.find_elements("css selector", "#query-list b")]
+
+
+def documents(driver, table: str) -> list[str]:
+    return [one.text for one in driver.find_elements("css selector", f"#{table} tbody .aside")]
+
+
+def test_loads_with_every_section(page):
+    assert page.title == f"T {ATTACK}"
+    headings = [one.text for one in page.find_elements("css selector", "h2")]
+    assert headings == ["Data", "Comparison", "Queries", "Model"]
+    assert len(page.find_elements("css selector", "main svg[role=img] > title")) >= 4
+
+
+def test_the_search_box_filters(page):
+    assert len(listed(page)) == 12
+    by_id(page, "search").send_keys("blue shoe")
+    assert listed(page) == ["0", "3", "6", "9"]
+    assert by_id(page, "matches").text == "4 of 12 queries"
+    by_id(page, "search").clear()
+    by_id(page, "search").send_keys("nothing like it")
+    assert listed(page) == []
+
+
+def test_choosing_a_query_shows_its_rankings(page):
+    page.find_element("css selector", "#query-list button[data-query='4']").click()
+    assert by_id(page, "query-title").text.startswith("Query 4: red shoe <img")
+    assert len(documents(page, "ranking-a")) == len(documents(page, "ranking-b")) == 6
+
+
+def test_the_keyboard_alone_is_enough(page):
+    from selenium.webdriver.common.keys import Keys
+
+    box = by_id(page, "search")
+    box.send_keys("red", Keys.ARROW_DOWN)
+    page.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
+    page.switch_to.active_element.send_keys(Keys.ENTER)
+    assert by_id(page, "query-title").text.startswith("Query 2:")
+
+
+def test_rankings_and_differences_are_those_of_the_library(page, small):
+    data = evil_data()
+    for system, scores in {"reversed": -data.X[:, 1], "one <i>feature</i>": data.X[:, 0]}.items():
+        choose(page, "system-b", system)
+        expected = np.argsort(-scores[:6], kind="stable")
+        titles = [one.get_attribute("title") for one in page.find_elements("css selector", "#ranking-b .title")]
+        assert [int(re.search(r"title (\d+)$", text)[1]) for text in titles] == expected.tolist()
+    first = by_id(page, "query-values").text
+    choose(page, "measure", "map")
+    assert by_id(page, "query-values").text != first
+    value = ar.evaluate(data.X[:, 0], data, "map").values["map"][0]
+    assert f"one <i>feature</i> {value:.4f}" in by_id(page, "query-values").text
+
+
+def test_swapping_turns_the_signs(page):
+    before = [one.text for one in page.find_elements("css selector", "#query-list .move")]
+    by_id(page, "swap").click()
+    after = [one.text for one in page.find_elements("css selector", "#query-list .move")]
+    turned = str.maketrans("+\u2212", "\u2212+")
+    assert [one.translate(turned) for one in before] == after
+    assert any("+" in one for one in after)
+
+
+def test_why_adds_up_to_the_difference_of_the_scores(page):
+    data = evil_data()
+    ranker = ar.make_ranker("regression").fit(data)
+    page.find_element("css selector", "#ranking-a button.why").click()
+    cells = [one.text for one in page.find_elements("css selector", "#contributions td:nth-child(2)")]
+    numbers = [float(one.replace("\u2212", "-")) for one in cells]
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=2e-4)
+    a, b = ar.make_ranker("regression").fit(data).rank(data)[0][:2]
+    why = ar.why_above(ranker, data, int(a), int(b))
+    assert numbers[-1] == pytest.approx(why.difference, abs=1e-4)
+    shown = [one.text for one in page.find_elements("css selector", "#contributions tbody td:first-child")]
+    assert shown == [name for name, _ in why.largest]
+
+
+def test_scores_alone_are_not_explained(page):
+    choose(page, "system-a", "reversed")
+    assert "Only its scores are known" in by_id(page, "why").text
+
+
+def test_data_is_shown_as_text(page):
+    titles = [one.get_attribute("textContent") for one in page.find_elements("css selector", "#ranking-a .aside")]
+    assert ATTACK in titles
+    assert page.find_elements("css selector", "img, i, #query-list script, table script") == []
+    from selenium.common.exceptions import NoAlertPresentException
+
+    with pytest.raises(NoAlertPresentException):
+        _ = page.switch_to.alert.text
+
+
+def test_fits_a_phone_in_both_colour_schemes(page):
+    colours = set()
+    for scheme in ("light", "dark"):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        assert page.execute_script("return document.documentElement.scrollWidth") <= 360
+        colours.add(page.execute_script("return getComputedStyle(document.body).backgroundColor"))
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert len(colours) == 2
+
+
+def test_ten_thousand_queries_stay_usable(driver, tmp_path):
+    n, size = 10_000, 8
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, n * size)
+    X = (y[:, None] + rng.normal(size=(n * size, 4))).astype(np.float32)
+    data = ar.Dataset(X, y, np.repeat([f"query-{q}" for q in range(n)], size))
+    ranker = ar.make_ranker("regression").fit(data)
+    path = ar.write_report(tmp_path / "large.html", data, {"a": ranker, "b": X[:, 0]}, ["ndcg@10"])
+    assert path.stat().st_size < 30e6
+    driver.get(path.as_uri())
+    assert by_id(driver, "matches").text == "10,000 queries"
+    assert len(listed(driver)) == 50  # rendered on demand
+    by_id(driver, "search").send_keys("query-987")
+    assert by_id(driver, "matches").text == "11 of 10,000 queries"
+    driver.find_element("css selector", "#query-list button[data-query='9876']").click()
+    assert by_id(driver, "query-title").text == "Query query-9876"
+    assert len(driver.find_elements("css selector", "#ranking-b tbody tr")) == size
+    assert driver.get_log("browser") == []

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import argrank as ar
+from argrank.errors import InputError
+from argrank.report import explorer
+
+
+def embedded(path) -> dict:
+    found = re.search(r'<script type="application/json" id="report-data">(.*?)</script>', path.read_text("utf-8"))
+    return json.loads(found[1])
+
+
+@pytest.fixture(scope="module")
+def data() -> ar.Dataset:
+    return ar.make_ranking(30, 25, 4, random_state=0)
+
+
+def test_has_everything_that_is_given(data, tmp_path):
+    ranker = ar.make_ranker("svm-auc", C=1.0).fit(data, eval_set=data)
+    other = ar.make_ranker("regression").fit(data)
+    path = ar.write_report(
+        tmp_path / "r.html",
+        data,
+        {"svm": ranker, "model": other.model_, "one": data.X[:, 0]},
+        paths={"svm": ar.regularisation_path("svm-auc", [0.1, 1.0], data, data, "map", progress=False)},
+        weights={"svm": ar.bootstrap_weights(ranker, data, n_resamples=3, progress=False)},
+        seconds={"model": 1.5},
+    )
+    text = path.read_text("utf-8")
+    for words in ("Gap to the optimum", "Average slack", "Objective / objective at w = 0", "Validation map", "|w|",
+                  "trained 3 times", "Time against quality", "Wins and losses, mrr@10", "letor3"):  # fmt: skip
+        assert words in text, words
+    assert [one["name"] for one in embedded(path)["systems"]] == ["svm", "model", "one"]
+
+
+def test_needs_no_network(data, tmp_path):
+    text = ar.write_report(tmp_path / "r.html", data, {"one": data.X[:, 0]}).read_text("utf-8")
+    addresses = set(re.findall(r"https?://[^\s\"'<]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in text
+
+
+def test_means_are_those_of_evaluate(data, tmp_path):
+    path = ar.write_report(tmp_path / "r.html", data, {"a": data.X[:, 0], "b": data.X[:, 1]}, ["ndcg@5"])
+    cells = re.findall(r"<td>(?:<strong>)?(\d\.\d{4})", path.read_text("utf-8"))[:2]
+    expected = [ar.evaluate(data.X[:, i], data, "ndcg@5").means["ndcg@5"] for i in (0, 1)]
+    assert cells == [f"{one:.4f}" for one in expected]
+
+
+def test_rows_in_any_order_give_the_same_page(tmp_path):
+    rng = np.random.default_rng(0)
+    y, qid, ids = rng.integers(0, 3, 40), np.repeat(np.arange(4), 10), np.array([f"d{i}" for i in range(40)])
+    X, order = y[:, None] + rng.normal(size=(40, 2)), rng.permutation(40)
+    order = order[np.argsort(qid[order], kind="stable")]  # queries in the same order, documents not
+    pages = []
+    for rows in (np.arange(40), order):
+        data = ar.Dataset(X[rows], y[rows], qid[rows], document_ids=ids[rows])
+        pages.append(embedded(ar.write_report(tmp_path / "r.html", data, {"a": X[rows, 0]}, "map")))
+    assert pages[0]["systems"][0]["values"] == pages[1]["systems"][0]["values"]
+
+
+def test_a_page_too_heavy_explains_fewer_queries(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(explorer, "MOST_CONTRIBUTIONS", 7 * 25 * data.n_features)
+    ranker = ar.make_ranker("regression").fit(data)
+    found = embedded(ar.write_report(tmp_path / "r.html", data, {"a": ranker}, "map"))
+    assert 7 <= found["queries"]["explained"] < data.n_queries
+
+
+def test_sparse_features_are_explained(data, tmp_path):
+    thin = ar.Dataset(sparse.csr_matrix(np.where(data.X > 0, data.X, 0)), data.y, group=data.sizes)
+    ranker = ar.make_ranker("regression").fit(thin)
+    assert embedded(ar.write_report(tmp_path / "r.html", thin, {"a": ranker}, "map"))["systems"][0]["contributions"]
+
+
+def test_refuses_what_is_no_system(data, tmp_path):
+    with pytest.raises(InputError, match="not fitted"):
+        ar.write_report(tmp_path / "r.html", data, {"a": ar.make_ranker("regression")})
+    with pytest.raises(InputError, match="at least one"):
+        ar.write_report(tmp_path / "r.html", data, {})
+    assert not (tmp_path / "r.html").exists()
