@@ -18,7 +18,7 @@ from argrank.evaluation.result import Evaluation
 from argrank.linesearch.blocks import Changes, Task, adjacent_queries, walk_block
 from argrank.linesearch.counting import count_above
 from argrank.linesearch.enumeration import FunctionMeasure, QueryLines, enumerate_query
-from argrank.linesearch.likelihood import likelihood_slope, wanted_order
+from argrank.linesearch.likelihood import order_likelihood, wanted_order
 from argrank.linesearch.routes import route
 from argrank.linesearch.step_function import StepFunction
 from argrank.linesearch.sweep import ADDITIVE, sweep
@@ -27,6 +27,7 @@ from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 
 Floats = NDArray[np.float64]
+Likelihood = Callable[[Floats, Floats], Callable[[float], Floats]]
 
 
 class Value(NamedTuple):
@@ -129,27 +130,32 @@ class Landscape:
         groups = np.split(rows, np.flatnonzero(~same) + 1)
         return [group for group in groups if len(group) > 1 and len(np.unique(self.data.y[group])) > 1]
 
-    def wanted(self, scores: Floats) -> Callable[[Floats, Floats], Callable[[float], float]]:
+    def wanted(self, scores: Floats) -> Likelihood:
         """Fix the most wanted order of the documents: greater labels first, ties by these scores, then by row.
 
-        The result makes of a line (scores, slopes) the derivative of the log likelihood of that order.
+        The result makes of a line (scores, slopes) a function of t: the log likelihood of that order, and its
+        derivative.
         """
         order = wanted_order(self.data.y, scores, self.data.query_of_row)
         depth = int(getattr(self.measure, "k", None) or self.data.sizes.max())
 
-        def along(scores: Floats, slopes: Floats) -> Callable[[float], float]:
+        def along(scores: Floats, slopes: Floats) -> Callable[[float], Floats]:
             sorted_scores, sorted_slopes = scores[order], slopes[order]
 
-            def part(time: float, block: tuple[int, int]) -> float:
-                q0, q1 = block
-                indptr = self.data.indptr[q0 : q1 + 1]
-                rows = slice(int(indptr[0]), int(indptr[-1]))
-                value = likelihood_slope(
-                    sorted_scores[rows], sorted_slopes[rows], self.share[q0:q1], indptr - indptr[0], depth, time
+            def part(time: float, block: tuple[int, int]) -> Floats:
+                indptr = self.data.indptr[block[0] : block[1] + 1]
+                rows, share = slice(int(indptr[0]), int(indptr[-1])), self.share[slice(*block)]
+                found = np.empty(2)
+                order_likelihood(
+                    sorted_scores[rows], sorted_slopes[rows], share, indptr - indptr[0], depth, time, found
                 )
-                return float(value)
+                return found
 
-            return lambda time: sum(map_threads(functools.partial(part, time), self.blocks, self.n_jobs))
+            def at(time: float) -> Floats:
+                parts = map_threads(functools.partial(part, time), self.blocks, self.n_jobs)
+                return np.sum(parts, axis=0) if parts else np.zeros(2)
+
+            return at
 
         return along
 

@@ -21,20 +21,20 @@ HALVINGS = 20
 
 def _signature(types: Any) -> Any:
     read, whole = read_only(types), read_only(types, "int64")
-    return types.float64(read, read, read, whole, types.int64, types.float64)
+    return types.void(read, read, read, whole, types.int64, types.float64, types.float64[::1])
 
 
 @kernel(_signature)
-def likelihood_slope(
-    scores: Floats, slopes: Floats, weight: Floats, indptr: Integers, depth: int, time: float
-) -> float:
-    """Return the derivative of the log likelihood of the rows' order within queries, down to ``depth`` places."""
-    total = 0.0
+def order_likelihood(
+    scores: Floats, slopes: Floats, weight: Floats, indptr: Integers, depth: int, time: float, result: Floats
+) -> None:
+    """Fill the log likelihood of the rows' order within queries, down to ``depth`` places, and its derivative."""
+    result[:] = 0.0
     for query in range(len(indptr) - 1):
         if weight[query] == 0.0:
             continue
         first, last = indptr[query], indptr[query + 1]
-        greatest, mass, moment, slope = -np.inf, 0.0, 0.0, 0.0
+        greatest, mass, moment, value, slope = -np.inf, 0.0, 0.0, 0.0, 0.0
         for i in range(last - 1, first - 1, -1):  # sums over "from here on" grow from the back
             f = scores[i] + time * slopes[i]
             if f > greatest:
@@ -45,9 +45,10 @@ def likelihood_slope(
                 mass += share
                 moment += share * slopes[i]
             if i - first < depth:
+                value += f - greatest - np.log(mass)
                 slope += slopes[i] - moment / mass
-        total += weight[query] * slope
-    return total
+        result[0] += weight[query] * value
+        result[1] += weight[query] * slope
 
 
 def wanted_order(labels: Floats, scores: Floats, query: NDArray[np.int64]) -> NDArray[np.intp]:

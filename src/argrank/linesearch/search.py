@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
-from argrank.linesearch.landscape import Landscape, Value
+from argrank.linesearch.landscape import Landscape, Likelihood, Value
 from argrank.linesearch.likelihood import most_likely
 from argrank.linesearch.step_function import BETTER, StepFunction, rank_intervals
 
@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Point = str | Callable[[float, float], float]
 
 TRIES = 8  # intervals tried where rounding keeps the scores from what the interval promises
+OTHER_POINTS = (0.5, 0.382, 0.618)  # of an interval, should the step lie just where documents cross without a change
 AGREES = 1e-10  # how far the measure at the step may be from the value of its interval
 
 
@@ -118,7 +119,33 @@ def line_search(
     slopes = data.from_caller(checks.numbers(direction, data.n_documents, "direction", "number"))
     if not landscape.is_defined and not isinstance(landscape.rules.undefined, float):
         raise InputError(f"measure {landscape.measure.name}: expected a query for which it is defined, got none")
-    return search(landscape, stored, slopes, landscape.value(stored), low, high, interval, point)
+    wishes = Wishes(interval, point)
+    return search(landscape, stored, slopes, landscape.value(stored), (low, high), wishes)[0]
+
+
+class Wishes(NamedTuple):
+    """Where to stand: which of equally good intervals, where in it, and whether to move within the present one."""
+
+    interval: str = "widest"
+    point: Point = "likelihood"
+    settle: bool = True
+    likelihood: Likelihood | None = None
+
+    def check(self) -> None:
+        """Refuse what is not known."""
+        if self.interval not in ("widest", "nearest"):
+            raise OptionError(f"interval: expected 'widest' or 'nearest', got {shown(self.interval)}")
+        if self.point not in ("likelihood", "middle") and not callable(self.point):
+            raise OptionError(f"point: expected 'likelihood', 'middle' or a callable, got {shown(self.point)}")
+
+    def place(self, left: float, right: float, derivative: Callable[[float], float]) -> float:
+        """Return a step in the interval."""
+        if callable(self.point):
+            step = float(self.point(left, right))
+            if not left < step < right:
+                raise OptionError(f"point: expected a step between {left:g} and {right:g}, got {step:g}")
+            return step
+        return 0.5 * (left + right) if self.point == "middle" else most_likely(derivative, left, right)
 
 
 def search(
@@ -126,55 +153,49 @@ def search(
     scores: Floats,
     slopes: Floats,
     here: Value,
-    low: float = -math.inf,
-    high: float = math.inf,
-    interval: str = "widest",
-    point: Point = "likelihood",
-    likelihood: Callable[[Floats, Floats], Callable[[float], float]] | None = None,
-) -> LineSearch:
-    """Search from scores whose value is known (``here``), all in stored order; see ``line_search``."""
-    if interval not in ("widest", "nearest"):
-        raise OptionError(f"interval: expected 'widest' or 'nearest', got {shown(interval)}")
-    if point not in ("likelihood", "middle") and not callable(point):
-        raise OptionError(f"point: expected 'likelihood', 'middle' or a callable, got {shown(point)}")
-    steps = landscape.walk(scores, slopes, low, high, here.tied)
+    window: tuple[float, float] = (-math.inf, math.inf),
+    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+) -> tuple[LineSearch, Value]:
+    """Search from scores whose value is known (``here``), all in stored order; return the value at the step too.
+
+    The measure is taken again at the step: where rounding keeps the scores from what the interval promises (crossings
+    a few units in the last place apart), the next best interval is tried, so that the value is always a true one.
+    """
+    wishes.check()
+    low, high = window
     holds_zero = low <= 0.0 <= high
-    unit = _unit(scores, slopes)
-    ranked = rank_intervals(steps, low, high, unit, interval, TRIES)
+    steps = landscape.walk(scores, slopes, low, high, here.tied)
+    unit = natural_step(scores, slopes)
+    ranked = rank_intervals(steps, low, high, unit, wishes.interval, TRIES)
+    current = _current(steps, low, high) if holds_zero else None
     if holds_zero:
         ranked = [one for one in ranked if steps.values[one[0]] > here.mean + BETTER]
-    derivative: Callable[[float], float] | None = None
+        number = int(np.searchsorted(steps.breakpoints, 0.0))
+        # where documents cross at 0 without a change from left to right, 0 itself may still be better than both
+        same = abs(float(steps.values[number]) - here.mean) <= BETTER
+        if not ranked and current is not None and wishes.settle and same:
+            ranked = [(number, *_bounded(*current, unit))]
+    along: list[Callable[[float], Floats]] = []
 
-    def place(left: float, right: float) -> float:
-        nonlocal derivative
-        if callable(point):
-            step = float(point(left, right))
-            if not left < step < right:
-                raise OptionError(f"point: expected a step between {left:g} and {right:g}, got {step:g}")
-            return step
-        if point == "middle":
-            return 0.5 * (left + right)
-        if derivative is None:
-            derivative = (likelihood or landscape.wanted(scores))(scores, slopes)
-        return most_likely(derivative, left, right)
+    def derivative(time: float) -> float:
+        if not along:
+            along.append((wishes.likelihood or landscape.wanted(scores))(scores, slopes))
+        return float(along[0](time)[1])
 
-    def result(step: float, value: float, left: float, right: float) -> LineSearch:
-        return LineSearch(step, value, here.mean, steps.breakpoints, steps.values, (left, right))
+    def result(step: float, value: Value, ends: tuple[float, float]) -> tuple[LineSearch, Value]:
+        return LineSearch(step, value.mean, here.mean, steps.breakpoints, steps.values, ends), value
 
-    current = _current(steps, low, high) if holds_zero else None
-    if not ranked and current is not None:
-        left, right = current
-        ranked = [(int(np.searchsorted(steps.breakpoints, 0.0)), *_bounded(left, right, unit))]
     for number, left, right in ranked:
-        step = place(left, right)
-        for candidate in dict.fromkeys((step, 0.5 * (left + right))):
-            value = landscape.value(scores + candidate * slopes).mean
-            if abs(value - float(steps.values[number])) <= AGREES * max(1.0, abs(value)):
-                return result(candidate, value, left, right)
+        step = wishes.place(left, right, derivative)
+        for candidate in (step, *(left + share * (right - left) for share in OTHER_POINTS)):
+            value = landscape.value(scores + candidate * slopes)
+            if abs(value.mean - float(steps.values[number])) <= AGREES * max(1.0, abs(value.mean)):
+                return result(candidate, value, (left, right))
     if holds_zero:
-        return result(0.0, here.mean, *(current or (0.0, 0.0)))
-    step = 0.5 * (low + high)
-    return result(step, landscape.value(scores + step * slopes).mean, low, high)
+        return result(0.0, here, current or (0.0, 0.0))
+    left, right = _bounded(low, high, unit)
+    step = 0.5 * (left + right)
+    return result(step, landscape.value(scores + step * slopes), (left, right))
 
 
 def _current(steps: StepFunction, low: float, high: float) -> tuple[float, float] | None:
@@ -192,7 +213,7 @@ def _bounded(left: float, right: float, unit: float) -> tuple[float, float]:
     return left, (max(left, 0.0) + unit if math.isinf(right) else right)
 
 
-def _unit(scores: Floats, slopes: Floats) -> float:
+def natural_step(scores: Floats, slopes: Floats) -> float:
     """Return the step in which the scores change by about their own range."""
     by_slopes, by_scores = float(np.ptp(slopes)), float(np.ptp(scores))
     if by_slopes == 0.0:
