@@ -1,0 +1,1 @@
+"""The experiments of the KDD 2008 paper; see README.md."""

@@ -1,0 +1,67 @@
+"""Figures 4, 5 and 6: average slack, objective over objective at w = 0, and |w|², against C.
+
+    ARGRANK_DATA=/folder/with/the/collections python -m experiments.kdd2008.figures4to6
+
+On the training part of fold 1. The paper does not say which data its figures show; here are OHSUMED, MQ2008 and the
+stand-in of TD2004.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.kdd2008._common import LEARNERS, fit, fold_of, save_figure, write_csv
+
+DATA = ("OHSUMED-LETOR2", "MQ2008", "td2004")
+VALUES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
+PANELS = {
+    "average_slack": ("average slack (Figure 4)", "linear"),
+    "objective_ratio": ("objective / objective at w = 0 (Figure 5)", "linear"),
+    "squared_norm": ("|w|² (Figure 6)", "log"),
+}
+
+
+def measure(data: str) -> list[dict[str, Any]]:
+    train = fold_of(data).train
+    rows = []
+    for title, (ranker, parameters) in LEARNERS.items():
+        for C in VALUES:
+            fitted = fit(ranker, train, C=C, **parameters)
+            last = fitted.trace_[-1]
+            rows.append(
+                {
+                    "data": f"{data} (generated)" if data.islower() else data,
+                    "learner": title,
+                    "C": C,
+                    "average_slack": last["average_slack"],
+                    "objective_ratio": fitted.objective_ / fitted.objective_at_zero_,
+                    "squared_norm": float(fitted.coef_ @ fitted.coef_),
+                    "relative_gap": fitted.gap_ / fitted.objective_,
+                    "passes": last["n_passes"],
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def draw(rows: list[dict[str, Any]]) -> None:
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    figure = Figure(figsize=(12, 3 * len(names)), layout="constrained")
+    grid = figure.subplots(len(names), len(PANELS), sharex=True)
+    for line, name in zip(grid, names, strict=True):
+        for axes, (column, (title, scale)) in zip(line, PANELS.items(), strict=True):
+            for learner in LEARNERS:
+                chosen = [row for row in rows if (row["data"], row["learner"]) == (name, learner)]
+                axes.plot([row["C"] for row in chosen], [row[column] for row in chosen], marker=".", label=learner)
+            axes.set(xscale="log", yscale=scale, title=f"{name}: {title}", xlabel="C")
+            axes.title.set_fontsize(8)
+        line[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
+    save_figure(figure, "figures4to6.png")
+
+
+if __name__ == "__main__":
+    measured = [row for name in DATA for row in measure(name)]
+    write_csv("figures4to6.csv", measured)
+    draw(measured)
