@@ -86,7 +86,7 @@ class LocalRisk:
         self.query_shares = query_shares(data)  # what each query counts; they add up to 1
         self.seconds = 0.0  # spent in here
         self._products = 0.0
-        self._prepared = objective.prepare(data)
+        self.prepared = objective.prepare(data)
         self._blocks = _blocks(data)
         self._point: _Point | None = None
 
@@ -137,7 +137,7 @@ class LocalRisk:
             block = _Block(self.data.X, self.data.indptr, q, q + 1)
             scores, u = np.empty(block.n_rows), np.empty(block.n_rows)
             block.score(self._weights(w), scores)
-            loss = float(self._prepared.evaluate(q, q + 1, scores, self._rank(block, scores), u)[0])
+            loss = float(self.prepared.evaluate(q, q + 1, scores, self._rank(block, scores), u)[0])
             gradient = block.pull_back(u)
         self._products += 2 * block.n_rows / self.data.n_documents
         self.seconds += time.perf_counter() - begin
@@ -153,8 +153,8 @@ class LocalRisk:
         def work(block: _Block) -> Floats:
             along, product = np.empty(block.n_rows), np.empty(block.n_rows)
             block.score(weights, along)
-            order = point.order[block.rows] if self._prepared.ranks else point.order
-            self._prepared.curve(block.first, block.last, point.scores[block.rows], order, along, product)
+            order = point.order[block.rows] if self.prepared.ranks else point.order
+            self.prepared.curve(block.first, block.last, point.scores[block.rows], order, along, product)
             self._weigh(block, product)
             return block.pull_back(product)
 
@@ -165,9 +165,9 @@ class LocalRisk:
     def _judge(self, block: _Block, point: _Point) -> None:
         scores, gradient = point.scores[block.rows], point.gradient[block.rows]
         order = self._rank(block, scores)
-        if self._prepared.ranks:
+        if self.prepared.ranks:
             point.order[block.rows] = order
-        losses = self._prepared.evaluate(block.first, block.last, scores, order, gradient)
+        losses = self.prepared.evaluate(block.first, block.last, scores, order, gradient)
         point.losses[block.first : block.last] = losses
         self._weigh(block, gradient)
 
@@ -176,7 +176,7 @@ class LocalRisk:
             if has_missing(self.data.X):
                 raise InputError("X: expected no missing values (NaN) in training, got some; impute them first")
             raise InputError("scores: expected finite numbers, got an overflow: the weights or features are too large")
-        return block.sorter.descending(scores) if self._prepared.ranks else np.empty(0, np.int64)
+        return block.sorter.descending(scores) if self.prepared.ranks else np.empty(0, np.int64)
 
     def _weigh(self, block: _Block, values: Floats) -> None:
         if self.data.query_weight is None:
@@ -204,7 +204,7 @@ class LocalRisk:
         return float((point.losses * self.query_shares).sum())
 
     def _new_point(self, scores: Floats | None = None) -> _Point:
-        return _Point(self.n_documents, self.n_queries, self._prepared.ranks, scores)
+        return _Point(self.n_documents, self.n_queries, self.prepared.ranks, scores)
 
     def _weights(self, w: Floats) -> Floats:
         weights = np.ascontiguousarray(w, np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 #: Kinds of model, as model files name them: kind -> module and class.
 KINDS = {
     "linear": ("argrank.models.linear", "LinearModel"),
+    "stumps": ("argrank.models.stumps", "StumpsModel"),
     "tree-classes": ("argrank.models.tree_classes", "TreeClassesModel"),
     "trees": ("argrank.models.trees", "TreesModel"),
 }

@@ -7,17 +7,30 @@ from typing import Any
 
 from argrank.errors import OptionError, unknown_name
 from argrank.objectives._base import Objective
+from argrank.objectives.conditional.learners import LogCombined, LogConvex, LogGain, LogLoss, LogMLE
+from argrank.objectives.lambdarank import LambdaRank
+from argrank.objectives.listwise import ListNet, RankCosine
 from argrank.objectives.orm.objective import ORM
 from argrank.objectives.pointwise import SquaredError
 from argrank.objectives.rank_svm import PairwiseHinge
+from argrank.objectives.smooth import SmoothGrad
 from argrank.objectives.structured.combo import SVMcombo
 from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "dorm": DORM,
+    "lambdarank": LambdaRank,
+    "listnet": ListNet,
+    "log-combined": LogCombined,
+    "log-convex": LogConvex,
+    "log-gain": LogGain,
+    "log-loss": LogLoss,
+    "log-mle": LogMLE,
     "orm": ORM,
+    "rank-cosine": RankCosine,
     "rank-svm": PairwiseHinge,
     "regression": SquaredError,
+    "smooth-grad": SmoothGrad,
     "svm-auc": SVMauc,
     "svm-combo": SVMcombo,
     "svm-map": SVMmap,

@@ -1,8 +1,9 @@
 """Quasi-Newton (SciPy's L-BFGS) for smooth risks, convex or not.
 
 Minimises ``F(w) = |w|^2 / C + n_queries * risk(w)``, the scaling of LogRank. The risk must be one and the same function
-throughout: sampled objectives draw their rankings before the first call. Where it is convex, F is 2/C-strongly convex and
-its minimum lies at most ``|gradient|^2 * C / 4`` below; elsewhere the best of several starts is taken and no gap is known.
+throughout: sampled objectives draw their rankings before the first call. Where it is convex, F is 2/C-strongly convex
+and its minimum lies at most ``|gradient|^2 * C / 4`` below; elsewhere the best of several starts is taken and no gap
+is known.
 """
 
 from __future__ import annotations
@@ -89,6 +90,8 @@ def minimise(
             best, reason = found, descent.reason
     if descent.reason in ("callback", "interrupted", "passes"):
         reason = descent.reason
+    elif not np.array_equal(descent.reported, best.w):
+        descent.report(best)  # the last row of a trace is that of the result
     gap = 0.25 * C * best.norm**2 if convex else math.nan
     return Result(
         w=best.w,
@@ -121,7 +124,7 @@ class _Descent:
     ) -> None:
         self.risk, self.C, self.tol, self.max_iter = risk, C, tol, max_iter
         self.callback, self.convex = callback, convex
-        self.n_iter, self.reason = 0, ""
+        self.n_iter, self.reason, self.reported = 0, "", np.empty(0)
         self._passes, self._seconds = risk.n_passes, risk.seconds
         self._last: _Point
         self._best: _Point
@@ -136,7 +139,7 @@ class _Descent:
         options = {"maxcor": MEMORY, "maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0, "maxls": 30}
         try:
             if self._is_flat(self._best):
-                self._report(self._best)
+                self.report(self._best)
                 raise _Stop("gradient")
             scipy_minimize(self._evaluate, start, jac=True, method="L-BFGS-B", callback=self._step, options=options)
             self.reason = "precision"
@@ -162,12 +165,13 @@ class _Descent:
         here = self._last if np.array_equal(w, self._last.w) else self._at(w)
         if here.objective <= self._best.objective:
             self._best = here
-        self._report(here)
+        self.report(here)
         if self._is_flat(here):
             raise _Stop("gradient")
 
-    def _report(self, here: _Point) -> None:
-        self.n_iter += 1
+    def report(self, here: _Point) -> None:
+        """Tell the callback of an iteration."""
+        self.n_iter, self.reported = self.n_iter + 1, here.w
         if self.callback is not None and self.callback(here.w, self._facts(here)):
             raise _Stop("callback")
 

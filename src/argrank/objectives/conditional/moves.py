@@ -2,8 +2,8 @@
 
 A ranking is a sequence of runs of documents of one level; order inside a run means nothing. A pair can be flipped, and
 the result is again a ranking, exactly if its documents stand in neighbouring runs. LogRank's sampler (Figure 2) draws
-pairs until it meets such a one and a coin falls; here the pair is drawn from that same distribution at once. All pairs of
-two neighbouring runs have the same chance, so a run border is drawn by (pairs) x (chance), then a document of each run.
+pairs until it meets such a one and a coin falls; here the pair is drawn from that same distribution at once. All pairs
+of two neighbouring runs have the same chance, so a border is drawn by (pairs) x (chance), then a document of each run.
 Some border always exists and no chance is 0, so the walk is never stuck; every move can be taken back and some move
 brings any ranking nearer to the best one, so all valid rankings are reached.
 """

@@ -1,0 +1,108 @@
+"""Listwise rivals: ListNet's cross entropy of top-one probabilities, and RankCosine in its NDCG-consistent form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._jit import query_kernel
+from argrank.data.dataset import Dataset
+from argrank.measures.discounts import ideal_dcg
+from argrank.measures.gains import check_gain, gains_of
+from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights, require_labels
+
+
+@query_kernel
+def _cross_entropy(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Sum of p_label log(p_label / p_score), both softmax: the cross entropy less its least."""
+    n = len(scores)
+    top, top_gain = scores.max(), gains.max()
+    total, total_gain = 0.0, 0.0
+    for row in range(n):
+        gradient[row] = np.exp(scores[row] - top)
+        total += gradient[row]
+        total_gain += np.exp(gains[row] - top_gain)
+    loss = 0.0
+    for row in range(n):
+        wanted = np.exp(gains[row] - top_gain) / total_gain
+        loss += wanted * (gains[row] - top_gain - np.log(total_gain) - scores[row] + top + np.log(total))
+        gradient[row] = gradient[row] / total - wanted
+    return loss
+
+
+@dataclass(frozen=True)
+class ListNet(Objective):
+    """Cross entropy of the top-one probabilities softmax(gains) and softmax(scores) (Cao et al. 2007); convex.
+
+    The entropy of the former, which no score changes, is subtracted, so that 0 is the least.
+
+    Parameters
+    ----------
+    gain : "linear", "exp2", "binary", table or callable
+        The paper's judgements are the labels themselves.
+    """
+
+    name: ClassVar[str] = "listnet"
+
+    gain: Any = "linear"
+
+    def __post_init__(self) -> None:
+        check_gain(self.gain)
+
+    def prepare(self, data: Dataset) -> Prepared:
+        """Take the gains."""
+        refuse_row_weights(data, self.name)
+        gains = np.ascontiguousarray(gains_of(require_labels(data, self.name), self.gain))
+        return Kernels(data.indptr, gains, np.empty(0), _cross_entropy, ranks=False)
+
+
+@query_kernel
+def _cosine(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Half of |g| - g · s / sqrt(1 + |s|²), with s centred; the gains g come centred."""
+    n = len(scores)
+    mean = scores.mean()
+    square, along, length = 1.0, 0.0, 0.0
+    for row in range(n):
+        centred = scores[row] - mean
+        square += centred * centred
+        along += gains[row] * centred
+        length += gains[row] * gains[row]
+    norm = np.sqrt(square)
+    for row in range(n):
+        gradient[row] = 0.5 * (along / square * (scores[row] - mean) - gains[row]) / norm
+    return 0.5 * (np.sqrt(length) - along / norm)
+
+
+@dataclass(frozen=True)
+class RankCosine(Objective):
+    """One minus the cosine of gains and scores, halved (Qin et al. 2008), in the form consistent with NDCG.
+
+    Gains are divided by the query's best DCG, not by their own length, which is what makes the loss consistent
+    (Ravikumar, Tewari and Yang 2011). Gains and scores are centred, as a constant moves no document, and |s| is
+    sqrt(1 + |s|²): smooth at 0, and ``|w|²/C`` has a scale to hold on to. Not convex.
+
+    Parameters
+    ----------
+    gain : "exp2", "linear", "binary", table or callable
+    """
+
+    name: ClassVar[str] = "rank-cosine"
+    convex: ClassVar[bool] = False
+
+    gain: Any = "exp2"
+
+    def __post_init__(self) -> None:
+        check_gain(self.gain)
+
+    def prepare(self, data: Dataset) -> Prepared:
+        """Divide the gains by the best DCG of their query and centre them."""
+        refuse_row_weights(data, self.name)
+        labels = require_labels(data, self.name)
+        best = ideal_dcg(labels, data.indptr, None, self.gain, "log2", 1.0)
+        gains = gains_of(labels, self.gain) * np.repeat(
+            np.where(best > 0, 1.0 / np.where(best > 0, best, 1.0), 0.0), data.sizes
+        )
+        means = np.add.reduceat(gains, data.indptr[:-1]) / data.sizes
+        return Kernels(data.indptr, gains - np.repeat(means, data.sizes), np.empty(0), _cosine, ranks=False)

@@ -1,0 +1,94 @@
+"""AdaRank: boosting of single features as rankers, with queries reweighted by how badly they are served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError, shown
+from argrank.evaluation.evaluate import evaluate
+from argrank.models.linear import LinearModel
+from argrank.objectives._base import query_shares
+from argrank.rankers._base import BaseRanker, Outcome
+from argrank.rankers._trace import Watcher
+
+Floats = NDArray[np.float64]
+
+ALMOST_PERFECT = 1.0 - 1e-9  # a weak ranker this good would get an infinite weight
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdaRank(BaseRanker):
+    """Linear ranker by boosting (Xu and Li 2007): weak rankers are the single features, ascending or descending.
+
+    Every round takes the feature with the best weighted mean of the measure, gives it the weight
+    1/2 log(sum of P (1 + E) / sum of P (1 - E)), and weighs queries by exp(-E) of the ranker so far. Taking the feature
+    of the round before again would change no ranking and so go on for ever; it has to pause for a round.
+
+    ``objective_`` is the mean over queries of exp(-E), which the paper's bound is about.
+
+    Parameters
+    ----------
+    measure : str
+        E: "map", "ndcg@10" or any other that lies between 0 and 1. Queries for which it is undefined do not count.
+    n_rounds : int
+        Features taken, with repetition.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default. Features are added as
+        they are, so they should have comparable ranges.
+    n_jobs : int, optional
+        Threads for evaluation.
+    verbose : int
+        -1 hides the progress bar.
+    """
+
+    measure: Any = "map"
+    n_rounds: int = 50
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        if isinstance(self.n_rounds, bool) or not isinstance(self.n_rounds, int | np.integer) or self.n_rounds < 1:
+            raise OptionError(f"n_rounds: expected a whole number from 1 up, got {shown(self.n_rounds)}")
+        columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
+        worth = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
+        reverse = [self._per_query(-_column(columns, j), data) for j in range(data.n_features)]
+        weak = np.stack((*worth, *reverse), axis=1)  # query x (feature up, feature down)
+        counted = np.isfinite(weak).all(axis=1)
+        shares = np.where(counted, query_shares(data), 0.0)
+        weights, scores = np.zeros(data.n_features), np.zeros(data.n_documents)
+        if not counted.any():
+            return Outcome(LinearModel(weights), 0.0, np.nan, 0)
+        weak[~counted] = 0.0
+        shares /= shares.sum()
+        chances, before, objective = shares, -1, 1.0
+        for _ in range(self.n_rounds):
+            means = chances @ weak
+            if before >= 0:
+                means[before] = -np.inf
+            chosen = int(np.argmax(means))
+            mean = min(float(means[chosen]), ALMOST_PERFECT)
+            feature, sign = chosen % data.n_features, 1.0 if chosen < data.n_features else -1.0
+            step = 0.5 * np.log((1.0 + mean) / (1.0 - mean))
+            weights[feature] += sign * step
+            scores += sign * step * _column(columns, feature)
+            reached = np.where(counted, self._per_query(scores, data), 0.0)
+            losses = shares * np.exp(-reached)
+            objective, before = float(losses.sum()), chosen
+            chances = losses / objective
+            watcher(weights.copy(), {"objective": objective, "measure": float(shares @ reached)})
+        return Outcome(LinearModel(weights), objective, np.nan, self.n_rounds)
+
+    def _per_query(self, scores: Floats, data: Dataset) -> Floats:
+        found = evaluate(data.to_caller(scores), data, self.measure, n_jobs=self.n_jobs)
+        return next(iter(found.values.values()))
+
+
+def _column(columns: Any, number: int) -> Floats:
+    column = columns[:, [number]]
+    return np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)

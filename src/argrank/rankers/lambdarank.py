@@ -1,0 +1,82 @@
+"""LambdaRank with a linear model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.dataset import Dataset
+from argrank.engines.local import LocalRisk
+from argrank.errors import OptionError, shown
+from argrank.models.linear import LinearModel
+from argrank.objectives import objective
+from argrank.objectives._base import Objective
+from argrank.rankers._base import BaseRanker, Outcome
+from argrank.rankers._trace import Watcher
+from argrank.solvers import gradient_descent
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LambdaRank(BaseRanker):
+    """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), each pair's weighed by its change of NDCG@k.
+
+    The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
+    size with momentum, measured in features of unit spread. ``objective_`` is |w|²/C plus the weighted logistic losses
+    of the last ranking.
+
+    Parameters
+    ----------
+    k : int or None
+        Cut-off of NDCG.
+    gain, discount
+        Those of NDCG.
+    C : float
+        Weight of the forces against the regulariser.
+    learning_rate : float
+        Size of the steps.
+    max_iter : int
+        Steps, each a pass over the data.
+    measure : str
+        What ``score`` and the validation column of ``trace_`` report.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose : int
+        -1 hides the progress bar.
+    """
+
+    k: int | None = 10
+    gain: Any = "exp2"
+    discount: Any = "log2"
+    C: float = 1.0
+    learning_rate: float = 0.1
+    max_iter: int = 100
+    measure: Any = "ndcg@10"
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def _objective(self) -> Objective:
+        return objective("lambdarank", k=self.k, gain=self.gain, discount=self.discount)
+
+    def _train(self, data: Dataset, watcher: Watcher, start: NDArray[np.float64] | None) -> Outcome:
+        rate = self.learning_rate
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not (np.isfinite(rate) and rate > 0):
+            raise OptionError(f"learning_rate: expected a positive number, got {shown(rate)}")
+        risk = LocalRisk(data, self._objective(), self.n_jobs)
+        spread = _spread(data.X)
+        result = gradient_descent.descend(risk, self.C, rate, self.max_iter, start, watcher, spread)
+        return Outcome(LinearModel(result.w), result.objective, result.gap, result.n_iter)
+
+
+def _spread(X: Any) -> NDArray[np.float64]:
+    """Return the standard deviation of every feature, dense or sparse."""
+    if isinstance(X, np.ndarray):
+        return np.std(X, axis=0, dtype=np.float64)
+    mean = np.asarray(X.mean(axis=0), np.float64).reshape(-1)
+    square = np.asarray(X.multiply(X).mean(axis=0), np.float64).reshape(-1)
+    return np.sqrt(np.maximum(square - mean**2, 0.0))
