@@ -24,8 +24,12 @@ class SquaredError(Objective):
 
     def prepare(self, data: Dataset) -> Prepared:
         """Keep targets and row weights."""
-        targets = gains_of(require_labels(data, self.name), check_gain(self.gain)) - self.intercept
-        return _Targets(data.indptr, targets, data.sample_weight)
+        return _Targets(data.indptr, self.targets(data), data.sample_weight)
+
+    def targets(self, data: Dataset) -> Floats:
+        """Return what the scores should be, one number a row."""
+        targets: Floats = gains_of(require_labels(data, self.name), check_gain(self.gain)) - self.intercept
+        return targets
 
 
 class _Targets(Prepared):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 #: Registered learners: name -> module and class. The command line, the contract tests and the docs follow from it.
 RANKERS = {
     "adarank": ("argrank.rankers.adarank", "AdaRank"),
+    "direct-rank": ("argrank.rankers.direct_rank", "DirectRank"),
     "direct-rank-trees": ("argrank.rankers.direct_rank_trees", "DirectRankTrees"),
     "dorm": ("argrank.rankers.dorm", "DORM"),
     "lambdarank": ("argrank.rankers.lambdarank", "LambdaRank"),

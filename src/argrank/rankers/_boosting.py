@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, cast
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
 from argrank.models import _forest
-from argrank.models._tree import Tree
 from argrank.rankers._base import BaseRanker
 from argrank.rankers._growth import Settings
 from argrank.rankers._trace import Watcher
 
 Floats = NDArray[np.float64]
+Sums = Callable[[Sequence[Any], Any, int], Floats]
 
 
 class BoostedRanker(BaseRanker):
@@ -50,62 +50,62 @@ class BoostedRanker(BaseRanker):
             self.n_jobs,
         )
 
-    def _rounds(self, data: Dataset, watcher: Watcher, n_outputs: int = 1) -> Rounds:
+    def _rounds(self, data: Dataset, watcher: Watcher, n_outputs: int = 1, sums: Sums = _forest.sums) -> Rounds:
         rounds, patience = self.n_trees, self.early_stopping
         for name, value in (("n_trees", rounds), ("early_stopping", 1 if patience is None else patience)):
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise OptionError(f"{name}: expected a whole number from 1 up, got {shown(value)}")
         if patience is not None and not watcher.validations:
             raise InputError("early_stopping: expected an eval_set to stop by, got none")
-        return Rounds(data, watcher, patience, n_outputs)
+        return Rounds(data, watcher, patience, n_outputs, sums)
 
 
 class Rounds:
     """The trees so far, the scores they give to training and validation rows, and which round was best.
 
-    Used as a context, Ctrl-C inside ends the training and keeps the rounds that were recorded.
+    ``kept`` are the members, and ``objective`` is the objective, after the best round: the last one, or with early
+    stopping the best on validation data.
+
+    ``sums`` makes scores of members (trees, say) and rows. Used as a context, Ctrl-C inside ends the training and
+    keeps the rounds that were recorded.
     """
 
-    def __init__(self, data: Dataset, watcher: Watcher, patience: int | None, n_outputs: int = 1) -> None:
-        self._watcher, self._patience, self._n_outputs = watcher, patience, n_outputs
-        self.trees: list[Tree] = []
+    def __init__(
+        self, data: Dataset, watcher: Watcher, patience: int | None, n_outputs: int = 1, sums: Sums = _forest.sums
+    ) -> None:
+        self._watcher, self._patience, self._n_outputs, self._sums = watcher, patience, n_outputs, sums
+        self.members: list[Any] = []
         self.scores = np.zeros((data.n_documents, n_outputs))
         self._validation = [np.zeros((part.data.n_documents, n_outputs)) for part in watcher.validations]
-        self.best, self._best_value = 0, -np.inf
-        self.n_recorded = 0
-        self.objectives: list[float] = []
+        self.best, self._best_value, self.n_recorded = 0, -np.inf, 0
+        self.kept: list[Any] = []
+        self.objective = np.nan
         self.interrupted = False
 
-    def add(self, trees: Sequence[Tree], outputs: Sequence[Floats]) -> None:
-        """Add a tree for every output, given its values for the training rows."""
-        self.trees += trees
+    def add(self, members: Sequence[Any], outputs: Sequence[Floats]) -> None:
+        """Add a member for every output, given its values for the training rows."""
+        self.members += members
         for i, output in enumerate(outputs):
             self.scores[:, i] += output
         for part, scores in zip(self._watcher.validations, self._validation, strict=True):
-            scores += _forest.sums(trees, part.data.X, self._n_outputs)
+            scores += self._sums(members, part.data.X, self._n_outputs)
 
-    def record(self, facts: dict[str, float], score: Any = None) -> bool:
+    def replace(self, members: Sequence[Any]) -> None:
+        """Take other members in place of all so far."""
+        self.members = list(members)
+        for part, scores in zip(self._watcher.validations, self._validation, strict=True):
+            scores[:] = self._sums(members, part.data.X, self._n_outputs)
+
+    def record(self, facts: dict[str, float], score: Callable[[Floats], Floats] | None = None) -> bool:
         """Record a round; tell whether to go on. ``score`` makes one score of the outputs of a row."""
         seen = [scores[:, 0] if score is None else score(scores) for scores in self._validation]
         row = self._watcher.record(seen, facts)
-        self.objectives.append(facts["objective"])
         self.n_recorded += 1
-        if self._patience is None:
-            self.best = self.n_recorded
-            return True
-        value = row[self._watcher.validations[0].column]
-        if value > self._best_value:
+        value = np.inf if self._patience is None else row[self._watcher.validations[0].column]
+        if value > self._best_value or self._patience is None:
             self.best, self._best_value = self.n_recorded, value
-        return self.n_recorded - self.best < self._patience
-
-    def kept(self) -> list[Tree]:
-        """Return the trees up to the best round: the last one, or the best on validation data with early stopping."""
-        return self.trees[: self.best * self._n_outputs]
-
-    @property
-    def objective(self) -> float:
-        """The objective after the best round."""
-        return self.objectives[self.best - 1] if self.objectives else 0.0
+            self.kept, self.objective = list(self.members), facts["objective"]
+        return self._patience is None or self.n_recorded - self.best < self._patience
 
     @property
     def complaint(self) -> str | None:

@@ -116,7 +116,7 @@ class MART(BoostedRanker):
                 residual -= output
                 if not rounds.record({"objective": float((weight * residual**2).sum())}):
                     break
-        trees = rounds.kept() or [Tree.constant(0.0, data.n_documents)]
+        trees = rounds.kept or [Tree.constant(0.0, data.n_documents)]
         trees[0] = trees[0].with_values(trees[0].value + mean)
-        fitted = rounds.objective if rounds.objectives else float((weight * residual**2).sum())
+        fitted = rounds.objective if rounds.kept else float((weight * residual**2).sum())
         return Outcome(TreesModel(tuple(trees), data.n_features), fitted, np.nan, rounds.best, rounds.complaint)

@@ -1,0 +1,72 @@
+"""A weighted sum of scikit-learn regressors: served from memory, never from a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.normalise import Normaliser
+from argrank.errors import ModelError
+from argrank.models._base import Model
+
+
+class Member(NamedTuple):
+    """A fitted regressor and its weight."""
+
+    weight: float
+    regressor: Any
+
+    def with_weight(self, weight: float) -> Member:
+        """Return the same regressor with another weight."""
+        return Member(weight, self.regressor)
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleModel(Model):
+    """Score = sum of weight times prediction. It holds foreign objects, so ``save`` refuses; joblib keeps it."""
+
+    kind: ClassVar[str] = "ensemble"
+
+    members: tuple[Member, ...]
+    n_columns: int
+    feature_names: tuple[str, ...] | None = None
+    normaliser: Normaliser | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features a row must have."""
+        return self.n_columns
+
+    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return the weighted sum of the regressors' predictions."""
+        if self.normaliser is not None:
+            X = self.normaliser.apply(X, indptr)
+        return member_sums(self.members, X)[:, 0]
+
+    def served(
+        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
+    ) -> EnsembleModel:
+        """Return the same members with names, normaliser and training summary."""
+        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
+
+    def to_dict(self) -> NoReturn:
+        """Refuse: a model file holds data, and these regressors are code."""
+        raise ModelError("an ensemble of scikit-learn regressors cannot be written to a model file; see joblib.dump")
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> NoReturn:
+        """Refuse, as there is no such file."""
+        raise ModelError("an ensemble of scikit-learn regressors is not read from a model file")
+
+
+def member_sums(members: Sequence[Member], X: Any, n_outputs: int = 1) -> NDArray[np.float64]:
+    """Return the weighted sum of predictions for every row, as a column."""
+    total = np.zeros((X.shape[0], n_outputs))
+    for member in members:
+        total[:, 0] += member.weight * np.asarray(member.regressor.predict(X), np.float64)
+    return total
