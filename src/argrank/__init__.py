@@ -13,6 +13,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Dataset": "argrank.data.dataset",
     "QueryKFold": "argrank.data.folds",
+    "benchmark": "argrank.trials.benchmark",
     "bootstrap_weights": "argrank.trials.bootstrap",
     "check_collection": "argrank.data.collections",
     "clean": "argrank.data.clean",
@@ -56,6 +57,7 @@ __all__ = [
     "Dataset",
     "QueryKFold",
     "__version__",
+    "benchmark",
     "bootstrap_weights",
     "check_collection",
     "clean",
@@ -121,6 +123,7 @@ if TYPE_CHECKING:
     from argrank.rankers import make_ranker, ranker_names
     from argrank.report.why import why_above
     from argrank.report.write import write_report
+    from argrank.trials.benchmark import benchmark
     from argrank.trials.bootstrap import bootstrap_weights
     from argrank.trials.cv import cross_validate
     from argrank.trials.experiment import run_experiment

@@ -8,31 +8,57 @@ import pytest
 
 import argrank as ar
 from argrank import cli
+from argrank.trials.families import spread
 
 
 @pytest.fixture(scope="module")
-def output() -> str:
-    done = subprocess.run([sys.executable, "-m", "argrank", "demo"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "argrank", "demo"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout, done.stderr
 
 
-def test_walks_through_all_steps(output):
-    steps = re.findall(r"^(\d)\. ", output, re.MULTILINE)
-    assert steps == ["1", "2", "3", "4", "5", "6"]
+def test_walks_through_all_steps(demo):
+    _, output, _ = demo
+    assert re.findall(r"^(\d)\. ", output, re.MULTILINE) == list("1234567")
     assert "300 queries" in output
     assert "Doctor:" in output
 
 
-def test_its_numbers_are_those_of_evaluate(output):
-    data = ar.load_bundled()
-    scores = data.X[:, data.feature_names.index("bm25_title")]
-    means = ar.evaluate(scores, data, ["ndcg@10", "map", "mrr@10"]).means
-    for name, value in means.items():
-        assert re.search(rf"^{re.escape(name)} +{value:.4f} ", output, re.MULTILINE)
+def test_tells_of_every_learner_as_it_goes(demo):
+    _, _, progress = demo
+    assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == spread()
 
 
-def test_names_only_commands_that_exist(output):
+def test_its_best_is_the_best_of_the_table_and_what_was_saved(demo):
+    folder, output, _ = demo
+    best = re.search(r"Best by ndcg@10: ([\w-]+)\.", output)[1]
+    marked = re.search(r"^[a-z]  ([\w-]+) .*?(0\.\d{4})\*", output, re.MULTILINE)
+    assert marked[1] == best
+    *_, test = ar.load_bundled().split(0.6, 0.2, 0.2)
+    scores = ar.load_model(folder / "demo-report" / "model.json").predict(test)
+    assert f"{ar.evaluate(scores, test, 'ndcg@10').means['ndcg@10']:.4f}" == marked[2]
+
+
+def test_the_explanation_adds_up(demo):
+    _, output, _ = demo
+    part = output[output.index("5. One query") : output.index("6. Saved")]
+    numbers = [float(one) for one in re.findall(r" ([+-]\d+\.\d{4})$", part, re.MULTILINE)]
+    assert len(numbers) > 2
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.001)
+
+
+def test_writes_the_report(demo):
+    folder, _, _ = demo
+    page = (folder / "demo-report" / "index.html").read_text("utf-8")
+    for words in ("Weights of", "trained 20 times", "svm-auc against C", "Training"):
+        assert words in page
+
+
+def test_names_only_commands_that_exist(demo):
+    _, output, _ = demo
     named = re.findall(r"^  argrank (\w+)", output, re.MULTILINE)
     assert named
     assert set(named) <= set(cli.COMMANDS)

@@ -1,76 +1,73 @@
-"""``argrank demo``: a tour of the bundled data in a few seconds."""
+"""``argrank demo``: the main job on the bundled data, in well under a minute."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from argrank.cli import _training as training
+
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
+    from argrank.trials.benchmark_result import Benchmark
 
-MEASURES = ["ndcg@10", "map", "mrr@10"]
-SIGNALS = ("bm25_title", "bm25_description", "embedding_similarity", "rating", "click_rate")
 TOP = 5
+BASELINE = "bm25_title"  # the feature that a shop without learning would rank by
 
 NEXT = """\
+Look at the report: open {folder}/index.html in a browser.
 Your own data: a file with one judged document a line (LETOR/SVMlight text), or a table with columns qid and label.
-  argrank inspect  train.txt test.txt            what is in it, what will hurt, what leaks
-  argrank evaluate test.txt scores.txt           how good scores are: one a line, or a TREC run
-  argrank compare  test.txt old.txt new.txt      which is better, and whether that is more than chance
-  argrank convert  train.csv train.txt           from any format to any other
+  argrank inspect train.txt                      what is in it, what will hurt
+  argrank cv data.txt -m ndcg@10                 the same comparison on your data, with a report
+  argrank train -r {best} train.txt --test test.txt -o model.json
+  argrank predict {folder}/model.json new.csv    scores from the model just saved
 In Python:
   import argrank as ar
-  data = ar.load_bundled()                       # or ar.load("train.txt"), or ar.Dataset(X, y, qid)
-  scores = data.X[:, data.feature_names.index("bm25_title")]
-  ar.evaluate(scores, data, ["ndcg@10", "map"])"""
+  data = ar.load("data.txt")                     # or ar.Dataset(X, y, qid), or a data frame with qid and label
+  ar.benchmark(data).report("report.html")"""
 
 
-def run() -> None:
-    """Inspect the bundled data, evaluate two simple scorings of it and compare them."""
+def run(
+    output: Path = typer.Option(
+        Path("demo-report"), "--output", "-o", metavar="FOLDER", help="Where the report and the model go."
+    ),
+) -> None:
+    """Train a spread of learners on the bundled data, compare them, explain a query, and write a report."""
     from argrank.data.bundled import load_bundled
     from argrank.data.doctor import doctor
-    from argrank.data.normalise import normalise
-    from argrank.data.overview import Overview
-    from argrank.evaluation.compare import compare
-    from argrank.evaluation.evaluate import evaluate
+    from argrank.trials.benchmark import benchmark
 
+    training.listen(verbose=True)
     data = load_bundled()
-    names = data.feature_names or ()
-    diagnosis = doctor(data)
     _heading(1, "The data: a shop's search, invented for this demo")
-    typer.echo(f"{data!r}\n{Overview(data, diagnosis.features[0])!r}")
+    typer.echo(repr(data))
 
     _heading(2, "What in it will hurt")
-    typer.echo(repr(diagnosis))
+    typer.echo(repr(doctor(data)))
 
-    _heading(3, "Two simple scorings")
-    columns = [names.index(name) for name in SIGNALS]
-    scorings = {
-        "bm25": data.X[:, names.index("bm25_title")],
-        "sum": normalise(data, "standard").X[:, columns].sum(axis=1),
-    }
-    typer.echo(f"bm25: the feature bm25_title alone\nsum:  {' + '.join(SIGNALS)}, each standardised")
-    results = {name: evaluate(scores, data, MEASURES) for name, scores in scorings.items()}
-    for name, result in results.items():
-        typer.echo(f"\n{name}\n{result!r}")
+    _heading(3, "Training: every learner at several settings, the best chosen on validation queries")
+    train, valid, test = data.split(0.6, 0.2, 0.2)
+    typer.echo(f"{train.n_queries} queries train, {valid.n_queries} validate, {test.n_queries} test.")
+    found = benchmark(train, valid=valid, test=test, progress=False)
 
-    _heading(4, "Is the difference more than chance?")
-    typer.echo(repr(compare(scorings, data, MEASURES)))
+    _heading(4, f"On the {test.n_queries} test queries")
+    typer.echo(repr(found))
 
-    _heading(5, "One query, explained")
-    improvement = results["sum"].values["ndcg@10"] - results["bm25"].values["ndcg@10"]
-    query = int(np.nanargmax(improvement))
-    for name, scores in scorings.items():
-        _show_top(data, query, name, scores)
-    explained = evaluate(scorings["sum"], data, f"ndcg@{TOP}", explain=data.query_ids[query]).explanation
-    lines = repr(explained).splitlines()
-    typer.echo("\n".join(lines[: TOP + 4]))
+    _heading(5, f"One query: what {found.best} moved, and why")
+    _explain(found)
 
-    _heading(6, "Next")
-    typer.echo(NEXT)
+    _heading(6, "Saved")
+    output.mkdir(parents=True, exist_ok=True)
+    found.ranker().save(output / "model.json")
+    typer.echo(f"{output / 'model.json'}: the model of {found.best}, as plain data")
+    typer.echo(f"{_report(found, train, valid, output)}: the report")
+
+    _heading(7, "Next")
+    typer.echo(NEXT.format(folder=output, best=found.best))
 
 
 def _heading(number: int, text: str) -> None:
@@ -78,13 +75,47 @@ def _heading(number: int, text: str) -> None:
     typer.echo(f"\n{title}\n{'=' * len(title)}")
 
 
-def _show_top(data: Dataset, query: int, name: str, scores: NDArray[np.float64]) -> None:
-    """Print the best products of a query with their labels."""
+def _explain(found: Benchmark) -> None:
+    """Show the query that gains most over the baseline, and why a document overtook another."""
+    from argrank.evaluation.evaluate import evaluate
+    from argrank.report.why import why_above
+
+    data, ranker = found.data, found.ranker()
+    names = data.feature_names or ()
+    rankings = {BASELINE: data.X[:, names.index(BASELINE)], found.best: ranker.predict(data)}
+    values = [evaluate(scores, data, "ndcg@10").values["ndcg@10"] for scores in rankings.values()]
+    query = int(np.nanargmax(values[1] - values[0]))
+    typer.echo(f"NDCG@10 from {values[0][query]:.4f} to {values[1][query]:.4f}.")
+    tops = {name: _show_top(data, query, name, scores) for name, scores in rankings.items()}
+    above, below = int(tops[found.best][0]), int(tops[BASELINE][0])
+    if above != below and ranker.model_.contributions(data.X[:1], np.array([0, 1])) is not None:
+        typer.echo(f"{why_above(ranker, data, above, below)!r}")
+
+
+def _show_top(data: Dataset, query: int, name: str, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Print the best products of a query with their labels and return their rows."""
     begin, end = data.indptr[query : query + 2]
-    best = begin + np.argsort(-scores[begin:end], kind="stable")[:TOP]
-    if data.query_texts is None or data.titles is None:
-        return
-    typer.echo(f'"{data.query_texts[query]}" ranked by {name}:')
+    best: NDArray[np.int64] = begin + np.argsort(-scores[begin:end], kind="stable")[:TOP]
+    texts: Any = data.query_texts
+    titles: Any = data.titles
+    typer.echo(f'"{texts[query]}" ranked by {name}:')
     for row in best:
-        typer.echo(f"  label {data.y[row]:g}  {data.titles[row]}")
+        typer.echo(f"  label {data.y[row]:g}  {titles[row]}")
     typer.echo("")
+    return best
+
+
+def _report(found: Benchmark, train: Dataset, valid: Dataset, folder: Path) -> Path:
+    """Write the report, with intervals of the best linear learner's weights and a path over C."""
+    from argrank.trials.bootstrap import bootstrap_weights
+    from argrank.trials.path import regularisation_path
+
+    linear = [name for name in found.entries if hasattr(found.ranker(name), "coef_")]
+    leader = max(linear, key=lambda name: found.means[name][found.measures[0]])
+    intervals = bootstrap_weights(found.ranker(leader), train, n_resamples=20, progress=False)
+    path = regularisation_path(
+        found.ranker("svm-auc"), [0.01, 0.1, 1, 10, 100], train, valid, found.measures[0], progress=False
+    )
+    return found.report(
+        folder / "index.html", title="argrank demo", weights={leader: intervals}, paths={"svm-auc": path}
+    )

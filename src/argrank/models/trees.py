@@ -14,6 +14,7 @@ from argrank.errors import ModelError
 from argrank.models import _forest, lightgbm_text
 from argrank.models._base import Model, read_served, served_fields
 from argrank.models._tree import Tree
+from argrank.models.tree_paths import path_contributions
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,12 @@ class TreesModel(Model):
         if self.normaliser is not None:
             X = self.normaliser.apply(X, indptr)
         return _forest.sums(self.trees, X)[:, 0]
+
+    def contributions(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Any:
+        """Return what each feature's splits add along the rows' ways through the trees."""
+        if self.normaliser is not None:
+            X = self.normaliser.apply(X, indptr)
+        return path_contributions(self.trees, X, self.n_columns)
 
     def importances(self, kind: str = "gain") -> NDArray[np.float64]:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""

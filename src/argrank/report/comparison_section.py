@@ -15,7 +15,7 @@ from argrank.measures.conventions import Convention
 from argrank.report import svg
 from argrank.report.figures import measure_curves
 from argrank.report.svg import escape
-from argrank.report.system import System
+from argrank.trials.system import System
 
 CUTOFFS = tuple(range(1, 11))
 PAIR_COLUMNS = (

@@ -13,7 +13,7 @@ from argrank.data.dataset import Dataset
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.rendering import plain
 from argrank.report.embed import packed
-from argrank.report.system import System
+from argrank.trials.system import System
 
 DEPTH = 20  # ranks shown of every query
 CHUNK = 256  # queries whose contributions are computed at a time

@@ -12,8 +12,8 @@ from argrank.measures.conventions import convention_names
 from argrank.models.linear import LinearModel
 from argrank.report import svg
 from argrank.report.svg import escape
-from argrank.report.system import System
 from argrank.trials.bootstrap import WeightIntervals, feature_names
+from argrank.trials.system import System
 
 MOST_WEIGHTS = 30
 

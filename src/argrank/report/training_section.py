@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from argrank.report import svg
-from argrank.report.system import System
 from argrank.trials.path import Path
+from argrank.trials.system import System
 
 #: Column of a trace -> title and name of its axis.
 COLUMNS = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.rendering import Cell, Table, to_text
-from argrank.report.system import dense
 
 SHOWN = 12
 
@@ -89,7 +89,8 @@ def why_above(ranker: Any, data: Dataset, a: int, b: int) -> Why:
     if found is None:
         raise OptionError(f"why_above: {type(model).__name__} cannot tell what each feature adds")
     first, second = rows - data.indptr[query]
-    contributions = dense(found)[first] - dense(found)[second]
+    matrix = found.toarray() if sparse.issparse(found) else found
+    contributions = np.asarray(matrix[first] - matrix[second], np.float64)
     names = data.feature_names or tuple(f"feature {i + data.feature_base}" for i in range(data.n_features))
     return Why(_title(data, rows[0], a), _title(data, rows[1], b), float(contributions.sum()), names, contributions)
 

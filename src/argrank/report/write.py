@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,10 @@ from argrank.report.data_section import data_section
 from argrank.report.explorer import explorer_data
 from argrank.report.model_section import model_section
 from argrank.report.page import explorer_skeleton, page
-from argrank.report.system import System, system_of
 from argrank.report.training_section import training_section
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path as RegularisationPath
+from argrank.trials.system import system_of
 
 
 def write_report(
@@ -77,39 +77,24 @@ def write_report(
     if not isinstance(systems, Mapping) or not systems:
         raise InputError("systems: expected a dict from names to scores, models or rankers, with at least one")
     known = [system_of(str(name), one, data, (seconds or {}).get(name)) for name, one in systems.items()]
-    return write_page(path, data, known, measures, convention, title, diagnosis, paths or {}, weights or {})
-
-
-def write_page(
-    path: str | os.PathLike[str],
-    data: Dataset,
-    systems: Sequence[System],
-    measures: Any,
-    convention: str | Convention,
-    title: str,
-    diagnosis: Diagnosis | None,
-    paths: Mapping[str, RegularisationPath],
-    weights: Mapping[str, WeightIntervals],
-) -> Path:
-    """Write the report of systems whose scores are known already."""
     asked = list(measures) if isinstance(measures, list | tuple) else [measures]
-    scores = {system.name: data.to_caller(system.scores) for system in systems}
+    scores = {system.name: data.to_caller(system.scores) for system in known}
     judge = compare if len(scores) > 1 else _alone
     comparison = judge(scores, data, asked, convention=convention)
     names = [name for name, _ in measure_list(asked)]
-    best = max(systems, key=lambda system: comparison.means[system.name][names[0]])
+    best = max(known, key=lambda system: comparison.means[system.name][names[0]])
     sections = {
         "data": data_section(data, doctor(data) if diagnosis is None else diagnosis),
-        "comparison": comparison_section(data, systems, comparison, convention),
+        "comparison": comparison_section(data, known, comparison, convention),
         "queries": explorer_skeleton(),
-        "training": training_section(systems, paths),
-        "model": model_section(data, systems, best, names, weights),
+        "training": training_section(known, paths or {}),
+        "model": model_section(data, known, best, names, weights or {}),
     }
     subtitle = (
-        f"{len(systems)} {'system' if len(systems) == 1 else 'systems'} on {data.n_queries:,} queries; best by "
+        f"{len(known)} {'system' if len(known) == 1 else 'systems'} on {data.n_queries:,} queries; best by "
         f"{names[0]}: {best.name}, {comparison.means[best.name][names[0]]:.4f}"
     )
-    html = page(title, subtitle, sections, explorer_data(data, systems, comparison))
+    html = page(title, subtitle, sections, explorer_data(data, known, comparison))
     target = Path(path)
     with write_bytes(target) as stream:
         stream.write(html.encode("utf-8", "backslashreplace"))

@@ -1,4 +1,4 @@
-"""A system as the report sees it: its scores, and whatever else is known about how they came about."""
+"""A system that ranks: its scores, and whatever else is known about how they came about."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from argrank.data import checks
 from argrank.data.dataset import Dataset
@@ -33,7 +32,9 @@ class System:
 
 
 def system_of(name: str, given: Any, data: Dataset, seconds: float | None = None) -> System:
-    """Return the system of scores, of a model, or of a fitted ranker."""
+    """Return the system of scores, of a model, or of a fitted ranker; a System stays as it is."""
+    if isinstance(given, System):
+        return given
     model = given if isinstance(given, Model) else getattr(given, "model_", None)
     if model is None:
         if hasattr(given, "fit"):
@@ -46,8 +47,3 @@ def system_of(name: str, given: Any, data: Dataset, seconds: float | None = None
         seconds = columns["seconds"][-1]
     everything = np.arange(data.n_queries)
     return System(name, data.from_caller(model.predict(data)), ((model, everything),), columns, seconds)
-
-
-def dense(matrix: Any) -> NDArray[np.float64]:
-    """Return contributions as an array."""
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, np.float64)

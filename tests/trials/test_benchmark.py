@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.errors import InputError
+from argrank.rankers import RANKERS
+from argrank.trials.families import FAMILIES, family_of, spread
+
+
+@pytest.fixture(scope="module")
+def data() -> ar.Dataset:
+    return ar.make_ranking(24, 12, 4, random_state=0)
+
+
+def test_every_registered_learner_has_a_family():
+    assert [name for name in RANKERS if family_of(name) is None] == []
+
+
+def test_the_spread_is_of_every_family_that_has_learners():
+    families = {family for family, (first, _) in FAMILIES.items() if any(name in RANKERS for name in first)}
+    assert {family_of(name) for name in spread()} == families
+    assert len(families) >= 3
+
+
+def test_held_out_values_are_those_of_the_rankers(data):
+    train, valid, test = data.split(0.5, 0.25, 0.25)
+    found = ar.benchmark(train, ["map"], ["regression", "svm-auc"], valid=valid, test=test, progress=False)
+    for name in found.systems:
+        scores = found.ranker(name).predict(test)
+        assert found.means[name]["map"] == ar.evaluate(scores, test, "map").means["map"]
+    assert found.best == max(found.means, key=lambda name: found.means[name]["map"])
+
+
+def test_folds_agree_with_cross_validate_and_explain_every_query(data, tmp_path):
+    found = ar.benchmark(data, ["map", "ndcg@5"], ["regression"], n_folds=3, normalise=None, progress=False)
+    same = ar.cross_validate("regression", data, ["map", "ndcg@5"], grid="default", n_folds=3, progress=False)
+    assert np.array_equal(data.to_caller(found.systems["regression"].scores), same.scores["regression"])
+    for model, queries in found.systems["regression"].models:
+        part = data.select(queries)
+        expected = found.systems["regression"].scores[np.isin(data.query_of_row, queries)]
+        assert model.predict(part) == pytest.approx(expected)
+    assert '"explained":24' in found.report(tmp_path / "r.html").read_text("utf-8")
+
+
+def test_shows_itself_as_text_and_html(data):
+    found = ar.benchmark(data, "map", ["regression", "svm-auc"], n_folds=3, progress=False)
+    assert "Best by map" in repr(found)
+    assert "<table>" in found._repr_html_()
+    assert f"{found.means['svm-auc']['map']:.4f}" in repr(found)
+
+
+def test_a_learner_that_fails_does_not_cost_the_others(data):
+    learners = {"good": "regression", "bad": ar.make_ranker("svm-auc", solver="nonsense")}
+    found = ar.benchmark(data, "map", learners, n_folds=3, progress=False)
+    assert list(found.systems) == ["good"]
+    assert any(note.startswith("bad failed") for note in found.notes)
+    with pytest.raises(InputError, match="no learner"):
+        ar.benchmark(data, "map", {"bad": learners["bad"]}, n_folds=3, progress=False)
+
+
+def test_valid_and_test_belong_together(data):
+    with pytest.raises(InputError, match="together"):
+        ar.benchmark(data, valid=data)
