@@ -72,7 +72,7 @@ def _cosine(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) 
     norm = np.sqrt(square)
     for row in range(n):
         gradient[row] = 0.5 * (along / square * (scores[row] - mean) - gains[row]) / norm
-    return 0.5 * (np.sqrt(length) - along / norm)
+    return float(0.5 * (np.sqrt(length) - along / norm))
 
 
 @dataclass(frozen=True)

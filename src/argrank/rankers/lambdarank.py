@@ -76,7 +76,8 @@ class LambdaRank(BaseRanker):
 def _spread(X: Any) -> NDArray[np.float64]:
     """Return the standard deviation of every feature, dense or sparse."""
     if isinstance(X, np.ndarray):
-        return np.std(X, axis=0, dtype=np.float64)
+        return np.asarray(np.std(X, axis=0, dtype=np.float64))
     mean = np.asarray(X.mean(axis=0), np.float64).reshape(-1)
     square = np.asarray(X.multiply(X).mean(axis=0), np.float64).reshape(-1)
-    return np.sqrt(np.maximum(square - mean**2, 0.0))
+    spread: NDArray[np.float64] = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return spread

@@ -124,7 +124,7 @@ class _Pairs:
         return float((share * down * lower).sum()), share * (down * lower - up * higher)
 
     def _table(self, values: Floats) -> Floats:
-        sums = np.bincount(self._cell, weights=values, minlength=self._n_queries * self._n_levels)
+        sums = np.bincount(self._cell, weights=values, minlength=self._n_queries * self._n_levels).astype(np.float64)
         return sums.reshape(self._n_queries, self._n_levels)
 
 

@@ -54,7 +54,8 @@ class RankingLoss:
         """Return numbers that are equal for documents no measure tells apart, greater for better ones."""
         if all(one.spelling in RELEVANCE_ALONE for one in self.measures):
             at = [one.adapt(self.convention).relevant_at for one in self.measures]
-            return np.add.reduce([(labels >= threshold).astype(np.float64) for threshold in sorted(set(at))])
+            reached: Floats = np.sum([labels >= threshold for threshold in sorted(set(at))], axis=0, dtype=np.float64)
+            return reached
         if all(one.spelling in ("nDCG", "DCG") for one in self.measures):
             return gains_of(labels, self.measures[0].adapt(self.convention).gain, self.convention.relevant_at)
         return labels

@@ -36,7 +36,7 @@ def softplus_sum(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
         pairs += n - end
         gradient[place] = 0.0
     if pairs == 0:
-        return constants[3]
+        return float(constants[3])
     factor = 2.0 / pairs if constants[0] > 0 else 2.0
     margin, less = constants[1] / pairs, constants[2]
     middle, reach = scores.mean(), factor * np.ptp(scores)
@@ -114,7 +114,7 @@ def log_mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradie
                 gradient[j] -= slope
     for i in range(n):
         gradient[i] *= constants[2] * factor * direction / total
-    return constants[2] * (np.log(total) + top - np.log(pairs)) + constants[3]
+    return float(constants[2] * (np.log(total) + top - np.log(pairs)) + constants[3])
 
 
 @query_kernel

@@ -106,10 +106,11 @@ def rankings_of(query: Query, loss: LossOf, sampling: Sampling) -> tuple[Integer
 def walks(
     query: Query, loss: LossOf, n_samples: int, restarts: Any, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Return the rankings that walks from the restart states meet: after 1, 2, 4, 8, … further moves.
+    """Return the rankings that walks from the restart states meet: after 1, up to 2, up to 4, up to 8, … further moves.
 
     Single moves reach the top of a long list too late for a measure that looks at ten documents alone; doubled steps
-    show rankings at every distance from the restart.
+    show rankings at every distance from the restart. Their numbers are random, for a move changes the number of
+    inverted pairs by one, and fixed even numbers would leave out every second ranking.
     """
     states = query.best_and_worst
     n_walks = -(-n_samples // WALK)
@@ -122,7 +123,7 @@ def walks(
         begin = generator.choice(len(states), n_walks, p=chances / chances.sum())
     restart = np.full(n_samples, -1)
     restart[::WALK] = begin
-    moves = np.minimum(2 ** (np.arange(n_samples) % WALK), len(query.levels))
+    moves = generator.integers(1, np.minimum(2 ** (np.arange(n_samples) % WALK), len(query.levels)), endpoint=True)
     return query.rank(states, restart, moves, generator.random(3 * int(moves.sum())))
 
 
