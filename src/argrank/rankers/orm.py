@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.errors import OptionError, shown, unknown_name
+from argrank.errors import OptionError, unknown_name
 from argrank.measures.product import Product
 from argrank.objectives.orm import objective as orm_objective
 from argrank.rankers._base import Outcome
-from argrank.rankers._structured import SCALES, SOLVERS, StructuredRanker
+from argrank.rankers._regression_start import given_weights, regression_weights
+from argrank.rankers._structured import SOLVERS, StructuredRanker
 from argrank.rankers._trace import Watcher
-from argrank.solvers import convex_steps, lbfgs, least_squares, online
+from argrank.solvers import convex_steps, lbfgs, online
 from argrank.solvers._result import Result
 from argrank.solvers.shifted import Shifted, shifted_callback, shifted_result
 
@@ -60,8 +61,8 @@ class ORM(StructuredRanker):
         Train for rankings with at most one document (or so many) of a source at the first k ranks; the data needs
         ``sources``. ``rank(data, diverse=True, k=…)`` ranks that way.
     w0 : array or "regression", optional
-        Weights near which to stay; "regression" takes least squares on the labels, at the length that has the least
-        risk. For small data with bound="tight", as in the paper's experiment on OHSUMED.
+        Weights near which to stay; "regression" takes least squares on the labels. For small data with
+        bound="tight", as in the paper's experiment on OHSUMED.
     solver : "auto", "bundle", "cutting-plane", "frank-wolfe", "online" or "l-bfgs"
         For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
         quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
@@ -106,7 +107,7 @@ class ORM(StructuredRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         asked = cast(orm_objective.ORM, self._objective())
-        w0 = self._stay_near(data, asked)
+        w0 = self._stay_near(data)
         if w0 is None:
             if self.bound == "convex" or self.solver != "online":
                 return super()._train(data, watcher, start)
@@ -136,18 +137,12 @@ class ORM(StructuredRanker):
             options["batch_size"] = self.batch_size
         return ORM_SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **options)
 
-    def _stay_near(self, data: Dataset, asked: orm_objective.ORM) -> Floats | None:
-        """Return w0; least squares at the length at which the bound is least, or the weights as given."""
+    def _stay_near(self, data: Dataset) -> Floats | None:
+        """Return w0: least squares on the labels, or the weights as given."""
         if self.w0 is None:
             return None
         if not isinstance(self.w0, str):
-            w0 = np.asarray(self.w0, np.float64)
-            if w0.shape != (data.n_features,) or not np.isfinite(w0).all():
-                raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(self.w0)}")
-            return w0
+            return given_weights(self.w0, data)
         if self.w0 != "regression":
             raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
-        w, risk = least_squares.solve(data.X, data.y, n_jobs=self.n_jobs).w, LocalRisk(data, asked, self.n_jobs)
-        scores = risk.scores(w)
-        best: float = min(SCALES, key=lambda scale: risk.at_scores(scale * scores)[0])
-        return best * w
+        return regression_weights(data, self.n_jobs)
