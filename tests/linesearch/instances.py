@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -42,6 +43,19 @@ def instance(rng: np.random.Generator) -> tuple[ar.Dataset, np.ndarray, np.ndarr
     return ar.Dataset(np.ones((n, 1)), labels, qid, query_weight=weight), scores, slopes, (low, high)
 
 
+def means(
+    data: ar.Dataset, scores: np.ndarray, slopes: np.ndarray, steps: np.ndarray, measure: object, ties: str
+) -> np.ndarray:
+    """Return the mean of a measure at many steps, by one evaluation of as many copies of the data."""
+    stored = data.from_caller(scores) + np.outer(steps, data.from_caller(slopes))
+    copies = ar.Dataset(np.ones((stored.size, 1)), np.tile(data.y, len(steps)), group=np.tile(data.sizes, len(steps)))
+    result = ar.evaluate(stored.reshape(-1), copies, measure, ties=ties)
+    values = next(iter(result.values.values())).reshape(len(steps), -1)
+    weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+    counted = ~np.isnan(values[0])
+    return values[:, counted] @ weight[counted] / weight[counted].sum()
+
+
 def midpoints(data: ar.Dataset, scores: np.ndarray, slopes: np.ndarray, low: float, high: float) -> Iterator[float]:
     """Yield the middle of every interval between all crossings of two documents of one query."""
     scores, slopes = data.from_caller(scores), data.from_caller(slopes)
@@ -56,6 +70,6 @@ def midpoints(data: ar.Dataset, scores: np.ndarray, slopes: np.ndarray, low: flo
     far = np.abs(ends).max(initial=2.0**-90) * 1.5
     low, high = (end if np.isfinite(end) else sign * far for end, sign in ((low, -1), (high, 1)))
     ends = np.concatenate([[low], ends, [high]])
-    for left, right in zip(ends[:-1], ends[1:], strict=True):
+    for left, right in itertools.pairwise(ends):
         if right - left > 1e-12 * max(abs(left), abs(right)):  # not two roundings of one crossing
             yield 0.5 * (left + right)

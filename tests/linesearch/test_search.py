@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.linesearch.instances import instance, means, midpoints
 
 import argrank as ar
 from argrank.errors import InputError, OptionError
-from argrank.linesearch.landscape import Landscape
-from tests.linesearch.instances import instance, midpoints
+from argrank.linesearch.landscape import Landscape, as_measure
 
 MEASURES = ["ndcg@10", "ndcg@2", "ndcg", "dcg@3", "p@2", "r@3", "mrr@3", "mrr", "err@3", "err", "map", "map@2", "auc"]
 
@@ -35,14 +35,14 @@ def check(rng: np.random.Generator, measure: object, ties: str) -> int:
     assert (np.diff(search.breakpoints) > 0).all()
     middles = np.array(list(midpoints(data, scores, slopes, low, high)))
     found = search.values[np.searchsorted(search.breakpoints, middles)]
-    true = [landscape.value(data.from_caller(scores + t * slopes)).mean for t in middles]
+    true = means(data, scores, slopes, middles, as_measure(measure), ties)
     np.testing.assert_allclose(found, true, rtol=0, atol=1e-12)
     # no interval missed: every value of the result is that of some interval of the enumeration
     assert len(search.values) <= len(middles)
     # the step keeps its promise, and nothing that one can stand on is better
     assert search.value == landscape.value(data.from_caller(scores + search.step * slopes)).mean
     assert low <= search.step <= high
-    best = max(true)
+    best = true.max()
     if low <= 0 <= high:
         best = max(best, search.start)
         assert search.value >= search.start

@@ -1,0 +1,49 @@
+"""The features column by column, for learners that move one weight at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank._blas import single_threaded_blas
+
+Floats = NDArray[np.float64]
+
+
+class Columns:
+    """A second copy of the features in which columns lie together, and what is asked of them."""
+
+    def __init__(self, X: Any) -> None:
+        self.n_features = int(X.shape[1])
+        self._rows = X
+        self._columns: Any = sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
+        self.spread = np.array([float(np.std(self.column(j))) for j in range(self.n_features)])
+
+    def column(self, number: int) -> Floats:
+        """Return one feature of all rows, dense and in float64."""
+        if not sparse.issparse(self._columns):
+            return np.asarray(self._columns[:, number], np.float64)
+        begin, end = self._columns.indptr[number : number + 2]
+        values = np.zeros(self._columns.shape[0])
+        values[self._columns.indices[begin:end]] = self._columns.data[begin:end]
+        return values
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return ``X @ weights`` in float64, with the same bits for any number of threads."""
+        with single_threaded_blas():
+            return np.asarray(self._rows @ weights, np.float64)
+
+    def scaled(self, weights: Floats) -> Floats:
+        """Return weights of features of unit spread as weights of the features as they are; 0 for constant ones."""
+        return np.divide(weights, self.spread, out=np.zeros(self.n_features), where=self.spread > 0)
+
+    def normed(self, weights: Floats) -> Floats:
+        """Return weights divided so that, of features of unit spread, they would have a length near 1.
+
+        The divisor is a power of two: no score's rounding changes, so no two documents change their order.
+        """
+        norm = float(np.linalg.norm(weights * self.spread))
+        return np.asarray(weights * 2.0 ** -round(np.log2(norm))) if norm > 0 else weights
