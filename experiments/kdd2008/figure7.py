@@ -12,10 +12,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from experiments.kdd2008._common import fold_of, measured, save_figure, write_csv
 
 import argrank as ar
 from argrank.errors import ArgrankWarning
+from experiments.kdd2008._common import fold_of, measured, save_figure, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008", "td2003", "td2004")
 WAYS: dict[str, dict[str, Any]] = {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from argrank._blas import single_threaded_blas
 from argrank.data.dataset import Dataset
 from argrank.data.frames import feature_columns, is_frame
 from argrank.data.impute import refuse_missing
@@ -117,7 +118,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if scaling is not None:
             prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]
         with Watcher(type(self).__name__, self._validations(validations), self.verbose) as watcher:
-            outcome = self._train(prepared, watcher, start)
+            # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
+            with single_threaded_blas():
+                outcome = self._train(prepared, watcher, start)
         if outcome.complaint is not None:
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter

@@ -54,13 +54,14 @@ class Selection:
         names = dict.fromkeys(name for point in self.points for name in point.params)
         if parameter not in names:
             raise unknown_name("parameter of this grid", parameter, names)
-        best: dict[Any, float] = {}
+        best: dict[Any, tuple[Any, float]] = {}
         for point in self.points:
             if parameter in point.params:
                 value = point.params[parameter]
-                best[value] = np.fmax(best.get(value, np.nan), point.value)
-        keys = sorted(best) if all(is_number(value) for value in best) else list(best)
-        return np.array(keys), np.array([best[key] for key in keys])
+                key = value if is_number(value) else repr(value)  # lists, too: weights of several measures
+                best[key] = (value, float(np.fmax(best.get(key, (value, np.nan))[1], point.value)))
+        keys = sorted(best) if all(is_number(key) for key in best) else list(best)
+        return np.array([best[key][0] for key in keys]), np.array([best[key][1] for key in keys])
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(name for point in self.points for name in point.params))
