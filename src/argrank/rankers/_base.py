@@ -117,10 +117,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
             prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]
-        with Watcher(type(self).__name__, self._validations(validations), self.verbose) as watcher:
-            # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
-            with single_threaded_blas():
-                outcome = self._train(prepared, watcher, start)
+        watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
+        # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
+        with single_threaded_blas(), watching as watcher:
+            outcome = self._train(prepared, watcher, start)
         if outcome.complaint is not None:
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
