@@ -41,6 +41,7 @@ _HOME = {
     "micro_average": "argrank.evaluation.across",
     "normalise": "argrank.data.normalise",
     "objective": "argrank.objectives",
+    "plot": "argrank.report",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.scores",
     "regularisation_path": "argrank.trials.path",
@@ -85,6 +86,7 @@ __all__ = [
     "micro_average",
     "normalise",
     "objective",
+    "plot",
     "ranker_names",
     "read_scores",
     "regularisation_path",
@@ -121,6 +123,7 @@ if TYPE_CHECKING:
     from argrank.models.files import load_model
     from argrank.objectives import objective
     from argrank.rankers import make_ranker, ranker_names
+    from argrank.report import plot
     from argrank.report.why import why_above
     from argrank.report.write import write_report
     from argrank.trials.benchmark import benchmark

@@ -156,9 +156,10 @@ def test_a_file_may_not_mention_the_last_features(files, run):
         (("train", "none.txt"), "none.txt: "),
         (("train", "train.txt", "-o", "no/such/folder.json"), "cannot be written"),
         (("predict", "train.txt", "train.txt"), "train.txt: not loaded: "),
-        (("cv", "train.txt", "-p", "D=1"), "-p: unknown parameter of rank-svm 'D'"),
+        (("cv", "train.txt", "-r", "rank-svm", "-p", "D=1"), "-p: unknown parameter of rank-svm 'D'"),
         (("cv", "train.txt", "--grid", "C=1", "--no-grid"), "expected --grid or --no-grid"),
         (("cv", "train.txt", "--folds", "2"), "expected"),
+        (("cv", "train.txt", "--grid", "C=1"), "expected the learner they are for, -r NAME"),
         (("cv", "train.txt", "--format", "pdf"), "unknown format"),
         (("experiment", "none.toml"), "none.toml: cannot be read"),
     ],
@@ -237,3 +238,23 @@ def test_help_has_examples(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
     assert f"  argrank {command} " in out
+
+
+def test_cv_without_a_learner_compares_a_spread(files, run, monkeypatch):
+    monkeypatch.setattr("argrank.trials.benchmark.spread", lambda: ["regression", "svm-auc"])
+    code, out, err = run("cv", "train.txt", "-m", "map", "-k", "3")
+    assert (code, err) == (0, "")
+    assert "Doctor:" in out
+    assert "Best by map" in out
+    assert "Report written to train-report.html" in out
+    assert (files / "train-report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    code, out, _ = run("cv", "train.txt", "-m", "map", "-k", "3", "--json", "--report", "other.html")
+    expected = ar.benchmark(ar.load("train.txt"), "map", ["regression", "svm-auc"], n_folds=3)
+    assert json.loads(out)["means"] == expected.means
+    assert (files / "other.html").exists()
+
+
+def test_cv_with_a_learner_writes_a_report_where_asked(files, run):
+    code, _, err = run("cv", "train.txt", "-r", "regression", "-m", "map", "-k", "3", "--report", "r.html")
+    assert (code, err) == (0, "")
+    assert "Cross-validation of train.txt" in (files / "r.html").read_text("utf-8")

@@ -28,7 +28,7 @@
   }
   const words = queries.ids.map((id, q) => `${id} ${queries.texts ? queries.texts[q] : ""}`.toLowerCase());
 
-  const state = { a: 0, b: Math.min(1, systems.length - 1), measure: 0, query: 0, shown: PAGE, why: null };
+  const state = { a: data.pair[0], b: data.pair[1], measure: 0, query: 0, shown: PAGE, why: null };
 
   const make = (tag, properties = {}, ...children) => {
     const node = document.createElement(tag);

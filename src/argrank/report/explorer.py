@@ -31,8 +31,11 @@ def explorer_data(data: Dataset, systems: Sequence[System], comparison: Comparis
     n_explained = _n_explained(data, systems, sizes)
     caller = kept if data.rows is None else data.rows[kept]
     ids = None if data.document_ids is None else [_text(one) for one in data.document_ids[kept].tolist()]
+    first = comparison.measures[0]
+    by_value = sorted(range(len(systems)), key=lambda i: -comparison.means[systems[i].name][first])
     return {
         "depth": DEPTH,
+        "pair": [by_value[0], by_value[min(1, len(systems) - 1)]],  # shown first: the best two
         "measures": list(comparison.measures),
         "features": list(data.feature_names or map(str, np.arange(data.n_features) + data.feature_base)),
         "queries": {

@@ -10,6 +10,7 @@ from argrank.data.dataset import Dataset
 from argrank.evaluation.evaluate import evaluate
 from argrank.measures.conventions import convention_names
 from argrank.models.linear import LinearModel
+from argrank.models.trees import TreesModel
 from argrank.report import svg
 from argrank.report.svg import escape
 from argrank.trials.bootstrap import WeightIntervals, feature_names
@@ -27,11 +28,14 @@ def model_section(
 ) -> str:
     """Return the section as HTML."""
     charts: list[str] = []
-    for system in sorted(systems, key=lambda one: one is not best):  # the best first, open
+    for system in sorted(systems, key=lambda one: (one.name not in weights, one is not best)):  # the first is open
+        state = " open" if not charts else ""
         if isinstance(system.model, LinearModel):
             chart = _weights(data, system.name, system.model, weights.get(system.name))
-            state = " open" if not charts else ""
             charts.append(f"<details{state}><summary>Weights of {escape(system.name)}</summary>{chart}</details>")
+        elif isinstance(system.model, TreesModel):
+            chart = _importances(data, system.name, system.model)
+            charts.append(f"<details{state}><summary>Features of {escape(system.name)}</summary>{chart}</details>")
     return "".join(charts) + _conventions(data, best, measures)
 
 
@@ -52,6 +56,17 @@ def _weights(data: Dataset, name: str, model: LinearModel, intervals: WeightInte
         "resampled queries."
     )
     return f'<div class="charts">{chart}</div><p class="aside">{escape(words)}</p>'
+
+
+def _importances(data: Dataset, name: str, model: TreesModel) -> str:
+    gains = model.importances()
+    shares = gains / max(float(gains.sum()), np.finfo(float).tiny)
+    shown = [int(i) for i in np.argsort(-shares, kind="stable")[:MOST_WEIGHTS] if shares[i] > 0]
+    names = model.feature_names or feature_names(data)
+    chart = svg.bars(
+        [names[i] for i in shown], [float(shares[i]) for i in shown], f"Features of {name}", "share of the splits' gain"
+    )
+    return f'<div class="charts">{chart}</div>'
 
 
 def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:

@@ -14,6 +14,8 @@ WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 76, 14, 10, 48
 N_COLOURS = 10
 
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
 _numbers = count(1)  # ids within one page must differ; that they differ between pages does no harm
 
 
@@ -44,7 +46,7 @@ def lines(
         path = " ".join(f"{'L' if i else 'M'}{px:.1f} {py:.1f}" for i, (px, py, _, _) in enumerate(shown))
         style = f"c{one.colour % N_COLOURS} d{one.colour // N_COLOURS % 3}"
         parts.append(f'<path class="line {style}" d="{path}"><title>{escape(one.name)}</title></path>' if path else "")
-        if len(shown) <= 24:
+        if len(shown) <= 12:
             parts += [
                 f'<circle class="dot {style}" cx="{px:.1f}" cy="{py:.1f}" r="3.5">'
                 f"<title>{escape(one.name)}: {tick_text(a)}, {tick_text(b)}</title></circle>"
@@ -115,18 +117,17 @@ def points(
     x = Scale.of(xs, LEFT + 12, WIDTH - RIGHT - 90, log=True)
     y = Scale.of(ys, HEIGHT - BOTTOM, TOP)
     parts = [_axes(x, y, x_label, y_label)]
-    taken: list[tuple[float, float]] = []
-    for number, (name, a, b) in enumerate(zip(names, xs, ys, strict=True)):
-        if x.shows(a) and y.shows(b):
-            px, py = x(a), y(b)
-            place = py + 4
-            while any(abs(place - used) < 12 and abs(px - at) < 110 for at, used in taken):  # names must not overlap
-                place += 12
-            taken.append((px, place))
-            parts.append(
-                f'<circle class="dot c{number % N_COLOURS}" cx="{px:.1f}" cy="{py:.1f}" r="6"><title>{escape(name)}: '
-                f"{tick_text(a)}, {tick_text(b)}</title></circle>{_text(px + 10, place, _cut(name, 16), 'start')}"
-            )
+    shown = [(x(a), y(b), name, a, b) for name, a, b in zip(names, xs, ys, strict=True) if x.shows(a) and y.shows(b)]
+    taken = [(px - 6, py - 8, px + 6, py + 8) for px, py, *_ in shown]
+    for px, py, name, a, b in shown:
+        text, words = _cut(name, 16), f"{name}: {tick_text(a)}, {tick_text(b)}"
+        where, anchor, box = _free_place(px, py, 7.0 * len(text), taken)
+        taken.append(box)
+        colour = list(names).index(name) % N_COLOURS
+        parts.append(
+            f'<circle class="dot c{colour}" cx="{px:.1f}" cy="{py:.1f}" r="6"><title>{escape(words)}</title></circle>'
+            f"{_text(*where, text, anchor)}"
+        )
     return _figure("".join(parts), title, f"{y_label} against {x_label}: {', '.join(names)}.")
 
 
@@ -176,6 +177,22 @@ def _x_title(label: str) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _free_place(px: float, py: float, width: float, taken: list[Box]) -> tuple[tuple[float, float], str, Box]:
+    """Return where a point's name goes: beside, above or below it, the first place where it covers nothing."""
+    choices: list[tuple[tuple[float, float], str, Box]] = [
+        ((px + 10, py + 4), "start", (px + 9, py - 8, px + 10 + width, py + 7)),
+        ((px - 10, py + 4), "end", (px - 10 - width, py - 8, px - 9, py + 7)),
+        ((px, py - 11), "middle", (px - width / 2, py - 22, px + width / 2, py - 9)),
+        ((px, py + 19), "middle", (px - width / 2, py + 9, px + width / 2, py + 22)),
+    ]
+    for choice in choices:
+        low_x, low_y, high_x, high_y = choice[2]
+        inside = low_x > LEFT and high_x < WIDTH and low_y > 0 and high_y < HEIGHT - BOTTOM
+        if inside and not any(low_x < t[2] and t[0] < high_x and low_y < t[3] and t[1] < high_y for t in taken):
+            return choice
+    return choices[0]
 
 
 def _cut(text: str, length: int) -> str:

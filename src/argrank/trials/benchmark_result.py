@@ -21,7 +21,7 @@ from argrank.evaluation.rendering import Cell, Table
 from argrank.measures.conventions import Convention
 from argrank.trials.protocol import Run
 from argrank.trials.system import System
-from argrank.trials.words import four, params_text
+from argrank.trials.words import four, params_text, plain_value, plain_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +102,21 @@ class Benchmark:
         if format not in rendering.FORMATS:
             raise unknown_name("format", format, rendering.FORMATS)
         return rendering.FORMATS[format]([self._table()], self._footer())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return means, choices and tests as plain data; what is not a number becomes None."""
+        return {
+            "measures": list(self.measures),
+            "n_queries": self.data.n_queries,
+            "n_folds": self.n_folds,
+            "best": self.best,
+            "means": {name: plain_values(means) for name, means in self.means.items()},
+            "seconds": {name: plain_value(one.seconds) for name, one in self.systems.items()},
+            "chosen": {name: [plain_values(run.params) for run in one.runs] for name, one in self.entries.items()},
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "findings": self.diagnosis.to_dict()["findings"],
+            "notes": list(self.notes),
+        }
 
     def __repr__(self) -> str:
         return self.render("text")
