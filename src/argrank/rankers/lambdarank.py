@@ -18,6 +18,8 @@ from argrank.rankers._base import BaseRanker, Outcome
 from argrank.rankers._trace import Watcher
 from argrank.solvers import gradient_descent
 
+FIRST_STEP = 1e-3  # in features of unit spread
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LambdaRank(BaseRanker):
@@ -69,8 +71,16 @@ class LambdaRank(BaseRanker):
             raise OptionError(f"learning_rate: expected a positive number, got {shown(rate)}")
         risk = LocalRisk(data, self._objective(), self.n_jobs)
         spread = _spread(data.X)
-        result = gradient_descent.descend(risk, self.C, rate, self.max_iter, start, watcher, spread)
+        begin = self._begin(data, spread) if start is None else start
+        result = gradient_descent.descend(risk, self.C, rate, self.max_iter, begin, watcher, spread)
         return Outcome(LinearModel(result.w), result.objective, result.gap, result.n_iter)
+
+    def _begin(self, data: Dataset, spread: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return weights a little along RankNet's force: at w = 0 all scores tie, and the forces follow a ranking."""
+        _, slope = LocalRisk(data, objective("log-mle"), self.n_jobs).value_and_gradient(np.zeros(data.n_features))
+        step = -np.divide(slope, spread**2, out=np.zeros_like(slope), where=spread > 0)
+        length = float(np.linalg.norm(step * spread))
+        return FIRST_STEP / length * step if length > 0 else step
 
 
 def _spread(X: Any) -> NDArray[np.float64]:

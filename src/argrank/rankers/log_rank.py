@@ -48,8 +48,9 @@ class MeasureRanker(SmoothRanker):
     n_samples : int
         Rankings drawn for a query.
     restarts : "best", "worst", "mixed" or a number
-        Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings drawn
-        with probability proportional to exp(number * loss).
+        Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings of diverse
+        loss drawn with probability proportional to exp(number * loss). A slight skew to good ones did best on OHSUMED,
+        where the best ranking alone as start shows a measure with a cut-off too few losses.
     importance : bool
         Weigh the sampled rankings so that sums estimate those over all y.
     """
@@ -59,7 +60,7 @@ class MeasureRanker(SmoothRanker):
     discount: Any = "log2"
     relevant_at: float = 1.0
     n_samples: int = 100
-    restarts: Any = "best"
+    restarts: Any = -1.0
     importance: bool = False
 
     @property

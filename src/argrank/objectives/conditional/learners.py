@@ -79,7 +79,7 @@ class Conditional(Objective):
     relevant_at: float = 1.0
     scale: str | None = None
     n_samples: int = 100
-    restarts: Any = "best"
+    restarts: Any = -1.0
     importance: bool = False
     random_state: int = 0
 
@@ -118,7 +118,13 @@ class Conditional(Objective):
             kernel, constants = self._closed_form()
             levels = level_numbers(labels, data.indptr)
             return Kernels(data.indptr, levels, np.array([scaled, *constants]), kernel, ranks=False)
-        return Sampled(data.indptr, draw(data, loss, labels, self.sampling), self._form(), scaled > 0)
+        return self.sampled(data)
+
+    def sampled(self, data: Dataset) -> Sampled:
+        """Draw the sample, also for AUC, whose sampled sums one may want to compare with the exact ones."""
+        labels = require_labels(data, self.name)
+        scaled = _check_scale(self.name, self.scale) > 0
+        return Sampled(data.indptr, draw(data, self.loss, labels, self.sampling), self._form(), scaled)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Sampling:
     """
 
     n_samples: int = 100
-    restarts: Any = "best"
+    restarts: Any = -1.0
     importance: bool = False
     random_state: int = 0
 
