@@ -71,7 +71,7 @@ class Model(ABC):
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> NDArray[np.float64]:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
         if isinstance(X, Dataset):
-            self._check_width(X.n_features, X.feature_names)
+            self.check_width(X.n_features, X.feature_names)
             return X.to_caller(self._checked_scores(X.X, X.indptr))
         names = None
         if is_frame(X):
@@ -79,7 +79,7 @@ class Model(ABC):
             X, names = columns["X"], columns["feature_names"]
             qid = columns.get("qid") if qid is None and group is None else qid
         X = checks.features(X)
-        self._check_width(X.shape[1], names)
+        self.check_width(X.shape[1], names)
         if not self.needs_queries:
             return self._checked_scores(X, None)
         if qid is None and group is None:
@@ -95,7 +95,7 @@ class Model(ABC):
         """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows."""
         if not isinstance(X, Dataset):
             X = Dataset(X, None, qid, group=group)
-        self._check_width(X.n_features, X.feature_names)
+        self.check_width(X.n_features, X.feature_names)
         scores = self._checked_scores(X.X, X.indptr)
         caller = np.arange(X.n_documents) if X.rows is None else X.rows
         return [
@@ -111,7 +111,8 @@ class Model(ABC):
             )
         return scores
 
-    def _check_width(self, n_features: int, names: Any) -> None:
+    def check_width(self, n_features: int, names: Any) -> None:
+        """Raise unless rows have the number of features, and where both have names the same ones in the same order."""
         if n_features != self.n_features:
             expected = f"{type(self).__name__} is expecting {self.n_features} features as input"
             raise InputError(f"X has {n_features} features, but {expected}")

@@ -50,17 +50,17 @@ class Sorter:
         self._groups = [(starts[chosen], sizes[chosen]) for chosen in members]
         self._n_rows = int(sizes.sum())
 
-    def descending(self, scores: NDArray[np.float64]) -> Integers:
+    def descending(self, scores: NDArray[np.float64], stable: bool = False) -> Integers:
         """Return the row positions of every query, counted from its first row, best score first.
 
-        Tied scores come in any order: the unstable sort is several times faster, and any order gives a valid
-        subgradient. Scores must be finite, as the padding is told from them by being infinite.
+        Tied scores come in any order, or where ``stable`` by row: the unstable sort is several times faster, and any
+        order gives a valid subgradient. Scores must be finite, as the padding is told from them by being infinite.
         """
         order = np.empty(self._n_rows, np.int64)
         for starts, sizes in self._groups:
             padded = np.empty((len(sizes), sizes.max()))
             _pad(scores, starts, sizes, padded)
-            _unpad(np.argsort(padded, axis=1), starts, sizes, order)
+            _unpad(np.argsort(padded, axis=1, kind="stable" if stable else None), starts, sizes, order)
         return order
 
 

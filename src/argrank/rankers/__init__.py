@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 #: Registered learners: name -> module and class. The command line, the contract tests and the docs follow from it.
 RANKERS = {
     "adarank": ("argrank.rankers.adarank", "AdaRank"),
+    "coordinate-ascent": ("argrank.rankers.coordinate_ascent", "CoordinateAscent"),
     "direct-rank": ("argrank.rankers.direct_rank", "DirectRank"),
     "direct-rank-trees": ("argrank.rankers.direct_rank_trees", "DirectRankTrees"),
     "dorm": ("argrank.rankers.dorm", "DORM"),
+    "factor-rank": ("argrank.rankers.factor_rank", "FactorRank"),
     "lambda-mart": ("argrank.rankers.lambda_mart", "LambdaMART"),
     "lambdarank": ("argrank.rankers.lambdarank", "LambdaRank"),
     "listnet": ("argrank.rankers.listwise", "ListNet"),
@@ -41,9 +43,15 @@ RANKERS = {
 }
 
 
-def ranker_names() -> list[str]:
-    """Return the names of all registered learners."""
-    return sorted(RANKERS)
+#: Learners that take other data than judged documents, by what they take; all others are for "ranking".
+TASKS = {
+    "factor-rank": "factors",  # (user, item, rating) triples
+}
+
+
+def ranker_names(task: str | None = "ranking") -> list[str]:
+    """Return the names of the registered learners of a task: "ranking", "factors" or "slots"; None for all."""
+    return sorted(name for name in RANKERS if task is None or TASKS.get(name, "ranking") == task)
 
 
 def ranker_class(name: str) -> type[BaseRanker]:

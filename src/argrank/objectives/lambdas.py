@@ -1,0 +1,246 @@
+"""LambdaRank's gradients: pairwise logistic, each pair times what swapping its documents changes in the measure.
+
+With the documents of a query sorted by score, the pair of ranks i < j counts where i is among the first ``truncation``
+ranks and the labels differ. With sigmoid s, rho = 1 / (1 + exp(s * (score of better - score of worse))) and the
+measure's change delta, the better document's gradient falls by s * rho * delta, the worse one's rises by it, and both
+curvatures grow by s^2 * rho * (1 - rho) * delta. ``normalised`` is LightGBM's: delta is divided by 0.01 + |difference
+of scores| and a query's gradients by their sum S over log2(1 + S).
+
+For NDCG equal scores are taken for what they are: delta is its mean over all orders of the documents of equal score,
+so the order of the rows has no say, not even in the first round, when all scores are equal. For the other measures
+they keep the order of their rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._threads import map_threads
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
+from argrank.measures.average_precision import AP
+from argrank.measures.conventions import make_convention
+from argrank.measures.dcg import DCG
+from argrank.measures.discounts import discounts, ideal_dcg
+from argrank.measures.err import ERR
+from argrank.measures.gains import gains_of
+from argrank.measures.names import measure as parse_measure
+from argrank.measures.ndcg import NDCG
+from argrank.measures.reciprocal_rank import RR
+from argrank.objectives._base import query_shares
+from argrank.objectives._sorting import Sorter
+
+GAIN, AVERAGE, FIRST, CASCADE = 0, 1, 2, 3
+BLOCK_ROWS = 24_000
+
+
+def _signature(types: Any) -> Any:
+    read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
+    rows = (read, whole, read, read, whole, read)
+    return types.void(*rows, types.int64, types.int64, types.float64, types.int64, write, write)
+
+
+@kernel(_signature)
+def lambda_gradients(
+    scores: Floats,
+    order: Integers,
+    worth: Floats,
+    scale: Floats,
+    indptr: Integers,
+    discounts: Floats,
+    kind: int,
+    truncation: int,
+    sigmoid: float,
+    normalised: int,
+    gradient: Floats,
+    hessian: Floats,
+) -> None:
+    """Fill gradient and curvature by the scores of the queries of a block, whose rows alone the arrays hold."""
+    start = indptr[0]
+    for query in range(len(indptr) - 1):
+        a, b = indptr[query] - start, indptr[query + 1] - start
+        n = b - a
+        gradient[a:b] = 0.0
+        hessian[a:b] = 0.0
+        if scale[query] == 0.0:
+            continue
+        s, y = np.empty(n), np.empty(n)
+        for rank in range(n):
+            s[rank], y[rank] = scores[a + order[a + rank]], worth[a + order[a + rank]]
+        varies = s[0] != s[n - 1]
+
+        # Groups of equal scores, for NDCG: share of ranks above the truncation, mean discounts, mean difference inside.
+        last = np.arange(1, n + 1)
+        above, mean, mean_above, inside = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+        if kind == 0:
+            first = 0
+            while first < n:
+                end = first + 1
+                while end < n and s[end] == s[first]:
+                    end += 1
+                m, total, counted, kept, spread = end - first, 0.0, 0.0, 0.0, 0.0
+                for rank in range(end - 1, first - 1, -1):
+                    if rank < truncation:
+                        counted += 1.0
+                        kept += discounts[rank]
+                        spread += discounts[rank] * (end - 1 - rank) - total
+                    total += discounts[rank]
+                for rank in range(first, end):
+                    last[rank], above[rank], mean[rank], mean_above[rank] = end, counted / m, total / m, kept / m
+                    inside[rank] = 2.0 * spread / (m * (m - 1.0)) if m > 1 else 0.0
+                first = end
+
+        # Sums down the ranking, for the other measures.
+        hits, reached, terms = np.zeros(n + 1), np.ones(n + 1), np.zeros(n + 1)
+        leader, second = n, n
+        for rank in range(n):
+            hits[rank + 1] = hits[rank] + (1.0 if y[rank] > 0.0 else 0.0)
+            if kind == 1:
+                terms[rank + 1] = terms[rank] + (discounts[rank] if y[rank] > 0.0 else 0.0)
+            elif kind == 3:
+                reached[rank + 1] = reached[rank] * (1.0 - y[rank])
+                terms[rank + 1] = terms[rank] + discounts[rank] * y[rank] * reached[rank]
+            if y[rank] > 0.0 and second == n:
+                leader, second = (rank, n) if leader == n else (leader, rank)
+
+        top = min(truncation, n)
+        if kind == 0 and top > 0:
+            top = last[top - 1]
+        sum_of_lambdas = 0.0
+        for i in range(top):
+            for j in range(i + 1, n):
+                if y[i] == y[j]:
+                    continue
+                delta = 0.0
+                if kind == 0:
+                    delta = inside[i] if last[i] == last[j] else mean_above[i] - above[i] * mean[j]
+                    delta *= abs(y[i] - y[j])
+                elif kind == 1:
+                    between = terms[j] - terms[i + 1]
+                    if y[i] > 0.0:
+                        delta = discounts[i] * hits[i + 1] + between - discounts[j] * hits[j + 1]
+                    else:
+                        delta = discounts[i] * (hits[i + 1] + 1.0) + between - discounts[j] * hits[j + 1]
+                elif kind == 2:
+                    if y[i] > 0.0 and i == leader:
+                        delta = discounts[i] - discounts[min(j, second)]
+                    elif y[i] == 0.0 and i < leader:
+                        delta = discounts[i] - (discounts[leader] if leader < n else 0.0)
+                else:
+                    keep = (1.0 - y[j]) / (1.0 - y[i])
+                    past = reached[j] / (1.0 - y[i])
+                    delta = discounts[i] * reached[i] * (y[j] - y[i]) + (terms[j] - terms[i + 1]) * (keep - 1.0)
+                    delta += discounts[j] * past * ((1.0 - y[j]) * y[i] - (1.0 - y[i]) * y[j])
+                delta = abs(delta) * scale[query]
+                if delta == 0.0:
+                    continue
+                good, bad = (i, j) if y[i] > y[j] else (j, i)
+                ahead = s[good] - s[bad]
+                if normalised != 0 and varies:
+                    delta /= 0.01 + abs(ahead)
+                rho = 1.0 / (1.0 + np.exp(sigmoid * ahead))
+                push = sigmoid * rho * delta
+                curve = sigmoid * sigmoid * rho * (1.0 - rho) * delta
+                gradient[a + order[a + good]] -= push
+                gradient[a + order[a + bad]] += push
+                hessian[a + order[a + good]] += curve
+                hessian[a + order[a + bad]] += curve
+                sum_of_lambdas += 2.0 * push
+        if normalised != 0 and sum_of_lambdas > 0.0:
+            factor = np.log2(1.0 + sum_of_lambdas) / sum_of_lambdas
+            for row in range(a, b):
+                gradient[row] *= factor
+                hessian[row] *= factor
+
+
+@dataclass(frozen=True)
+class Lambdas:
+    """LambdaRank's gradients for a measure: NDCG, DCG, AP, RR or ERR; no function of the scores has them."""
+
+    measure: Any = "ndcg@10"
+    truncation: int = 30
+    sigmoid: float = 1.0
+    normalised: bool = True
+
+    def prepare(self, data: Dataset, n_jobs: int | None = None) -> PreparedLambdas:
+        """Look at the labels once."""
+        if isinstance(self.truncation, bool) or not isinstance(self.truncation, int) or self.truncation < 1:
+            raise OptionError(f"truncation: expected a whole number from 1 up, got {self.truncation!r}")
+        if not self.sigmoid > 0:
+            raise OptionError(f"sigmoid: expected a positive number, got {self.sigmoid!r}")
+        measure = parse_measure(self.measure)
+        rules = measure.adapt(make_convention("default"))
+        widest = int(data.sizes.max())
+        relevant = (data.y >= rules.relevant_at).astype(np.float64)
+        scale = np.ones(data.n_queries)
+        depth = getattr(measure, "k", None) or widest
+        by_rank = np.where(np.arange(widest) < depth, 1.0 / np.arange(1.0, widest + 1.0), 0.0)
+        worth = relevant
+        if type(measure) in (DCG, NDCG):
+            kind, worth = GAIN, gains_of(data.y, rules.gain, rules.relevant_at)
+            by_rank = discounts(widest, rules.discount)
+            if type(measure) is NDCG:
+                best = ideal_dcg(data.y, data.indptr, self.truncation, rules.gain, rules.discount, rules.relevant_at)
+                scale = _inverse(best)
+        elif type(measure) is AP:
+            kind, scale = AVERAGE, _inverse(np.add.reduceat(relevant, data.indptr[:-1]))
+        elif type(measure) is RR:
+            kind = FIRST
+        elif type(measure) is ERR:
+            kind, worth = CASCADE, (np.exp2(data.y) - 1.0) / 2.0**rules.max_grade
+            if (worth >= 1.0).any():
+                raise OptionError(f"measure {measure.name}: expected labels up to max_grade, got {data.y.max():g}")
+        else:
+            raise OptionError(f"lambdas: expected NDCG, DCG, AP, RR or ERR as measure, got {measure.name}")
+        return PreparedLambdas(self, data, kind, worth, scale, by_rank, n_jobs)
+
+
+class PreparedLambdas:
+    """Lambdas made ready for one Dataset; all rows in stored order."""
+
+    def __init__(
+        self,
+        lambdas: Lambdas,
+        data: Dataset,
+        kind: int,
+        worth: Floats,
+        scale: Floats,
+        by_rank: Floats,
+        n_jobs: int | None,
+    ) -> None:
+        self._lambdas, self._kind, self._worth, self._scale, self._discounts = lambdas, kind, worth, scale, by_rank
+        self._indptr, self._n_jobs = data.indptr, n_jobs
+        self._weight = None
+        if data.query_weight is not None:
+            self._weight = np.repeat(query_shares(data) * data.n_queries, data.sizes)
+        cuts = np.arange(0, data.n_documents + BLOCK_ROWS, BLOCK_ROWS)
+        borders = np.unique(np.append(np.searchsorted(data.indptr, cuts), data.n_queries))
+        self._blocks = list(itertools.pairwise(borders[borders <= data.n_queries].tolist()))
+
+    def __call__(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return gradient and curvature by the scores."""
+        gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
+        options = self._lambdas
+
+        def work(block: tuple[int, int]) -> None:
+            indptr = self._indptr[block[0] : block[1] + 1]
+            rows = slice(int(indptr[0]), int(indptr[-1]))
+            order = Sorter(indptr).descending(scores[rows], stable=True)
+            lambda_gradients(
+                scores[rows], order, self._worth[rows], self._scale[block[0] : block[1]], indptr, self._discounts,
+                self._kind, options.truncation, options.sigmoid, int(options.normalised), gradient[rows], hessian[rows],
+            )  # fmt: skip
+
+        map_threads(work, self._blocks, self._n_jobs)
+        if self._weight is not None:
+            gradient, hessian = gradient * self._weight, hessian * self._weight
+        return gradient, hessian
+
+
+def _inverse(values: Floats) -> Floats:
+    return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)
