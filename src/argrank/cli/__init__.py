@@ -25,6 +25,7 @@ COMMANDS: tuple[str, ...] = (
     "experiment",
     "report",
     "convert",
+    "ranklib",
 )
 
 INTERRUPTED = 130
@@ -70,10 +71,11 @@ def _app() -> typer.Typer:
             typer.echo(context.get_help())
 
     for name in COMMANDS:
-        run = importlib.import_module(f"argrank.cli.{name}").run
+        module = importlib.import_module(f"argrank.cli.{name}")
+        run = module.run
         # a backspace before a paragraph keeps its lines as they are
         text = cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
-        app.command(name, help=text)(run)
+        app.command(name, help=text, context_settings=getattr(module, "SETTINGS", None))(run)
     return app
 
 

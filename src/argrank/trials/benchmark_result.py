@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +18,10 @@ from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.rendering import Cell, Table
 from argrank.measures.conventions import Convention
+from argrank.trials.grid import is_number
 from argrank.trials.protocol import Run
 from argrank.trials.system import System
-from argrank.trials.words import four, params_text, plain_value, plain_values
+from argrank.trials.words import four, plain_value, plain_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +147,14 @@ class Benchmark:
 
     @staticmethod
     def _chosen(entry: Entry) -> str:
-        found = Counter(params_text(run.params) for run in entry.runs)
-        return "; ".join(f"{text} ({count}x)" if len(entry.runs) > 1 else text for text, count in found.most_common())
+        """Return the parameters that were chosen, every value once."""
+        values: dict[str, list[str]] = {}
+        for run in entry.runs:
+            for name, value in run.params.items():
+                text = f"{value:.2g}" if is_number(value) else str(value)
+                if text not in values.setdefault(name, []):
+                    values[name].append(text)
+        return ", ".join(f"{name}={'/'.join(found)}" for name, found in values.items()) or "-"
 
     def _footer(self) -> list[str]:
         how = f"{self.n_folds} folds" if self.n_folds > 1 else "a held-out part"
