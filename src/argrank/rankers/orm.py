@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
+from argrank.data.letor_stream import CHUNK, stream_letor
 from argrank.engines.local import LocalRisk
-from argrank.errors import OptionError, unknown_name
+from argrank.errors import InputError, OptionError, unknown_name
 from argrank.measures.product import Product
+from argrank.models.linear import LinearModel
 from argrank.objectives.orm import objective as orm_objective
 from argrank.rankers._base import Outcome
 from argrank.rankers._regression_start import given_weights, regression_weights
@@ -126,6 +129,58 @@ class ORM(StructuredRanker):
         self._warn_of_collapse(result.objective)
         return Outcome.of(shifted_result(result, w0))
 
+    def fit_stream(
+        self,
+        source: str | os.PathLike[str] | Callable[[], Iterable[Dataset]],
+        *,
+        epochs: int = 1,
+        chunk_bytes: int = CHUNK,
+        n_features: int | None = None,
+    ) -> ORM:
+        """Learn online from data larger than memory: stochastic subgradients, query by query (ORM section 4.4).
+
+        Parameters
+        ----------
+        source : path or callable
+            A LETOR file, or what returns an iterable of Datasets of whole queries, from the beginning, at every call.
+        epochs : int
+            Passes over the data; one more takes ``objective_``.
+        chunk_bytes : int
+            Text of a file that is held at a time.
+        n_features : int, optional
+            Number of features of a file, where the first chunk may not mention the last ones.
+
+        Queries count alike; ``normalise`` may be one that works within queries. ``solver`` and ``w0`` are not used.
+        """
+        objective = self._objective()
+        counted = {"queries": 0, "documents": 0}
+        parts = source if callable(source) else _reader(source, chunk_bytes, n_features, self.n_jobs)
+        first = next(iter(parts()), None)
+        if first is None:
+            raise InputError("fit_stream: expected at least one query, got an empty stream")
+        scaling = self._scaling(first)
+        if scaling is not None and not scaling.needs_queries:
+            raise OptionError(f"fit_stream: expected a normaliser that works within queries, got {self.normalise!r}")
+
+        def risks() -> Iterator[LocalRisk]:
+            counted.update(queries=0, documents=0)
+            for part in parts():
+                self._check_training(part)
+                counted["queries"] += part.n_queries
+                counted["documents"] += part.n_documents
+                yield LocalRisk(part if scaling is None else scaling.transform(part), objective, self.n_jobs)
+
+        with Watcher(type(self).__name__, [], self.verbose) as watcher:
+            result = online.minimise_stream(
+                risks, first.n_features, self.C, epochs, self.random_state, self.batch_size, watcher
+            )
+        self._remember_features(first, first)
+        self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
+        self.trace_ = watcher.trace
+        summary = self._summary(first) | counted | {"data": "stream"}
+        self.model_ = LinearModel(result.w).served(first.feature_names, scaling, summary)
+        return self
+
     def _solve(self, risk: Any, start: Floats | None, watcher: Any) -> Result:
         name = (
             "bundle" if self.solver == "auto" or (self.bound != "convex" and self.solver != "online") else self.solver
@@ -146,3 +201,9 @@ class ORM(StructuredRanker):
         if self.w0 != "regression":
             raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
         return regression_weights(data, self.n_jobs)
+
+
+def _reader(
+    path: str | os.PathLike[str], chunk_bytes: int, n_features: int | None, n_jobs: int | None
+) -> Callable[[], Iterator[Dataset]]:
+    return lambda: stream_letor(path, chunk_bytes=chunk_bytes, n_features=n_features, n_jobs=n_jobs)

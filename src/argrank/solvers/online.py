@@ -47,8 +47,6 @@ class Descent:
 
 def sweep(descent: Descent, risk: QueryRisk, batch_size: int, random: np.random.Generator) -> None:
     """Visit every query of a risk once, in random order, a mini-batch at a step."""
-    if batch_size < 1:
-        raise OptionError(f"batch_size: expected a whole number from 1 up, got {batch_size!r}")
     order = random.permutation(risk.n_queries)
     weight = risk.query_shares * risk.n_queries
     for start in range(0, len(order), batch_size):
@@ -57,6 +55,11 @@ def sweep(descent: Descent, risk: QueryRisk, batch_size: int, random: np.random.
         for q in chosen:
             total += weight[q] * risk.query(int(q), descent.w)[1]
         descent.step(total / len(chosen))
+
+
+def _check_batch(batch_size: int) -> None:
+    if not isinstance(batch_size, int | np.integer) or isinstance(batch_size, bool) or batch_size < 1:
+        raise OptionError(f"batch_size: expected a whole number from 1 up, got {batch_size!r}")
 
 
 def minimise(
@@ -73,6 +76,7 @@ def minimise(
 
     The risk need not be convex; then the end is near a local minimum. The gap is NaN: nothing is proven.
     """
+    _check_batch(batch_size)
     meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
     start = np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64)
     at_zero, _ = risk.at_scores(risk.scores(np.zeros(risk.n_features)))
@@ -111,6 +115,7 @@ def minimise_stream(
 
     ``stream()`` starts from the beginning, once an epoch. Only one chunk is held at a time.
     """
+    _check_batch(batch_size)
     random, n_passes = np.random.default_rng(random_state), 0.0
     descent: Descent | None = None
     n_iter, reason = 0, "epochs"

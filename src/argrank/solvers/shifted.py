@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from argrank.solvers._result import Callback, Floats, QueryRisk, Result
+from argrank.solvers._result import Callback, Floats, QueryRisk, Result, Risk
 
 
-class Shifted:
-    """The risk of ``w0 + v`` as a function of v: minimising ``|v|² / (2C) + risk`` keeps w near w0."""
+class Offset:
+    """A risk whose rows have a score of their own, on top of which the weights score."""
 
-    def __init__(self, risk: QueryRisk, w0: Floats) -> None:
-        self._risk, self._w0, self._base = risk, w0, risk.scores(w0)
-        self.n_features, self.n_queries, self.query_shares = risk.n_features, risk.n_queries, risk.query_shares
+    def __init__(self, risk: Risk, base: Floats) -> None:
+        self._risk, self._base = risk, base
+        self.n_features = risk.n_features
         self.scores, self.pull_back = risk.scores, risk.pull_back
 
     @property
@@ -27,12 +27,21 @@ class Shifted:
         return self._risk.seconds
 
     def at_scores(self, scores: Floats) -> tuple[float, Floats]:
-        """Return risk and gradient at the scores of v, which come on top of those of w0."""
+        """Return risk and gradient at the scores of the weights together with the rows' own."""
         return self._risk.at_scores(scores + self._base)
+
+
+class Shifted(Offset):
+    """The risk of ``w0 + v`` as a function of v: minimising ``|v|² / (2C) + risk`` keeps w near w0."""
+
+    def __init__(self, risk: QueryRisk, w0: Floats) -> None:
+        super().__init__(risk, risk.scores(w0))
+        self._asked, self._w0 = risk, w0
+        self.n_queries, self.query_shares = risk.n_queries, risk.query_shares
 
     def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
         """Return loss, gradient and offset of one query, the offset by v."""
-        loss, gradient, _ = self._risk.query(q, self._w0 + w)
+        loss, gradient, _ = self._asked.query(q, self._w0 + w)
         return loss, gradient, loss - float(gradient @ w)
 
 
