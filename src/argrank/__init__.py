@@ -47,6 +47,7 @@ _HOME = {
     "regularisation_path": "argrank.trials.path",
     "run_experiment": "argrank.trials.experiment",
     "select": "argrank.trials.select",
+    "tune_weights": "argrank.linesearch.tune_weights",
     "why_above": "argrank.report.why",
     "why_differs": "argrank.evaluation.differs",
     "winning_numbers": "argrank.evaluation.across",
@@ -92,6 +93,7 @@ __all__ = [
     "regularisation_path",
     "run_experiment",
     "select",
+    "tune_weights",
     "why_above",
     "why_differs",
     "winning_numbers",
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     from argrank.evaluation.diversity import diversify, evaluate_diverse
     from argrank.evaluation.evaluate import evaluate
     from argrank.linesearch.search import line_search
+    from argrank.linesearch.tune_weights import tune_weights
     from argrank.measures.conventions import convention_names
     from argrank.measures.names import measure, measure_names
     from argrank.models.files import load_model

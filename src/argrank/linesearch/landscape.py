@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from argrank._threads import map_threads
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import offsets
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
@@ -35,6 +36,18 @@ class Value(NamedTuple):
 
     mean: float
     tied: NDArray[np.intp]
+
+
+class Groups(NamedTuple):
+    """Rows, group by group, and the sizes of the groups."""
+
+    rows: NDArray[np.intp]
+    sizes: NDArray[np.intp]
+
+    def means(self, values: Floats) -> Floats:
+        """Return, for every row of a group, the mean of the group's values."""
+        sums = np.add.reduceat(values[self.rows], offsets(self.sizes)[:-1])
+        return np.repeat(sums / self.sizes, self.sizes)
 
 
 class Landscape:
@@ -80,6 +93,7 @@ class Landscape:
 
         ``tied`` are the queries in which documents of different labels have one score.
         """
+        scores, slopes = np.ascontiguousarray(scores), np.ascontiguousarray(slopes)
         task, apart = self._task(self._coinciding(scores, slopes, tied), low, high)
         parts: list[Changes] = []
         if task is not None:
@@ -90,22 +104,22 @@ class Landscape:
         times = np.concatenate([part.times for part in parts] or [np.empty(0)])
         return StepFunction.of(start, times, np.concatenate([part.deltas for part in parts] or [np.empty(0)]))
 
-    def _task(self, together: list[NDArray[np.intp]], low: float, high: float) -> tuple[Task | None, NDArray[np.intp]]:
+    def _task(self, together: Groups, low: float, high: float) -> tuple[Task | None, NDArray[np.intp]]:
         """Return what the kernels do, and the queries that are enumerated instead, given the coinciding lines."""
         plan, nothing = self.route, np.empty(0, np.intp)
         if plan is None:
             return None, np.flatnonzero(self.share)
         share, worth, apart = self.share, plan.worth, nothing
-        if plan.swap is None or (together and plan.swap != ADDITIVE and plan.count is not None):
+        coincide = len(together.rows) > 0
+        if plan.swap is None or (coincide and plan.swap != ADDITIVE and plan.count is not None):
             expected = int(self.rules.ties == "expected")
             kind = int(plan.count or 0)
             return Task(count_above, worth, share * plan.scale, plan.discounts, kind, (expected, low, high)), nothing
-        if together and plan.swap == ADDITIVE:
-            worth = worth.copy()
-            for rows in together:  # linear in the gains: the mean over all orders is that of the mean gain
-                worth[rows] = plan.worth[rows].mean()
-        elif together:
-            apart = np.unique(np.searchsorted(self.data.indptr, np.concatenate(together), side="right") - 1)
+        if coincide and plan.swap == ADDITIVE:
+            worth = worth.copy()  # linear in the gains: the mean over all orders is that of the mean gain
+            worth[together.rows] = together.means(worth)
+        elif coincide:
+            apart = np.unique(np.searchsorted(self.data.indptr, together.rows, side="right") - 1)
             share = share.copy()
             share[apart] = 0.0
         options = (min(max(0.0, low), high), low, high)  # a sweep begins at 0, or at the end next to it
@@ -117,18 +131,21 @@ class Landscape:
         start, times, deltas = enumerate_query(lines, self.measure, self.rules, low, high)
         return Changes(self.share[query] * start, times, self.share[query] * deltas)
 
-    def _coinciding(self, scores: Floats, slopes: Floats, tied: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-        """Return groups of rows of one line, where the mean over their orders is asked for."""
+    def _coinciding(self, scores: Floats, slopes: Floats, tied: NDArray[np.intp]) -> Groups:
+        """Return groups of rows of one line and different labels, where the mean over their orders is asked for."""
         if self.rules.ties == "row" or len(tied) == 0:
-            return []
-        indptr = self.data.indptr
-        rows = np.concatenate([np.arange(indptr[q], indptr[q + 1]) for q in tied])
+            return Groups(np.empty(0, np.intp), np.empty(0, np.intp))
         query = np.repeat(tied, self.data.sizes[tied])
+        within = np.arange(len(query)) - np.repeat(offsets(self.data.sizes[tied])[:-1], self.data.sizes[tied])
+        rows = self.data.indptr[query] + within
         order = np.lexsort((slopes[rows], scores[rows], query))
         rows, query = rows[order], query[order]
-        same = (np.diff(query) == 0) & (np.diff(scores[rows]) == 0) & (np.diff(slopes[rows]) == 0)
-        groups = np.split(rows, np.flatnonzero(~same) + 1)
-        return [group for group in groups if len(group) > 1 and len(np.unique(self.data.y[group])) > 1]
+        other = (np.diff(query) != 0) | (np.diff(scores[rows]) != 0) | (np.diff(slopes[rows]) != 0)
+        starts = np.append(0, np.flatnonzero(other) + 1)
+        sizes = np.diff(np.append(starts, len(rows)))
+        labels = self.data.y[rows]
+        mixed = np.minimum.reduceat(labels, starts) != np.maximum.reduceat(labels, starts)
+        return Groups(rows[np.repeat(mixed, sizes)], sizes[mixed])
 
     def wanted(self, scores: Floats) -> Likelihood:
         """Fix the most wanted order of the documents: greater labels first, ties by these scores, then by row.

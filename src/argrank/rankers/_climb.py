@@ -33,7 +33,7 @@ def climb(
 ) -> Outcome:
     """Climb from every start, round by round, and return the best iterate of all.
 
-    A climb ends when a round adds less than ``tol`` to the training measure, after ``max_iter`` rounds, or after
+    A climb ends when a round adds no more than ``tol`` to the training measure, after ``max_iter`` rounds, or after
     ``early_stopping`` rounds without a better validation measure. With validation data the best iterate is the one of
     the greatest validation measure (as in the DirectRank paper), else of the greatest training measure. Ctrl-C ends the
     training with the best so far.
@@ -51,12 +51,12 @@ def climb(
             unfinished_here = True
             for number, iterate in enumerate(rounds(weights)):
                 chosen_by = record(iterate, start)
-                rounds_done += 1
+                rounds_done += 1 if number > 0 else 0
                 since = 0 if chosen_by > here else since + 1
                 here = max(here, chosen_by)
                 if best is None or chosen_by > greatest:
                     best, greatest, trace_row, best_start = iterate, chosen_by, len(watcher.trace), start
-                if (number > 0 and iterate.value - before < tol) or (
+                if (number > 0 and iterate.value - before <= tol) or (
                     early_stopping is not None and since >= early_stopping
                 ):
                     unfinished_here = False

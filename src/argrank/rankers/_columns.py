@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._blas import single_threaded_blas
+from argrank.data.dataset import Dataset
 
 Floats = NDArray[np.float64]
 
@@ -16,11 +17,13 @@ Floats = NDArray[np.float64]
 class Columns:
     """A second copy of the features in which columns lie together, and what is asked of them."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, data: Dataset) -> None:
+        X = data.X
         self.n_features = int(X.shape[1])
         self._rows = X
         self._columns: Any = sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
-        self.spread = np.array([float(np.std(self.column(j))) for j in range(self.n_features)])
+        weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
+        self.spread = np.array([_deviation(self.column(j), weight) for j in range(self.n_features)])
 
     def column(self, number: int) -> Floats:
         """Return one feature of all rows, dense and in float64."""
@@ -34,11 +37,14 @@ class Columns:
     def scores(self, weights: Floats) -> Floats:
         """Return ``X @ weights`` in float64, with the same bits for any number of threads."""
         with single_threaded_blas():
-            return np.asarray(self._rows @ weights, np.float64)
+            scores: Floats = np.asarray(self._rows @ weights, np.float64)
+        return scores
 
     def scaled(self, weights: Floats) -> Floats:
         """Return weights of features of unit spread as weights of the features as they are; 0 for constant ones."""
-        return np.divide(weights, self.spread, out=np.zeros(self.n_features), where=self.spread > 0)
+        scaled = np.zeros(self.n_features)
+        np.divide(weights, self.spread, out=scaled, where=self.spread > 0)
+        return scaled
 
     def normed(self, weights: Floats) -> Floats:
         """Return weights divided so that, of features of unit spread, they would have a length near 1.
@@ -47,3 +53,8 @@ class Columns:
         """
         norm = float(np.linalg.norm(weights * self.spread))
         return np.asarray(weights * 2.0 ** -round(np.log2(norm))) if norm > 0 else weights
+
+
+def _deviation(values: Floats, weight: Floats | None) -> float:
+    mean = np.average(values, weights=weight)
+    return float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))

@@ -32,10 +32,11 @@ def starting_weights(
 
 
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
-    n_pairs = sum(_pairs(data.y[a:b]) for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True))
+    pairs = np.array([_pairs(data.y[a:b]) for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True)])
+    n_pairs = data.n_queries * float(np.average(pairs, weights=data.query_weight))
     risk = LocalRisk(data, objective("rank-svm"), n_jobs)
-    # C = 1 / number of pairs, times 10: the best of published grids on LETOR lies near; a rough solution will do
-    return newton.minimise(risk, 10.0 / max(n_pairs, 1), tol=1e-4, max_iter=100).w
+    # C = 10 / number of pairs: the best of the published grids on LETOR lie near; a rough solution will do
+    return newton.minimise(risk, 10.0 / max(n_pairs, 1.0), tol=1e-4, max_iter=100).w
 
 
 def _pairs(labels: Floats) -> int:

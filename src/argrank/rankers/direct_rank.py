@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class DirectRank(BaseRanker):
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     tol : float
-        A climb ends when a round adds less than this to the measure.
+        A climb ends when a round adds no more than this to the measure.
     max_iter : int
         At most so many rounds from each beginning.
     early_stopping : int, optional
@@ -71,8 +71,6 @@ class DirectRank(BaseRanker):
     >>> bool((np.diff(ranker.trace_["measure"]) >= 0).all())
     True
     """
-
-    convex: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -119,7 +117,7 @@ class DirectRank(BaseRanker):
         if isinstance(measure, FunctionMeasure):  # sees one ranking: shuffled rows keep ties from giving labels away
             data = _shuffled(data, rng)
         landscape = Landscape(data, measure, "row" if isinstance(measure, FunctionMeasure) else "expected", self.n_jobs)
-        columns = Columns(data.X)
+        columns = Columns(data)
         starts = starting_weights(data, columns, self.restarts, rng, self.n_jobs) if start is None else iter([start])
         point = self.point if self.point != "auto" else "likelihood" if data.n_documents <= SMALL else "middle"
         walker = _Walker(landscape, columns, point, rng)
