@@ -13,7 +13,7 @@ from argrank.engines.local import LocalRisk
 from argrank.errors import OptionError, shown
 from argrank.models.linear import LinearModel
 from argrank.objectives import objective
-from argrank.objectives._base import Objective
+from argrank.objectives._base import Objective, query_shares
 from argrank.rankers._base import BaseRanker, Outcome
 from argrank.rankers._trace import Watcher
 from argrank.solvers import gradient_descent
@@ -70,7 +70,7 @@ class LambdaRank(BaseRanker):
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not (np.isfinite(rate) and rate > 0):
             raise OptionError(f"learning_rate: expected a positive number, got {shown(rate)}")
         risk = LocalRisk(data, self._objective(), self.n_jobs)
-        spread = _spread(data.X)
+        spread = _spread(data)
         begin = self._begin(data, spread) if start is None else start
         result = gradient_descent.descend(risk, self.C, rate, self.max_iter, begin, watcher, spread)
         return Outcome(LinearModel(result.w), result.objective, result.gap, result.n_iter)
@@ -83,11 +83,14 @@ class LambdaRank(BaseRanker):
         return FIRST_STEP / length * step if length > 0 else step
 
 
-def _spread(X: Any) -> NDArray[np.float64]:
-    """Return the standard deviation of every feature, dense or sparse."""
-    if isinstance(X, np.ndarray):
-        return np.asarray(np.std(X, axis=0, dtype=np.float64))
-    mean = np.asarray(X.mean(axis=0), np.float64).reshape(-1)
-    square = np.asarray(X.multiply(X).mean(axis=0), np.float64).reshape(-1)
+def _spread(data: Dataset) -> NDArray[np.float64]:
+    """Return the standard deviation of every feature, queries weighted as they count in the risk."""
+    share = np.repeat(query_shares(data), data.sizes)
+    share /= share.sum()
+    mean = np.asarray(data.X.T @ share, np.float64)
+    if isinstance(data.X, np.ndarray):
+        square = np.einsum("ij,ij,i->j", data.X, data.X, share)
+    else:
+        square = np.asarray(data.X.multiply(data.X).T @ share, np.float64)
     spread: NDArray[np.float64] = np.sqrt(np.maximum(square - mean**2, 0.0))
     return spread
