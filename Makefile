@@ -5,7 +5,7 @@ ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
 endif
 
-.PHONY: demo test test-slow check bench clean
+.PHONY: demo test test-slow check bench docs clean
 
 demo: .venv/.package
 	$(BIN)/argrank demo
@@ -25,8 +25,12 @@ check: .venv/.check
 bench: .venv/.test
 	$(BIN)/python -m benchmarks
 
+docs: .venv/.docs
+	$(BIN)/python scripts/make_docs.py
+	$(BIN)/mkdocs build --quiet --strict
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist site docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python .venv/Scripts/python.exe:
 	$(PYTHON) -m venv .venv
@@ -42,4 +46,9 @@ clean:
 
 .venv/.check: .venv/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group check
+	@touch $@
+
+.venv/.docs: .venv/.package
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@
