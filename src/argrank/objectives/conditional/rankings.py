@@ -17,6 +17,7 @@ from argrank.objectives.conditional.moves import walk
 
 ENUMERABLE = 6  # queries of so many documents are enumerated where all their rankings are wanted
 WALK = 10  # rankings kept of one walk
+MOST_MOVES = 32  # between two rankings that are kept; each costs a look at the whole list
 SHARE_OF_BEST = {"best": 0.9, "mixed": 0.5, "worst": 0.1}
 N_STATES = 21  # rankings of diverse quality among which a skew chooses
 
@@ -106,7 +107,7 @@ def rankings_of(query: Query, loss: LossOf, sampling: Sampling) -> tuple[Integer
 def walks(
     query: Query, loss: LossOf, n_samples: int, restarts: Any, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Return the rankings that walks from the restart states meet: after 1, up to 2, up to 4, up to 8, … further moves.
+    """Return the rankings that walks from the restart states meet: after 1, up to 2, up to 4, … up to 32 further moves.
 
     Single moves reach the top of a long list too late for a measure that looks at ten documents alone; doubled steps
     show rankings at every distance from the restart. Their numbers are random, for a move changes the number of
@@ -123,7 +124,8 @@ def walks(
         begin = generator.choice(len(states), n_walks, p=chances / chances.sum())
     restart = np.full(n_samples, -1)
     restart[::WALK] = begin
-    moves = generator.integers(1, np.minimum(2 ** (np.arange(n_samples) % WALK), len(query.levels)), endpoint=True)
+    limits = np.minimum(2 ** (np.arange(n_samples) % WALK), MOST_MOVES)
+    moves = generator.integers(1, limits, endpoint=True)
     return query.rank(states, restart, moves, generator.random(3 * int(moves.sum())))
 
 
