@@ -4,6 +4,8 @@ from __future__ import annotations
 
 #: Kinds of model, as model files name them: kind -> module and class.
 KINDS = {
+    "factors": ("argrank.models.factors", "FactorModel"),
+    "kernel": ("argrank.models.kernel", "KernelModel"),
     "linear": ("argrank.models.linear", "LinearModel"),
     "stumps": ("argrank.models.stumps", "StumpsModel"),
     "tree-classes": ("argrank.models.tree_classes", "TreeClassesModel"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -15,9 +15,11 @@ from argrank.data.letor_stream import CHUNK, stream_letor
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.measures.product import Product
+from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
 from argrank.objectives.orm import objective as orm_objective
 from argrank.rankers._base import Outcome
+from argrank.rankers._kernel import KernelFeatures
 from argrank.rankers._regression_start import given_weights, regression_weights
 from argrank.rankers._structured import SOLVERS, StructuredRanker
 from argrank.rankers._trace import Watcher
@@ -66,6 +68,11 @@ class ORM(StructuredRanker):
     w0 : array or "regression", optional
         Weights near which to stay; "regression" takes least squares on the labels. For small data with
         bound="tight", as in the paper's experiment on OHSUMED.
+    kernel : "linear", "rbf", "poly" or "precomputed", optional
+        For small data: scores are kernel expansions instead of linear functions. With "precomputed" X is the Gram
+        matrix of the training rows, and at prediction the kernel of the new rows with all training rows.
+    gamma, degree, coef0
+        exp(-gamma |x - z|²) and (gamma x·z + coef0)^degree.
     solver : "auto", "bundle", "cutting-plane", "frank-wolfe", "online" or "l-bfgs"
         For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
         quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
@@ -86,7 +93,9 @@ class ORM(StructuredRanker):
     """
 
     learner: ClassVar[str] = "orm"
-    not_of_the_objective: ClassVar[frozenset[str]] = StructuredRanker.not_of_the_objective | {"w0", "batch_size"}
+    not_of_the_objective: ClassVar[frozenset[str]] = StructuredRanker.not_of_the_objective | {
+        "w0", "kernel", "gamma", "degree", "coef0", "batch_size"
+    }  # fmt: skip
 
     measure: Any = "ndcg@10"
     k: Any = "auto"
@@ -100,6 +109,10 @@ class ORM(StructuredRanker):
     assignment: str = "auto"
     diverse: bool | int = False
     w0: Any = None
+    kernel: str | None = None
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
     batch_size: int = 1
 
     @property
@@ -109,6 +122,18 @@ class ORM(StructuredRanker):
         return super()._reported if self.k != "auto" else self.measure
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        if self.kernel is None:
+            return self._train_linear(data, watcher, start)
+        features = KernelFeatures(Kernel(self.kernel, self.gamma, self.degree, self.coef0), data)
+
+        def tell(w: Floats, facts: Mapping[str, float]) -> None:
+            model = features.model(w)
+            watcher.record([model.scores(part.data.X) for part in watcher.validations], facts)
+
+        outcome = self._train_linear(features.data, tell, None)
+        return outcome._replace(model=features.model(cast(LinearModel, outcome.model).weights))
+
+    def _train_linear(self, data: Dataset, watcher: Any, start: Floats | None) -> Outcome:
         asked = cast(orm_objective.ORM, self._objective())
         w0 = self._stay_near(data)
         if w0 is None:

@@ -1,0 +1,120 @@
+"""Factors of users and items: score = user's factors · item's factors + the item's own worth."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import InputError, ModelError, OptionError, shown
+from argrank.models._base import Model
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FactorModel:
+    """Recommends items to users. An unknown user gets what is generally liked, an unknown item the mean worth.
+
+    Attributes
+    ----------
+    users, items : tuple of ids
+    user_factors : array of shape (n_users, rank)
+    item_factors : array of shape (n_items, rank + 1)
+        The last column is the item's own worth.
+    seen : tuple of arrays
+        For every user the numbers of the items that were rated in training.
+    """
+
+    kind: ClassVar[str] = "factors"
+
+    users: tuple[Any, ...]
+    items: tuple[Any, ...]
+    user_factors: Floats
+    item_factors: Floats
+    seen: tuple[NDArray[np.int64], ...]
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_user_number", {user: number for number, user in enumerate(self.users)})
+        object.__setattr__(self, "_item_number", {item: number for number, item in enumerate(self.items)})
+
+    def predict(self, users: Any, items: Any) -> Floats:
+        """Return one score for every pair of a user and an item."""
+        people, things = _ids(users), _ids(items)
+        if len(people) != len(things):
+            raise InputError(f"expected as many users as items, got {len(people)} and {len(things)}")
+        U = np.array([self._factors_of(user) for user in people]).reshape(len(people), -1)
+        numbers = np.array([self._number("_item_number", item) for item in things], np.int64)
+        known = np.vstack((self.item_factors, self._mean_item))  # number -1 is the mean
+        V = known[numbers]
+        return np.asarray((U * V[:, :-1]).sum(axis=1) + V[:, -1])
+
+    def recommend(self, user: Any, n: int = 10, seen: bool = False) -> list[Any]:
+        """Return the ids of the n items with the highest scores for a user, best first.
+
+        Items that the user rated in training are left out unless ``seen`` is True.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise OptionError(f"n: expected a whole number from 1 up, got {shown(n)}")
+        scores = self.item_factors[:, :-1] @ self._factors_of(user) + self.item_factors[:, -1]
+        number = self._number("_user_number", user)
+        order = np.argsort(-scores, kind="stable")
+        if number >= 0 and not seen:
+            order = order[~np.isin(order, self.seen[number])]
+        return [self.items[item] for item in order[:n].tolist()]
+
+    @property
+    def _mean_item(self) -> Floats:
+        return np.asarray(self.item_factors.mean(axis=0))
+
+    def _factors_of(self, user: Any) -> Floats:
+        number = self._number("_user_number", user)
+        return self.user_factors[number] if number >= 0 else np.zeros(self.user_factors.shape[1])
+
+    def _number(self, table: str, name: Any) -> int:
+        return int(getattr(self, table).get(name, -1))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that ``ar.load_model`` reads."""
+        from argrank.models.files import save_model
+
+        save_model(cast(Model, self), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ids and factors as plain data for a model file."""
+        for name in (*self.users, *self.items):
+            if not isinstance(name, str | int) or isinstance(name, bool):
+                raise ModelError(f"expected ids that are texts or integers in a model file, got {shown(name)}")
+        return {
+            "users": list(self.users),
+            "items": list(self.items),
+            "user_factors": self.user_factors.tolist(),
+            "item_factors": self.item_factors.tolist(),
+            "seen": [items.tolist() for items in self.seen],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> FactorModel:
+        """Make the model from the plain data of a model file."""
+        users, items = (fields.get(name) for name in ("users", "items"))
+        if not all(isinstance(ids, list) and all(type(one) in (str, int) for one in ids) for ids in (users, items)):
+            raise ModelError("expected lists of the ids of users and items")
+        users, items = cast("list[Any]", users), cast("list[Any]", items)
+        try:
+            U, V = (np.array(fields.get(name), np.float64) for name in ("user_factors", "item_factors"))
+            seen = tuple(np.array(row, np.int64) for row in cast("list[Any]", fields.get("seen")))
+        except (TypeError, ValueError) as error:
+            raise ModelError("expected tables of numbers as factors") from error
+        fits = U.ndim == V.ndim == 2 and U.shape[0] == len(users) and V.shape == (len(items), U.shape[1] + 1)
+        if not fits or len(seen) != len(users) or any((row < 0).any() or (row >= len(items)).any() for row in seen):
+            raise ModelError("expected factors for every user and item")
+        return cls(tuple(users), tuple(items), U, V, seen)
+
+
+def _ids(values: Any) -> list[Any]:
+    return list(values.tolist() if hasattr(values, "tolist") else values)

@@ -1,0 +1,106 @@
+"""A kernel model: score = sum over support vectors of coefficient times kernel; for small data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank.data.normalise import Normaliser
+from argrank.errors import ModelError, OptionError, unknown_name
+from argrank.models._base import Model, read_served, served_fields
+
+Floats = NDArray[np.float64]
+
+KERNELS = ("linear", "poly", "precomputed", "rbf")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel and its parameters: x·z, (gamma x·z + coef0)^degree, exp(-gamma |x - z|²), or rows of a Gram matrix."""
+
+    name: str = "linear"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.name not in KERNELS:
+            raise unknown_name("kernel", self.name, KERNELS)
+        if not self.gamma > 0 or self.degree < 1 or self.coef0 < 0:
+            raise OptionError(
+                f"kernel: expected gamma > 0, degree >= 1 and coef0 >= 0, got {self.gamma}, {self.degree}, {self.coef0}"
+            )
+
+    def __call__(self, X: Any, Z: Any) -> Floats:
+        """Return the kernel of all rows of X with all rows of Z; for "precomputed" X is that already."""
+        rows, others = _dense(X), _dense(Z)
+        if self.name == "precomputed":
+            return rows
+        products: Floats = rows @ others.T
+        if self.name == "linear":
+            return products
+        if self.name == "poly":
+            return np.asarray((self.gamma * products + self.coef0) ** self.degree)
+        squares = (rows**2).sum(axis=1)[:, None] + (others**2).sum(axis=1)[None, :] - 2.0 * products
+        return np.asarray(np.exp(-self.gamma * np.maximum(squares, 0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel(Model):
+    """Support vectors with coefficients. With "precomputed", a row of features is its kernel with all training rows."""
+
+    kind: ClassVar[str] = "kernel"
+
+    kernel: Kernel
+    support: Floats  # for "precomputed" of shape (0, number of training rows)
+    coefficients: Floats
+    feature_names: tuple[str, ...] | None = None
+    normaliser: Normaliser | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a support vector."""
+        return int(self.support.shape[1])
+
+    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
+        """Return the kernel with the support vectors times the coefficients."""
+        if self.normaliser is not None:
+            X = self.normaliser.apply(X, indptr)
+        return np.asarray(self.kernel(X, self.support) @ self.coefficients)
+
+    def served(
+        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
+    ) -> KernelModel:
+        """Return the same model with names, normaliser and training summary."""
+        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return kernel, support vectors and coefficients as plain data."""
+        own = {"kernel": vars(self.kernel), "n_features": self.n_features, "support": self.support.tolist()}
+        return own | {"coefficients": self.coefficients.tolist()} | served_fields(self)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> KernelModel:
+        """Make the model from the plain data of a model file."""
+        n_features = fields.get("n_features")
+        try:
+            kernel = Kernel(**dict(fields["kernel"]))
+            coefficients = np.array(fields["coefficients"], np.float64)
+            support = np.array(fields["support"], np.float64).reshape(-1, int(n_features))  # type: ignore[arg-type]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError("expected a kernel, support vectors and coefficients") from error
+        n_vectors = support.shape[1] if kernel.name == "precomputed" else len(support)
+        if coefficients.shape != (n_vectors,):
+            raise ModelError(f"expected {n_vectors} coefficients")
+        names, normaliser = read_served(fields, support.shape[1])
+        return cls(kernel, support, coefficients, names, normaliser)
+
+
+def _dense(X: Any) -> Floats:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, np.float64)

@@ -1,0 +1,100 @@
+"""factor-rank: alternation only descends, recommendations, cold users and items, model files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.errors import InputError, ModelError, OptionError
+
+
+def some_ratings(n_users=40, n_items=30, per_user=12, random_state=0):
+    """Ratings that two hidden factors explain, and the true taste."""
+    rng = np.random.default_rng(random_state)
+    taste = rng.standard_normal((n_users, 2)) @ rng.standard_normal((2, n_items)) + 0.3 * rng.standard_normal(n_items)
+    users = np.repeat(np.arange(n_users), per_user)
+    items = np.concatenate([rng.permutation(n_items)[:per_user] for _ in range(n_users)])
+    ratings = np.digitize(taste[users, items], [-1.5, -0.5, 0.5, 1.5]) + 1
+    return users, items, ratings, taste
+
+
+def test_it_learns_tastes_that_popularity_cannot_see():
+    users, items, ratings, taste = some_ratings()
+    ranker = ar.make_ranker("factor-rank", rank=2, C=10.0, decay="measure").fit(users, items, ratings)
+    everybody, everything = np.repeat(np.arange(40), 30), np.tile(np.arange(30), 40)
+    unseen = np.ones((40, 30), bool)
+    unseen[users, items] = False
+    keep = unseen[everybody, everything]
+    truth = np.digitize(taste[everybody, everything], [-1.5, -0.5, 0.5, 1.5])[keep]
+    test = ar.Dataset(np.zeros((keep.sum(), 1)), truth, qid=everybody[keep])
+    mine = ranker.predict(everybody[keep], everything[keep])
+    popular = np.bincount(items, ratings, 30) / np.maximum(np.bincount(items, minlength=30), 1)
+    found = [ar.evaluate(scores, test, "ndcg@10").means["ndcg@10"] for scores in (mine, popular[everything[keep]])]
+    assert found[0] > found[1] + 0.1
+
+
+@pytest.mark.parametrize("bound", ["convex", "tight"])
+def test_the_objective_only_falls_and_is_what_it_says(bound):
+    users, items, ratings, _ = some_ratings()
+    ranker = ar.make_ranker("factor-rank", rank=3, C=2.0, bound=bound, tol=1e-6, rounds=6).fit(users, items, ratings)
+    assert (np.diff(ranker.trace_["objective"]) <= 0).all()
+    model = ranker.model_
+    data = ar.Dataset(np.zeros((len(users), 1)), ratings, qid=users)
+    loss = ar.objective("orm", bound=bound)(model.predict(users, items), data)[0]
+    penalty = ((model.user_factors**2).sum() + (model.item_factors**2).sum()) / (2 * 2.0 * 40)
+    assert ranker.objective_ == pytest.approx(loss + penalty, rel=1e-9)
+
+
+def test_recommendations_leave_out_what_was_rated():
+    users, items, ratings, _ = some_ratings()
+    ranker = ar.make_ranker("factor-rank", rank=2).fit(np.column_stack((users, items, ratings)))
+    for user in (0.0, 7.0):
+        rated = set(items[users == user].tolist())
+        found = ranker.recommend(user, n=5)
+        assert len(found) == 5
+        assert not rated & set(found)
+        scores = ranker.predict([user] * 30, range(30))
+        assert (
+            ranker.recommend(user, n=30, seen=True) == np.argsort(-scores, kind="stable").tolist()
+            or len(set(ranker.model_.items)) < 30
+        )
+    with pytest.raises(OptionError, match="n: expected"):
+        ranker.recommend(0, n=0)
+
+
+def test_unknown_users_and_items():
+    users, items, ratings, _ = some_ratings()
+    names = np.array([f"film {i}" for i in range(30)])[items]
+    features = {f"film {i}": [float(i), float(i % 2)] for i in range(35)}
+    ranker = ar.make_ranker("factor-rank", rank=2).fit(users, names, ratings, item_features=features)
+    assert "film 34" in ranker.model_.items
+    assert ranker.recommend("nobody", n=3) == ranker.recommend("someone else", n=3)
+    mean = ranker.predict([0], ["a film nobody knows"])[0]
+    every = ranker.predict([0] * 35, [f"film {i}" for i in range(35)])
+    assert mean == pytest.approx(every.mean(), rel=1e-9)
+
+
+def test_a_saved_model_recommends_the_same(tmp_path):
+    users, items, ratings, _ = some_ratings()
+    ranker = ar.make_ranker("factor-rank", rank=2).fit(users, items, ratings)
+    ranker.save(tmp_path / "model.json")
+    loaded = ar.load_model(tmp_path / "model.json")
+    assert loaded.recommend(3) == ranker.recommend(3)
+    np.testing.assert_array_equal(loaded.predict(users, items), ranker.predict(users, items))
+    text = (tmp_path / "model.json").read_text()
+    (tmp_path / "model.json").write_text(text.replace('"users"', '"people"'))
+    with pytest.raises(ModelError):
+        ar.load_model(tmp_path / "model.json")
+
+
+def test_bad_ratings_are_refused():
+    with pytest.raises(InputError, match="twice"):
+        ar.make_ranker("factor-rank").fit([1, 1], ["a", "a"], [1, 2])
+    with pytest.raises(InputError, match="shape"):
+        ar.make_ranker("factor-rank").fit([1, 2])
+    with pytest.raises(OptionError, match="rank"):
+        ar.make_ranker("factor-rank", rank=0).fit([1, 1], ["a", "b"], [1, 2])
+    assert ar.ranker_names("factors") == ["factor-rank"]
+    assert "factor-rank" not in ar.ranker_names()
+    assert "factor-rank" in ar.ranker_names(None)
