@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import argrank
 from argrank.cli import COMMANDS
@@ -85,10 +86,32 @@ def api() -> str:
     return "\n".join(lines)
 
 
-def entry(name: str, found: object, heading: str) -> list[str]:
-    """Return the signature and docstring of one name."""
-    signature = re.sub(r"argrank\.[\w.]*\.", "", str(inspect.signature(found)))  # type: ignore[arg-type]
-    return [f"{heading} {name}", "", "```", f"{name}{signature}", "```", "", docstring(found), ""]
+def entry(name: str, found: Any, heading: str) -> list[str]:
+    """Return the signature and docstring of one name; of a class also its methods, a line each."""
+    lines = [f"{heading} {name}", "", "```", f"{name}{signature(found)}", "```", "", docstring(found), ""]
+    if inspect.isclass(found):
+        methods = [one for one in vars(found).items() if not one[0].startswith("_") and inspect.getdoc(one[1])]
+        lines += ["**Methods and properties**", ""]
+        lines += [f"- `{title}`: {cell(first_line(method))}" for title, method in methods]
+        lines.append("")
+    return lines
+
+
+def signature(found: Any) -> str:
+    """Return a signature as source code has it, one parameter a line where it is long."""
+    whole = inspect.signature(found)
+    parts, keyword_only = [], False
+    for one in whole.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and not keyword_only:
+            parts, keyword_only = [*parts, "*"], True
+        note = "" if one.annotation is one.empty else f": {one.annotation}"
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        star = {one.VAR_KEYWORD: "**", one.VAR_POSITIONAL: "*"}.get(one.kind, "")
+        parts.append(f"{star}{one.name}{note}{default}")
+    back = "" if whole.return_annotation is whole.empty else f" -> {whole.return_annotation}"
+    if len(", ".join(parts)) <= 80:
+        return f"({', '.join(parts)}){back}"
+    return "(\n    " + ",\n    ".join(parts) + f",\n){back}"
 
 
 def commands() -> str:

@@ -151,7 +151,7 @@ class Benchmark:
         values: dict[str, list[str]] = {}
         for run in entry.runs:
             for name, value in run.params.items():
-                text = f"{value:.2g}" if is_number(value) else str(value)
+                text = f"{value:.3g}" if is_number(value) else str(value)
                 if text not in values.setdefault(name, []):
                     values[name].append(text)
         return ", ".join(f"{name}={'/'.join(found)}" for name, found in values.items()) or "-"
