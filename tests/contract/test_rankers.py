@@ -241,6 +241,8 @@ def test_other_features_are_refused(ranker, frame, data):
     named = ar.Dataset(data.X, data.y, group=data.sizes, feature_names=list("abcdef"))
     with pytest.raises(InputError, match="expected feature 'f0'"):
         ranker.predict(named)
+    with pytest.raises(InputError, match="eval_set: expected 6 features"):
+        ranker.fit(data, eval_set=data.with_features(data.X[:, :4]))
 
 
 def test_without_queries_there_is_a_warning(ranker, data):

@@ -80,6 +80,8 @@ def test_early_stopping_keeps_the_best_round_of_the_wanted_measure(data):
 def test_early_stopping_needs_validation_data(data):
     with pytest.raises(InputError, match="eval_set"):
         MART(early_stopping=5).fit(data)
+    with pytest.raises(InputError, match="NaN"):
+        MART(early_stopping=5).fit(data, eval_set=ar.Dataset(data.X, np.zeros(data.n_documents), group=data.sizes))
 
 
 def test_drawn_features_follow_the_seed(data):

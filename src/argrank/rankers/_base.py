@@ -114,6 +114,11 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _fit(self, data: Dataset, validations: list[Dataset], start: NDArray[np.float64] | None = None) -> BaseRanker:
         """Learn from checked data; ``start`` is where a regularisation path left off."""
+        for part in validations:
+            if part.n_features != data.n_features:
+                raise InputError(
+                    f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
+                )
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
             prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]

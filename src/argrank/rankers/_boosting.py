@@ -102,6 +102,8 @@ class Rounds:
         row = self._watcher.record(seen, facts)
         self.n_recorded += 1
         value = np.inf if self._patience is None else row[self._watcher.validations[0].column]
+        if np.isnan(value):
+            raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
         if value > self._best_value or self._patience is None:
             self.best, self._best_value = self.n_recorded, value
             self.kept, self.objective = list(self.members), facts["objective"]

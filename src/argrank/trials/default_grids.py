@@ -9,13 +9,20 @@ from argrank.rankers import RANKERS, make_ranker
 #: For learners whose loss is a sum over all pairs.
 SUM_C_VALUES = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
 
+#: For learners of trees with one weight for all of them.
+TREES: dict[str, Any] = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
+
 #: Where a learner's parameters have another scale than others' of the same name.
 GRIDS: dict[str, dict[str, Any]] = {
     "adarank": {"n_rounds": [1, 3, 10, 30, 100]},
+    "direct-rank-trees": {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
+    "lambda-mart": TREES,
     "lambdarank": {"max_iter": [10, 30, 100, 300]},
     "log-combined": {"C": SUM_C_VALUES},
     "log-convex": {"C": SUM_C_VALUES},
     "log-mle": {"C": SUM_C_VALUES},
+    "mart": TREES,
+    "mcrank": TREES,
     "rank-svm": {"C": {"values": [0.005, 0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}},
     "rankboost": {"n_rounds": [10, 30, 100, 300]},
     "regression": {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
