@@ -1,8 +1,8 @@
 """ORM: the search for the most violated ranking against SciPy's n x n assignment, and one evaluation of the risk.
 
 Bars: at n = 1000, k = 10 and five grades, after the sort of the scores, at least 300 times SciPy with a decay cut at
-k, at least 1000 times with a decay over all ranks; an evaluation with NDCG@10 on 2,000 queries of 40 to 160 documents and 136 features (five grades, decay
-cut at k) at most 2.6 times the two products ``X @ w`` and ``X.T @ g`` in float64.
+k, at least 1000 times with a decay over all ranks; an evaluation with NDCG@10 on 2,000 queries of 40 to 160 documents
+and 136 features (five grades, decay cut at k) at most 2.6 times the two products ``X @ w`` and ``X.T @ g`` in float64.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def assignment(n: int = 1000, k: int = 10, n_queries: int = 50) -> dict[str, tup
             "with sort": lambda best=best: best.evaluate(0, n_queries, scores, sorter.descending(scores), gradient),
             "scipy": lambda matrix=matrix: linear_sum_assignment(matrix, maximize=True),
         }
-        seconds = medians(functions, 7)
+        seconds = medians(functions, 15)
         ratios[name] = tuple(n_queries * seconds["scipy"] / seconds[kind] for kind in ("search", "with sort"))
     return ratios
 

@@ -23,9 +23,22 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
         gradient[row] = 0.0
     k = min(int(constants[0]), n)
     decay, worth_at = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
-    worth = np.unique(gains)
-    level = np.searchsorted(worth, gains)
-    seen = np.zeros(len(worth), np.int64)
+    worth, n_levels, level = np.empty(n), 0, np.empty(n, np.int64)
+    for row in range(n):  # few levels are found faster by looking through them than by sorting
+        one = 0
+        while one < n_levels and worth[one] != gains[row]:
+            one += 1
+        if one == n_levels:
+            worth[one] = gains[row]
+            n_levels += 1
+            if n_levels > 64:
+                break
+        level[row] = one
+    if n_levels > 64:
+        worth = np.unique(gains)
+        n_levels = len(worth)
+        level[:] = np.searchsorted(worth, gains)
+    seen = np.zeros(n_levels, np.int64)
     candidate, score, gain = np.empty(n, np.int64), np.empty(n), np.empty(n)
     m = 0
     for place in range(n):

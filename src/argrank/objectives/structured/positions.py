@@ -26,7 +26,7 @@ from argrank.objectives.structured.position_reference import reference_coefficie
 from argrank.objectives.structured.problem import Problem
 from argrank.objectives.structured.routes import Builder, choose
 
-MANY_STATES = 20_000  # from here on an assignment cut at some rank is faster than the search
+MANY_STATES = 200  # from here on an assignment cut at some rank is faster than the search
 
 
 def prepare(problem: Problem, data: Dataset) -> Prepared:
