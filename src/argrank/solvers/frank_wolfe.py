@@ -46,7 +46,8 @@ class _Mixture:
         step = float(self.weights[low] if gain >= square * self.weights[low] else gain / square)
         self.weights[high] += step
         self.weights[low] -= step
-        return w - C * step * difference
+        moved: Floats = w - C * step * difference
+        return moved
 
     def forget_unused(self) -> None:
         used = self.weights > 0
