@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
 import argrank
-from argrank.cli import COMMANDS
+from argrank.cli import COMMANDS, _app
 from argrank.measures.conventions import PRESETS, Convention, describe, make_convention
 from argrank.rankers import ranker_class, ranker_names
 from argrank.trials.families import FAMILIES, family_of
@@ -118,10 +117,10 @@ def commands() -> str:
     """Return the help of every command."""
     lines = ["# Command line", "", "Mistakes end in one plain line on standard error and exit code 2.", ""]
     for name in COMMANDS:
-        command = [sys.executable, "-m", "argrank", name, "--help"]
-        narrow = {**os.environ, "COLUMNS": "100"}
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=narrow)
-        lines += [f"## argrank {name}", "", "```", done.stdout.strip("\n"), "```", ""]
+        done = CliRunner().invoke(_app(), [name, "--help"], prog_name="argrank", env={"COLUMNS": "100"})
+        if done.exit_code:
+            raise RuntimeError(f"argrank {name} --help failed: {done.output}")
+        lines += [f"## argrank {name}", "", "```", done.output.strip("\n"), "```", ""]
     return "\n".join(lines)
 
 

@@ -41,7 +41,9 @@ def test_folds_agree_with_cross_validate_and_explain_every_query(data, tmp_path)
         part = data.select(queries)
         expected = found.systems["regression"].scores[np.isin(data.query_of_row, queries)]
         assert model.predict(part) == pytest.approx(expected)
-    assert '"explained":24' in found.report(tmp_path / "r.html").read_text("utf-8")
+    page = found.report(tmp_path / "r.html").read_text("utf-8")
+    assert '"explained":24' in page
+    assert "Mean of 3 folds" in page
 
 
 def test_shows_itself_as_text_and_html(data):

@@ -301,5 +301,6 @@
   $("order").addEventListener("change", () => { state.shown = PAGE; listQueries(); });
   $("more").addEventListener("click", () => { state.shown += 4 * PAGE; listQueries(); });
   addEventListener("resize", drawDifferences);
+  state.query = Math.max(0, queries.ids.findIndex((_, q) => !Number.isNaN(difference(q))));
   refresh();
 })();

@@ -30,8 +30,9 @@ def model_section(
     charts: list[str] = []
     for system in sorted(systems, key=lambda one: (one.name not in weights, one is not best)):  # the first is open
         state = " open" if not charts else ""
-        if isinstance(system.model, LinearModel):
-            chart = _weights(data, system.name, system.model, weights.get(system.name))
+        linear = [model for model, _ in system.models if isinstance(model, LinearModel)]
+        if linear and len(linear) == len(system.models):
+            chart = _weights(data, system.name, linear, weights.get(system.name))
             charts.append(f"<details{state}><summary>Weights of {escape(system.name)}</summary>{chart}</details>")
         elif isinstance(system.model, TreesModel):
             chart = _importances(data, system.name, system.model)
@@ -39,22 +40,28 @@ def model_section(
     return "".join(charts) + _conventions(data, best, measures)
 
 
-def _weights(data: Dataset, name: str, model: LinearModel, intervals: WeightIntervals | None) -> str:
-    order = np.argsort(-np.abs(model.weights), kind="stable")
-    shown = [int(i) for i in order[:MOST_WEIGHTS] if model.weights[i] != 0]
-    names = model.feature_names or feature_names(data)
-    spans = None if intervals is None else [(float(intervals.low[i]), float(intervals.high[i])) for i in shown]
+def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals: WeightIntervals | None) -> str:
+    """Draw the weights of one model with bootstrap intervals, or the mean over folds with its range."""
+    folds = np.array([model.weights for model in models])
+    values = folds.mean(axis=0)
+    order = np.argsort(-np.abs(values), kind="stable")
+    shown = [int(i) for i in order[:MOST_WEIGHTS] if values[i] != 0]
+    names = models[0].feature_names or feature_names(data)
+    low, high = folds.min(axis=0), folds.max(axis=0)
+    words = f"Mean of {len(models)} folds; whiskers: the least and the greatest of them."
+    if len(models) == 1:
+        words = "Without bootstrap intervals: see ar.bootstrap_weights."
+    if intervals is not None:
+        low, high = intervals.low, intervals.high
+        words = (
+            f"Whiskers: {100 * (1 - intervals.level):g} % intervals, trained {intervals.n_resamples} times on "
+            "resampled queries."
+        )
+    spans = [(float(low[i]), float(high[i])) for i in shown] if intervals is not None or len(models) > 1 else None
     title = f"The {len(shown)} largest weights of {name}" if len(order) > len(shown) else f"Weights of {name}"
-    note = "weight"
-    if model.normaliser is not None:
-        note += f", for features as scaled by {model.normaliser.name}"
-    chart = svg.bars([names[i] for i in shown], [float(model.weights[i]) for i in shown], title, note, spans)
-    words = (
-        "Without bootstrap intervals: see ar.bootstrap_weights."
-        if intervals is None
-        else f"Whiskers: {100 * (1 - intervals.level):g} % intervals, trained {intervals.n_resamples} times on "
-        "resampled queries."
-    )
+    scaling = models[0].normaliser
+    note = "weight" if scaling is None else f"weight, for features as scaled by {scaling.name}"
+    chart = svg.bars([names[i] for i in shown], [float(values[i]) for i in shown], title, note, spans)
     return f'<div class="charts">{chart}</div><p class="aside">{escape(words)}</p>'
 
 
