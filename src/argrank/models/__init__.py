@@ -7,6 +7,7 @@ KINDS = {
     "factors": ("argrank.models.factors", "FactorModel"),
     "kernel": ("argrank.models.kernel", "KernelModel"),
     "linear": ("argrank.models.linear", "LinearModel"),
+    "slots": ("argrank.models.slots", "SlotModel"),
     "stumps": ("argrank.models.stumps", "StumpsModel"),
     "tree-classes": ("argrank.models.tree_classes", "TreeClassesModel"),
     "trees": ("argrank.models.trees", "TreesModel"),

@@ -29,6 +29,7 @@ RANKERS = {
     "mart": ("argrank.rankers.mart", "MART"),
     "mcrank": ("argrank.rankers.mcrank", "McRank"),
     "orm": ("argrank.rankers.orm", "ORM"),
+    "position-match": ("argrank.rankers.position_match", "PositionMatch"),
     "rank-cosine": ("argrank.rankers.listwise", "RankCosine"),
     "rank-svm": ("argrank.rankers.rank_svm", "RankSVM"),
     "rankboost": ("argrank.rankers.rankboost", "RankBoost"),
@@ -46,6 +47,7 @@ RANKERS = {
 #: Learners that take other data than judged documents, by what they take; all others are for "ranking".
 TASKS = {
     "factor-rank": "factors",  # (user, item, rating) triples
+    "position-match": "slots",  # documents, and what each is worth at each slot
 }
 
 

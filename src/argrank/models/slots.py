@@ -1,0 +1,70 @@
+"""Scores of documents at slots: x' W s for a document's features x and a slot's features s."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, ModelError
+from argrank.models._base import Model
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SlotModel:
+    """Fills slots with documents. ``slots`` has the features of every slot, a row each; ``weights`` are W."""
+
+    kind: ClassVar[str] = "slots"
+
+    weights: Floats
+    slots: Floats
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def predict(self, X: Any) -> Floats:
+        """Return the score of every row at every slot."""
+        X = checks.features(X.X if isinstance(X, Dataset) else X)
+        if X.shape[1] != len(self.weights):
+            raise InputError(f"X has {X.shape[1]} features, but this model is expecting {len(self.weights)} features")
+        return np.asarray(X @ (self.weights @ self.slots.T), np.float64)
+
+    def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[NDArray[np.int64]]:
+        """Return for every query the caller's row number for each slot, by the best assignment; -1 where none is left."""
+        data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
+        scores, filled = self.predict(data), []
+        rows = np.arange(data.n_documents) if data.rows is None else data.rows
+        for start, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
+            documents, slots = linear_sum_assignment(scores[start:end], maximize=True)
+            page = np.full(len(self.slots), -1)
+            page[slots] = rows[start + documents]
+            filled.append(page)
+        return filled
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that ``ar.load_model`` reads."""
+        from argrank.models.files import save_model
+
+        save_model(cast(Model, self), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the weights and the slots as plain data for a model file."""
+        return {"weights": self.weights.tolist(), "slots": self.slots.tolist()}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> SlotModel:
+        """Make the model from the plain data of a model file."""
+        try:
+            weights, slots = (np.array(fields[name], np.float64) for name in ("weights", "slots"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError("expected tables of numbers as weights and slots") from error
+        if weights.ndim != 2 or slots.ndim != 2 or weights.shape[1] != slots.shape[1]:
+            raise ModelError("expected weights for every feature of the slots")
+        return cls(weights, slots)
