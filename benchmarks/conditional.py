@@ -26,11 +26,12 @@ def fit(name: str, data: ar.Dataset, **parameters: object) -> dict[str, float]:
     ranker = ar.make_ranker(name, verbose=-1, **parameters)
     before = anonymous_memory()
     with PeakMemory() as peak:
-        begin = time.perf_counter()
+        begin, cpu = time.perf_counter(), time.process_time()
         ranker.fit(data)
-        seconds = time.perf_counter() - begin
+        seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     return {
         "seconds": seconds,
+        "cpu_seconds": cpu,
         "megabytes": (peak.bytes - before) / 1e6,
         "sample_megabytes": getattr(ranker, "sample_bytes_", 0) / 1e6,
         "iterations": ranker.n_iter_,
@@ -39,7 +40,7 @@ def fit(name: str, data: ar.Dataset, **parameters: object) -> dict[str, float]:
 
 def show(title: str, row: dict[str, float]) -> None:
     print(
-        f"{title:34}{row['seconds']:9.2f} s{row['megabytes']:9.0f} MB{row['sample_megabytes']:9.1f} MB sample"
+        f"{title:34}{row['seconds']:9.2f} s{row['cpu_seconds']:9.2f} s CPU{row['megabytes']:9.0f} MB{row['sample_megabytes']:9.1f} MB sample"
         f"{row['iterations']:7.0f} iterations"
     )
 

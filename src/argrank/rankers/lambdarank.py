@@ -38,7 +38,7 @@ class LambdaRank(BaseRanker):
     C : float
         Weight of the forces against the regulariser.
     learning_rate : float
-        Size of the steps.
+        Size of the steps; with many correlated features large ones swing.
     max_iter : int
         Steps, each a pass over the data.
     measure : str
@@ -55,8 +55,8 @@ class LambdaRank(BaseRanker):
     gain: Any = "exp2"
     discount: Any = "log2"
     C: float = 1.0
-    learning_rate: float = 0.1
-    max_iter: int = 100
+    learning_rate: float = 0.003
+    max_iter: int = 200
     measure: Any = "ndcg@10"
     normalise: str | None = None
     n_jobs: int | None = None
