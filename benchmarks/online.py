@@ -61,7 +61,7 @@ def run() -> dict[str, float]:
         n_queries = write_file(path, n_bytes)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         ranker = ar.make_ranker("orm", C=C, decay="measure", verbose=-1)
-        ranker.fit_stream(path, epochs=1)
+        ranker.fit_stream(path, epochs=-(-20_000 // n_queries))  # about 20,000 steps at least
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
         def risks() -> Iterator[LocalRisk]:

@@ -37,7 +37,7 @@ class SlotModel:
         return np.asarray(X @ (self.weights @ self.slots.T), np.float64)
 
     def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[NDArray[np.int64]]:
-        """Return for every query the caller's row number for each slot, by the best assignment; -1 where none is left."""
+        """Return for every query the caller's row number for each slot, best assigned; -1 where none is left."""
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
         scores, filled = self.predict(data), []
         rows = np.arange(data.n_documents) if data.rows is None else data.rows

@@ -25,6 +25,9 @@ from argrank.solvers.shifted import Offset
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+START_ROUNDS, START_RIDGE = 10, 15.0  # of the factorisation by squared error
+START_SCALES = np.geomspace(0.1, 100.0, 10)
+
 
 class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Factors of users and items that minimise ``(|U|² + |V|²) / (2 C m) + mean over the m users of a ranking loss``.
@@ -32,7 +35,7 @@ class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     A user's score of an item is ``U_user · V_item + worth of the item``; the loss is ORM's bound of 1 - NDCG@k (or any
     measure a · b) over the items the user rated (ORM section 7.2; Weimer et al. 2008). For fixed V the problem is
     convex in U and falls apart by user, for fixed U it is convex in V; both are improved in turn by L-BFGS, and a step
-    that does not lower the objective is not taken. It starts from a singular value decomposition of the ratings.
+    that does not lower the objective is not taken. It starts from a factorisation by squared error.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     n_jobs : int, optional
         Threads; None for all cores.
     random_state : int, optional
-        Start of the singular value decomposition.
+        Where the factorisation by squared error begins.
     verbose : int
         -1 hides the progress bar.
 
@@ -153,8 +156,10 @@ class _Alternation:
         self.loss = objective("orm", **parameters)
         self.data = Dataset(sparse.csr_matrix((len(y), 1)), y, group=np.diff(indptr))
         self.C = asked.C * self.n_users
-        self.U, self.V = _start(user, item, y, self.n_users, n_items, asked.rank, asked.random_state)
-        self.objective, self.n_rounds = self._value(), 0
+        U, V = _start(user, item, y, self.n_users, n_items, asked.rank, asked.random_state)
+        self.objective, self.n_rounds = np.inf, 0
+        for scale in START_SCALES:  # the length of a regression's scores means nothing to a ranking loss
+            self._keep(np.sqrt(scale) * U, np.column_stack((np.sqrt(scale) * V[:, :-1], scale * V[:, -1])))
 
     def run(self, watcher: Watcher) -> None:
         """Improve U and V until a round gains next to nothing."""
@@ -163,7 +168,8 @@ class _Alternation:
             self._improve_users()
             self._improve_items()
             self.n_rounds += 1
-            watcher(np.empty(0), {"objective": self.objective, "norm": float(np.sqrt(2 * self.C * self._penalty()))})
+            norm = float(np.sqrt((self.U**2).sum() + (self.V**2).sum()))
+            watcher(np.empty(0), {"objective": self.objective, "norm": norm})
             if before - self.objective <= self.asked.tol * self.objective:
                 break
 
@@ -187,37 +193,37 @@ class _Alternation:
         return result.w.reshape(n_blocks, width)
 
     def _keep(self, U: Floats, V: Floats) -> None:
-        old = self.U, self.V
-        self.U, self.V = U, V
-        value = self._value()
+        """Take factors that lower the objective."""
+        scores = (U[self.user] * V[self.item, :-1]).sum(axis=1) + V[self.item, -1]
+        value = self.loss(scores, self.data)[0] + float((U**2).sum() + (V**2).sum()) / (2 * self.C)
         if value <= self.objective:
-            self.objective = value
-        else:
-            self.U, self.V = old
-
-    def _penalty(self) -> float:
-        return float((self.U**2).sum() + (self.V**2).sum()) / (2 * self.C)
-
-    def _value(self) -> float:
-        scores = (self.U[self.user] * self.V[self.item, :-1]).sum(axis=1) + self.V[self.item, -1]
-        return self.loss(scores, self.data)[0] + self._penalty()
+            self.U, self.V, self.objective = U, V, value
 
 
 def _start(
     user: Integers, item: Integers, y: Floats, n_users: int, n_items: int, rank: int, random_state: int | None
 ) -> tuple[Floats, Floats]:
-    """Return factors from the singular values of the ratings less the means of users and (shrunken) items."""
-    centred = y - (np.bincount(user, y, n_users) / np.maximum(np.bincount(user, minlength=n_users), 1))[user]
-    counts = np.bincount(item, minlength=n_items)
-    worth = np.bincount(item, centred, n_items) / (counts + 5.0)
-    rest = sparse.csr_matrix((centred - worth[item], (user, item)), shape=(n_users, n_items))
-    U, V = np.zeros((n_users, rank)), np.zeros((n_items, rank))
-    usable = min(rank, n_users - 1, n_items - 1)
-    if usable > 0 and rest.nnz > 0 and abs(rest).max() > 0:
-        first = np.random.default_rng(random_state).standard_normal(min(rest.shape))
-        left, values, right = sparse.linalg.svds(rest, k=usable, v0=first)
-        U[:, :usable], V[:, :usable] = left * np.sqrt(values), right.T * np.sqrt(values)
-    return U, np.column_stack((V, worth))
+    """Return factors by alternating ridge regressions on the ratings less the mean of their user."""
+    random = np.random.default_rng(random_state)
+    target = y - (np.bincount(user, y, n_users) / np.maximum(np.bincount(user, minlength=n_users), 1))[user]
+    U, V = np.zeros((n_users, rank)), np.zeros((n_items, rank + 1))
+    V[:, :-1] = 0.1 * random.standard_normal((n_items, rank))
+    by_user, by_item = _rows(user), _rows(item)
+    for _ in range(START_ROUNDS):
+        for rows in by_user:
+            U[user[rows[0]]] = _ridge(V[item[rows], :-1], target[rows] - V[item[rows], -1])
+        for rows in by_item:
+            V[item[rows[0]]] = _ridge(np.column_stack((U[user[rows]], np.ones(len(rows)))), target[rows])
+    return U, V
+
+
+def _rows(block: Integers) -> list[Integers]:
+    order = np.argsort(block, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
+
+
+def _ridge(X: Floats, target: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(X.T @ X + START_RIDGE * np.eye(X.shape[1]), X.T @ target))
 
 
 def _cold_items(ids: list[Any], V: Floats, features: Any) -> tuple[list[Any], Floats]:
