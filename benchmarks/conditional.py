@@ -40,8 +40,8 @@ def fit(name: str, data: ar.Dataset, **parameters: object) -> dict[str, float]:
 
 def show(title: str, row: dict[str, float]) -> None:
     print(
-        f"{title:34}{row['seconds']:9.2f} s{row['cpu_seconds']:9.2f} s CPU{row['megabytes']:9.0f} MB{row['sample_megabytes']:9.1f} MB sample"
-        f"{row['iterations']:7.0f} iterations"
+        f"{title:34}{row['seconds']:9.2f} s{row['cpu_seconds']:9.2f} s CPU{row['megabytes']:9.0f} MB"
+        f"{row['sample_megabytes']:9.1f} MB sample{row['iterations']:7.0f} iterations"
     )
 
 
