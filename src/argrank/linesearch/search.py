@@ -166,10 +166,10 @@ def search(
     holds_zero = low <= 0.0 <= high
     steps = landscape.walk(scores, slopes, low, high, here.tied)
     unit = natural_step(scores, slopes)
-    ranked = rank_intervals(steps, low, high, unit, wishes.interval, TRIES)
+    floor = here.mean + BETTER if holds_zero else -math.inf
+    ranked = rank_intervals(steps, low, high, unit, wishes.interval, TRIES, floor)
     current = _current(steps, low, high) if holds_zero else None
     if holds_zero:
-        ranked = [one for one in ranked if steps.values[one[0]] > here.mean + BETTER]
         number = int(np.searchsorted(steps.breakpoints, 0.0))
         # where documents cross at 0 without a change from left to right, 0 itself may still be better than both
         same = abs(float(steps.values[number]) - here.mean) <= BETTER

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from argrank._jit import Floats, Integers, kernel, read_only
 
 BETTER = 1e-12  # another interval is better only by more than this; prevents going round in circles
 NARROW = 1e-9  # an interval of less than this share of |t| is no place to stand
@@ -23,10 +23,9 @@ class StepFunction(NamedTuple):
     @classmethod
     def of(cls, start: float, times: Floats, deltas: Floats) -> StepFunction:
         """Add up changes from the left, where the value is ``start``; changes at one point become one."""
-        order = np.argsort(times)
-        times = times[order]
-        points = last_of_point(times)
-        return cls(times[points], np.concatenate(([start], start + running_sums(deltas[order])[points])))
+        breakpoints, values = np.empty(len(times)), np.empty(len(times) + 1)
+        count = int(add_up(times, deltas, np.argsort(times), start, SAME_POINT, breakpoints, values))
+        return cls(breakpoints[:count], values[: count + 1])
 
     def edges(self, low: float, high: float) -> tuple[Floats, Floats]:
         """Return the left and the right ends of the intervals of a window."""
@@ -41,42 +40,57 @@ def last_of_point(times: Floats) -> NDArray[np.intp]:
     return np.append(np.flatnonzero(apart), len(times) - 1)
 
 
-def running_sums(terms: Floats) -> Floats:
-    """Return running sums that are exact but for their last rounding, in fixed point with a small remainder."""
-    greatest = float(np.abs(terms).max(initial=0.0))
-    if greatest == 0.0:
-        return np.zeros(len(terms))
-    bits = 61 - int(np.ceil(np.log2(len(terms) + 1)))
-    unit = 2.0 ** (np.frexp(greatest)[1] - bits)
-    whole = np.rint(terms / unit)
-    sums: Floats = np.cumsum(whole.astype(np.int64)).astype(np.float64) * unit
-    sums += np.cumsum(terms - whole * unit)
-    return sums
+def _signature(types: Any) -> Any:
+    read, write = read_only(types), types.float64[::1]
+    return types.int64(read, read, read_only(types, "int64"), types.float64, types.float64, write, write)
+
+
+@kernel(_signature)
+def add_up(
+    times: Floats, deltas: Floats, order: Integers, start: float, same: float, breakpoints: Floats, values: Floats
+) -> int:
+    """Fill breakpoints and the values before, between and after them; return the number of breakpoints.
+
+    Sums carry what rounding takes from them (Neumaier), so that after millions of changes the last digits are right.
+    """
+    values[0] = start
+    total, lost, count = start, 0.0, 0
+    for e in range(len(order)):
+        delta = deltas[order[e]]
+        added = total + delta
+        lost += (total - added) + delta if abs(total) >= abs(delta) else (delta - added) + total
+        total = added
+        time = times[order[e]]
+        if e + 1 == len(order) or times[order[e + 1]] - time > same * abs(times[order[e + 1]]):
+            breakpoints[count] = time
+            count += 1
+            values[count] = total + lost
+    return count
 
 
 def rank_intervals(
-    steps: StepFunction, low: float, high: float, unit: float, prefer: str, limit: int
+    steps: StepFunction, low: float, high: float, unit: float, prefer: str, limit: int, floor: float = -np.inf
 ) -> list[tuple[int, float, float]]:
-    """Return the best intervals (number, left end, right end), the most wanted first.
+    """Return the best intervals above ``floor`` (number, left end, right end), the most wanted first.
 
     Of equal values the widest comes first, or the one nearest to 0. An unbounded interval is cut ``unit`` from its
     finite end: far out nothing changes any more and rounding has the last word.
     """
-    left, right = steps.edges(low, high)
+    some = np.flatnonzero(steps.values > floor)
+    ends = np.concatenate(([low], steps.breakpoints, [high]))
+    left, right = ends[some], ends[some + 1]
     left = np.where(np.isinf(left), np.minimum(right, 0.0) - unit, left)
     right = np.where(np.isinf(right), np.maximum(left, 0.0) + unit, right)
-    width = right - left
     far = np.maximum(np.abs(left), np.abs(right))
-    standing = np.flatnonzero(width > NARROW * (min(1.0, unit) + far))
-    if len(standing) == 0:
+    standing = right - left > NARROW * (min(1.0, unit) + far)
+    some, left, right = some[standing], left[standing], right[standing]
+    if len(some) == 0:
         return []
-    values = steps.values[standing]
-    if len(standing) > limit:
-        least = np.partition(values, -limit)[-limit]
-        standing = standing[values >= least - BETTER]
-    best = float(values.max())
-    distance = np.maximum(np.maximum(left, -right), 0.0)[standing]
-    wish = -width[standing] if prefer == "widest" else distance
-    level = np.floor((best - steps.values[standing]) / BETTER)
+    values = steps.values[some]
+    level = np.floor((values.max() - values) / BETTER)
+    wish = left - right if prefer == "widest" else np.maximum(np.maximum(left, -right), 0.0)
+    if len(some) > limit:
+        kept = np.flatnonzero(level <= np.partition(level, limit - 1)[limit - 1])
+        some, left, right, level, wish = some[kept], left[kept], right[kept], level[kept], wish[kept]
     order = np.lexsort((wish, level))[:limit]
-    return [(int(i), float(left[i]), float(right[i])) for i in standing[order]]
+    return [(int(some[i]), float(left[i]), float(right[i])) for i in order]

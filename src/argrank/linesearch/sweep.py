@@ -67,7 +67,7 @@ def sweep(
         widest = max(widest, indptr[query + 1] - indptr[query])
     at_origin = np.empty(widest)
     height, slope, value_of = np.empty(widest), np.empty(widest), np.empty(widest)
-    row = np.empty(widest, np.int64)
+    row, begin = np.empty(widest, np.int64), np.empty(widest, np.int64)
     meeting = np.empty(min(depth, widest))
     query, count, capacity = state[0], state[1], len(times)
     while query < n_queries:
@@ -75,7 +75,8 @@ def sweep(
         k = min(depth, n)
         scale = weight[query]
         before, full = count, False
-        base_right, base_left, swept = 0.0, 0.0, 0.0
+        base_right, base_left, swept, reusable = 0.0, 0.0, 0.0, False
+        lowest_slope, highest_slope, lowest_score, highest_score = infinity, -infinity, infinity, -infinity
         starts[query] = 0.0
         for side in range(2):
             sign = 1.0 if side == 0 else -1.0
@@ -84,33 +85,51 @@ def sweep(
             if scale == 0.0 or stop <= now:
                 continue
 
-            # The first k at the origin, by insertion; the rest behind them in any order.
-            lowest_slope, highest_slope, lowest_score, highest_score = infinity, -infinity, infinity, -infinity
-            chosen = 0
-            for i in range(n):
-                s, a = scores[first + i], sign * slopes[first + i]
-                v = s + now * a
-                lowest_slope, highest_slope = min(lowest_slope, a), max(highest_slope, a)
-                lowest_score, highest_score = min(lowest_score, s), max(highest_score, s)
-                p = i
-                if chosen == k:
-                    p = k - 1
-                    if v > at_origin[p] or (v == at_origin[p] and (a > slope[p] or (a == slope[p] and s > height[p]))):
-                        at_origin[i], height[i], slope[i] = at_origin[p], height[p], slope[p]
-                        value_of[i], row[i] = value_of[p], row[p]
+            # The first k at the origin, by insertion; the rest behind them in any order. Without ties among the
+            # scores there the left side begins as the right one did.
+            if side == 1 and reusable:
+                for i in range(n):
+                    j = first + begin[i]
+                    height[i], slope[i], value_of[i], row[i] = scores[j], -slopes[j], worth[j], begin[i]
+                lowest_slope, highest_slope = -highest_slope, -lowest_slope
+            else:
+                lowest_slope, highest_slope, lowest_score, highest_score = infinity, -infinity, infinity, -infinity
+                chosen = 0
+                for i in range(n):
+                    s, a = scores[first + i], sign * slopes[first + i]
+                    v = s + now * a
+                    lowest_slope, highest_slope = min(lowest_slope, a), max(highest_slope, a)
+                    lowest_score, highest_score = min(lowest_score, s), max(highest_score, s)
+                    p = i
+                    if chosen == k:
+                        p = k - 1
+                        if v > at_origin[p] or (
+                            v == at_origin[p] and (a > slope[p] or (a == slope[p] and s > height[p]))
+                        ):
+                            at_origin[i], height[i], slope[i] = at_origin[p], height[p], slope[p]
+                            value_of[i], row[i] = value_of[p], row[p]
+                        else:
+                            p = i
                     else:
-                        p = i
-                else:
-                    chosen += 1
-                if p < k:
-                    while p > 0 and (
-                        v > at_origin[p - 1]
-                        or (v == at_origin[p - 1] and (a > slope[p - 1] or (a == slope[p - 1] and s > height[p - 1])))
-                    ):
-                        at_origin[p], height[p], slope[p] = at_origin[p - 1], height[p - 1], slope[p - 1]
-                        value_of[p], row[p] = value_of[p - 1], row[p - 1]
-                        p -= 1
-                at_origin[p], height[p], slope[p], value_of[p], row[p] = v, s, a, worth[first + i], i
+                        chosen += 1
+                    if p < k:
+                        while p > 0 and (
+                            v > at_origin[p - 1]
+                            or (
+                                v == at_origin[p - 1]
+                                and (a > slope[p - 1] or (a == slope[p - 1] and s > height[p - 1]))
+                            )
+                        ):
+                            at_origin[p], height[p], slope[p] = at_origin[p - 1], height[p - 1], slope[p - 1]
+                            value_of[p], row[p] = value_of[p - 1], row[p - 1]
+                            p -= 1
+                    at_origin[p], height[p], slope[p], value_of[p], row[p] = v, s, a, worth[first + i], i
+                reusable = True
+                for p in range(k - 1):
+                    reusable = reusable and at_origin[p] != at_origin[p + 1]
+                for j in range(k, n):
+                    reusable = reusable and at_origin[j] != at_origin[k - 1]
+                begin[:n] = row[:n]
 
             value, factor = 0.0, 1.0
             for p in range(k):
@@ -141,8 +160,8 @@ def sweep(
                 near = n
                 end = stop
                 if k < n:
-                    if n > 2 * k and segment < 3 and unit < infinity:
-                        end = min(stop, sign * origin + unit * 0.25 * 4.0**segment)
+                    if n > 2 * k and segment < 6 and unit < infinity:
+                        end = min(stop, sign * origin + unit * 0.15 * 2.0**segment)
                     bound = infinity
                     for p in range(k):
                         bound = min(bound, slope[p] if end == infinity else height[p] + end * slope[p])
@@ -169,17 +188,18 @@ def sweep(
                         s, a = height[k - 1], slope[k - 1]
                         for j in range(k, near):
                             steeper = slope[j] - a
-                            if steeper > 0.0:
-                                time = max(now, (s - height[j]) / steeper)
-                                if time < earliest:
+                            time = (s - height[j]) / steeper if steeper > 0.0 else infinity
+                            if time <= earliest and time < infinity:
+                                time = max(now, time)
+                                if time < earliest or entrant < 0:
                                     earliest, entrant = time, j
-                                elif time == earliest and entrant >= 0:
-                                    e = entrant
-                                    if slope[j] > slope[e] or (
-                                        slope[j] == slope[e]
-                                        and (height[j] > height[e] or (height[j] == height[e] and row[j] < row[e]))
-                                    ):
-                                        entrant = j
+                                    continue
+                                e = entrant
+                                if slope[j] > slope[e] or (
+                                    slope[j] == slope[e]
+                                    and (height[j] > height[e] or (height[j] == height[e] and row[j] < row[e]))
+                                ):
+                                    entrant = j
                         meeting[k - 1] = earliest
                     p, time = 0, meeting[0]
                     for q in range(1, k):
