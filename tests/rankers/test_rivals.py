@@ -129,13 +129,14 @@ def test_adarank_follows_its_definition(data):
 
 def test_rankboost_follows_its_definition_pair_by_pair(data):
     """Three rounds with an explicit weight for every pair and every threshold of every feature."""
+    data = data.select(np.arange(15))  # no feature has more values than there are thresholds
     y, X = data.y, data.X
     query = data.query_of_row
     pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if query[i] == query[j] and y[i] > y[j]]
     better, worse = np.array(pairs).T
     weight, scores = np.full(len(pairs), 1 / len(pairs)), np.zeros(len(y))
     values = [np.unique(X[:, j]) for j in range(X.shape[1])]
-    assert max(map(len, values)) <= 256 + 100
+    assert max(map(len, values)) <= 256
     for rounds in (1, 2, 3):
         best = (0.0, 0, 0.0)
         for j in range(X.shape[1]):
