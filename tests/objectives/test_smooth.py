@@ -30,7 +30,6 @@ def test_the_value_is_the_corrected_formula(sigma):
 @pytest.mark.parametrize(
     "parameters",
     [{"measure": "ndcg@5"}, {"measure": "eru"}, {"measure": "p@3"}, {"a": [2.0, 1.0], "b": lambda y: y**2}],
-    ids=str,
 )
 @pytest.mark.parametrize("sigma", [0.1, 1.0])
 def test_gradient_by_finite_differences(parameters, sigma):

@@ -101,7 +101,7 @@ MEASURES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("parameters", MEASURES, ids=str)
+@pytest.mark.parametrize("parameters", MEASURES)
 @pytest.mark.parametrize("decay", ["sqrt", "linear", "measure", [1.0, 0.9]], ids=str)
 def test_bounds_are_those_of_the_paper_and_in_order(parameters, decay):
     """Also equation 21: its references exchange equal b, and ranks of equal a."""
