@@ -113,7 +113,11 @@ def test_standins_say_that_they_are_generated(write):
         ("folds = [1]", "folds = [2]", "data 1: folds: expected different numbers from 1 to 1, got [2]"),
         ("folds = [1]", "folds = [true]", "data 1: folds: expected a list of whole numbers, got [True]"),
         ("folds = [1]", "flods = [1]", "data 1: unknown key 'flods'; did you mean folds"),
-        ("folds = [1]", 'collection = "MQ2008"', "data 1: expected a collection, a folder, tables of files or a standin"),
+        (
+            "folds = [1]",
+            'collection = "MQ2008"',
+            "data 1: expected a collection, a folder, tables of files or a standin",
+        ),
         ("folds = [1]", 'standin = "td2003"', "data 1: expected a collection, a folder, tables of files or a standin"),
         ('train = "train.txt"', "", "data 1: files 1: expected a key 'train'"),
         ('"query-minmax"', '"query-max"', "data 1: preprocess 2: unknown normalisation 'query-max'"),
