@@ -67,7 +67,8 @@ def midpoints(data: ar.Dataset, scores: np.ndarray, slopes: np.ndarray, low: flo
         times.append((s[one] - s[two])[cross] / (a[two] - a[one])[cross])
     ends = np.unique(np.concatenate(times))
     ends = ends[(ends > low) & (ends < high)]
-    far = np.abs(ends).max(initial=2.0**-90) * 1.5
+    unit = float(np.abs(scores).max() / (np.abs(slopes).max() or 1.0)) or 1.0
+    far = 1.5 * (float(np.abs(ends).max(initial=0.0)) or unit)
     low, high = (end if np.isfinite(end) else sign * far for end, sign in ((low, -1), (high, 1)))
     ends = np.concatenate([[low], ends, [high]])
     for left, right in itertools.pairwise(ends):

@@ -214,11 +214,10 @@ def _bounded(left: float, right: float, unit: float) -> tuple[float, float]:
 
 
 def natural_step(scores: Floats, slopes: Floats) -> float:
-    """Return the step in which the scores change by about their own range."""
-    by_slopes, by_scores = float(np.ptp(slopes)), float(np.ptp(scores))
-    if by_slopes == 0.0:
-        return 1.0
-    unit = by_scores / by_slopes
+    """Return the step in which the scores change by about their own range (their size, or 1, where they are equal)."""
+    by_slopes = float(np.ptp(slopes))
+    by_scores = float(np.ptp(scores)) or float(np.abs(scores[:1]).max(initial=0.0)) or 1.0
+    unit = by_scores / by_slopes if by_slopes > 0.0 else 1.0
     return unit if 0.0 < unit < math.inf else 1.0
 
 

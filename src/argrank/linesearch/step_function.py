@@ -62,7 +62,7 @@ def add_up(
         total = added
         time = times[order[e]]
         if e + 1 == len(order) or times[order[e + 1]] - time > same * abs(times[order[e + 1]]):
-            breakpoints[count] = time
+            breakpoints[count] = time + 0.0  # never -0
             count += 1
             values[count] = total + lost
     return count
