@@ -101,7 +101,7 @@ def resigned(path, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p.__setitem__("kind", "os.system"), "kind linear"),
+        (lambda p: p.__setitem__("kind", "os.system"), "expected a model of kind"),
         (lambda p: p["model"].__setitem__("weights", ["__import__('os')"]), "list of numbers"),
         (lambda p: p["model"].__setitem__("weights", []), "list of numbers"),
         (lambda p: p["model"].__setitem__("weights", [True, 1.0, 1.0, 1.0, 1.0]), "list of numbers"),

@@ -102,7 +102,10 @@ def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient
 
 @curvature_kernel
 def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any, direction: Any, product: Any) -> None:
-    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from counts and sums of v, split by split."""
+    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from counts and sums of v, split by split.
+
+    Both documents of a pair put the same question, to the last bit, so the matrix is symmetric also at the margin.
+    """
     n = len(scores)
     n_levels = 1
     for row in range(n):
@@ -140,13 +143,13 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
             rows[middle + place], values[middle + place] = spare_rows[place], spare_values[place]
         total, reached = 0.0, start
         for place in range(middle, stop):
-            while reached < middle and values[reached] > values[place] - 1.0:
+            while reached < middle and values[place] - values[reached] < 1.0:
                 total += direction[rows[reached]]
                 reached += 1
             product[rows[place]] += 2.0 * ((reached - start) * direction[rows[place]] - total)
         total, reached = 0.0, stop - 1
         for place in range(middle - 1, start - 1, -1):
-            while reached >= middle and values[reached] < values[place] + 1.0:
+            while reached >= middle and values[reached] - values[place] < 1.0:
                 total += direction[rows[reached]]
                 reached -= 1
             product[rows[place]] += 2.0 * ((stop - 1 - reached) * direction[rows[place]] - total)
