@@ -21,9 +21,9 @@ from argrank.trials.store import slug
 from experiments.kdd2008._common import HERE
 
 MEASURES = ("mrr@10", "ndcg@10", "map")
-INTRODUCTION = """Means over five folds, convention kdd2008, C chosen by validation MAP, the best of each column in bold.
-"Folds at w = 0" counts the folds in which the chosen model gives all documents one score: there the optimum of the convex
-bound is w = 0 at every C, which the solver proves, and the row shows what a random order is worth."""
+INTRODUCTION = """Means over five folds, convention kdd2008, C chosen by validation MAP, the best of each
+column in bold. "Folds at w = 0" counts the folds in which the chosen model gives all documents one score: the
+optimum of the convex bound is w = 0 there, which the solver proves, and the row shows what a random order is worth."""
 #: The paper's rows for OHSUMED.
 PAPER = {
     "AUC": (0.799, 0.635, 0.582),
@@ -64,7 +64,9 @@ def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any
     paper = data == "OHSUMED"
     best = {name: max(row[name] for row in rows.values()) for name in MEASURES}
     head = ["trained on", *MEASURES, "folds at w = 0", "C", *(f"paper {name}" for name in MEASURES if paper)]
-    lines = [f"## {data}", "", f"| {' | '.join(head)} |", f"|---|{'--:|' * (len(head) - 1)}"]
+    folds = sorted({run["fold"] for run in runs if run["data"] == data})
+    which = "" if len(folds) == 5 else f", fold {', '.join(map(str, folds))} only"
+    lines = [f"## {data}{which}", "", f"| {' | '.join(head)} |", f"|---|{'--:|' * (len(head) - 1)}"]
     for learner, row in rows.items():
         own = [run for run in runs if (run["data"], run["learner"]) == (data, learner)]
         files = [scores / f"{slug(learner)}-fold{run['fold']}.txt" for run in own]
