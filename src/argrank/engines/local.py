@@ -14,7 +14,7 @@ from argrank._blas import single_threaded_blas
 from argrank._threads import map_threads
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
-from argrank.engines import _single
+from argrank.engines._dense import PULL_BACK, SCORE
 from argrank.errors import InputError, OptionError
 from argrank.objectives._base import Objective, query_shares
 from argrank.objectives._sorting import Sorter
@@ -36,21 +36,21 @@ class _Block:
         self.sizes = np.diff(indptr[first : last + 1])
         self.sorter = Sorter(indptr[first : last + 1])
         self.X = X[self.rows]
-        self._is_single = isinstance(X, np.ndarray) and X.dtype == np.float32
+        self._is_dense = isinstance(X, np.ndarray)
 
     def score(self, weights: Floats, scores: Floats) -> None:
         """Fill in ``X @ weights``; SciPy widens the values of a sparse float32 matrix itself."""
-        if self._is_single:
-            _single.score(self.X, weights, scores)
+        if self._is_dense:
+            SCORE[self.X.dtype](self.X, weights, scores)
         else:
             scores[:] = self.X @ weights
 
     def pull_back(self, u: Floats) -> Floats:
         """Return ``X.T @ u``."""
-        if not self._is_single:
+        if not self._is_dense:
             return np.asarray(self.X.T @ u)
         gradient = np.empty(self.X.shape[1])
-        _single.pull_back(self.X, u, gradient)
+        PULL_BACK[self.X.dtype](self.X, u, gradient)
         return gradient
 
 
