@@ -166,6 +166,12 @@ def test_an_empty_diagnosis_is_html_too():
     assert "nothing found" in Diagnosis(())._repr_html_()
 
 
+def test_says_once_what_is_the_same_in_several_sets():
+    constant = ar.Dataset([[1.0, 2.0], [1.0, 3.0]], [0, 1], qid=[1, 1], feature_names=["price", "rating"])
+    found = [one for one in ar.doctor(constant, constant, names=["train", "test"]) if one.check == "constant"]
+    assert [one.data for one in found] == ["train, test"]
+
+
 def test_facts_of_real_data(real_data):
     """What is known of the collections: one OHSUMED query has no relevant document, 6 features of MQ2008 are zero."""
     null = checks(ar.load(real_data / "OHSUMED-LETOR3-null" / "S1.txt.xz"))

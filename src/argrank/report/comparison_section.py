@@ -113,7 +113,8 @@ def _matrix(comparison: Comparison, measure: str, shown: bool) -> str:
         f"<details{' open' if shown else ''}><summary>Wins and losses, {escape(measure)}</summary>"
         f"<p>Queries that the system of the row wins / loses against that of the column; "
         f"marked where it is significantly better.</p>"
-        f'<div class="scroll"><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f'<div class="scroll"><table class="duels"><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
         "</details>"
     )
 

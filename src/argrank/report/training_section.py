@@ -1,4 +1,4 @@
-"""The report's training section: objective, gap, slack and validation by iteration, and the path over C."""
+"""The report's training section: objective, gap, slack and validation by iteration; choice of C, path over C."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ COLUMNS = {
     "objective": ("Objective", "share of the first"),
     "gap": ("Gap to the optimum", "share of the objective"),
     "average_slack": ("Average slack", "average slack"),
-    "validation": ("Validation", "measure"),
+    "validation": ("Validation by iteration", "measure"),
 }
 
 
 def training_section(systems: Sequence[System], paths: Mapping[str, Path]) -> str:
     """Return the section as HTML; empty where nothing was recorded."""
-    charts = "".join(_trace_chart(systems, column) for column in COLUMNS)
+    charts = "".join(_trace_chart(systems, column) for column in COLUMNS) + _validated_chart(systems)
     legend = svg.legend([system.name for system in systems]) if charts else ""
     curves = f'{legend}<div class="charts">{charts}</div>' if charts else ""
     return curves + "".join(_path_charts(name, path) for name, path in paths.items())
@@ -41,6 +41,16 @@ def _trace_chart(systems: Sequence[System], column: str) -> str:
         return ""
     title, axis = COLUMNS[column]
     return svg.lines(series, title, "iteration", axis, log_x=True, log_y=column == "gap")
+
+
+def _validated_chart(systems: Sequence[System]) -> str:
+    """Return the validation measure against the C that were tried."""
+    series = [
+        svg.Series(system.name, [C for C, _ in system.validated], [value for _, value in system.validated], number)
+        for number, system in enumerate(systems)
+        if len(system.validated) > 1
+    ]
+    return svg.lines(series, "Choosing C on validation queries", "C", "measure", log_x=True) if series else ""
 
 
 def _path_charts(name: str, path: Path) -> str:

@@ -81,11 +81,12 @@ def benchmark(
     rankers = _rankers(learners, scaling)
     if valid is not None and test is not None:
         judged, folds, tested = test, [Fold(data, valid, test)], [np.arange(test.n_queries)]
+        diagnosis = doctor(data, valid, test, names=("training", "validation", "test"))
     else:
+        diagnosis = doctor(data)
         judged, folds = data, list(QueryKFold(n_folds, random_state=random_state).folds(data))
         splits = QueryKFold(n_folds, random_state=random_state, letor=True).split(data)
         tested = [np.asarray(test_queries) for _, test_queries in splits]
-    diagnosis = doctor(data)
     entries: dict[str, Entry] = {}
     notes: list[str] = []
     with Progress("benchmark", len(rankers) * len(folds), enabled=progress) as bar:
@@ -148,5 +149,20 @@ def _entry(name: str, runs: list[Run], data: Dataset, tested: list[Any]) -> Entr
         models=tuple((run.ranker.model_, queries) for run, queries in zip(runs, tested, strict=True)),
         trace=trace.to_dict() if len(runs) == 1 and trace is not None and len(trace) else None,
         seconds=float(np.mean(seconds)),
+        validated=_validated(runs),
     )
     return Entry(system, tuple(runs))
+
+
+def _validated(runs: list[Run]) -> tuple[tuple[float, float], ...]:
+    """Return every C tried and the mean over the folds of its validation measure, where C is all that was tried.
+
+    A C that is divided by the number of pairs differs a little between folds: then their geometric mean.
+    """
+    found = []
+    for points in zip(*(run.points for run in runs), strict=True):
+        if any(set(point.params) != {"C"} for point in points):
+            return ()
+        C = np.exp(np.mean([np.log(point.params["C"]) for point in points]))
+        found.append((float(C), float(np.mean([point.value for point in points]))))
+    return tuple(found)

@@ -17,13 +17,17 @@ from argrank.models._base import Model
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """One system's scores (in stored row order), its models with the queries each of them scored, and its trace."""
+    """One system's scores (in stored row order), its models with the queries each of them scored, and its training.
+
+    ``validated`` holds pairs of a C that was tried and the measure it gave on the validation data.
+    """
 
     name: str
     scores: NDArray[np.float64]
     models: tuple[tuple[Model, NDArray[np.int64]], ...] = ()
     trace: Mapping[str, list[float]] | None = None
     seconds: float | None = None
+    validated: tuple[tuple[float, float], ...] = ()
 
     @property
     def model(self) -> Model | None:

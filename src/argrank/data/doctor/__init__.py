@@ -7,6 +7,7 @@ subject and list it here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from argrank.data.dataset import Dataset
@@ -78,6 +79,15 @@ def doctor(data: Dataset, *more: Dataset, names: Sequence[str] | None = None, re
     if len(names) != len(sets):
         raise OptionError(f"names: expected {len(sets)} names, got {len(names)}")
     facts = [Facts(part, printable(name), relevant_at) for part, name in zip(sets, names, strict=True)]
-    findings = [finding for one in facts for check in CHECKS for finding in check(one)]
+    findings = _merged([finding for one in facts for check in CHECKS for finding in check(one)])
     findings += [finding for a, b in combinations(facts, 2) for check in PAIR_CHECKS for finding in check(a, b)]
     return Diagnosis(tuple(findings), tuple(one.features for one in facts))
+
+
+def _merged(findings: list[Finding]) -> list[Finding]:
+    """Say once what was found in the same words in several sets; the example is the first set's."""
+    found: dict[tuple[str, str], Finding] = {}
+    for one in findings:
+        key = one.check, one.what
+        found[key] = replace(found[key], data=f"{found[key].data}, {one.data}") if key in found else one
+    return list(found.values())
