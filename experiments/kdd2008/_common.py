@@ -48,9 +48,9 @@ def measured(fitted: Any, data: ar.Dataset, measures: Iterable[str]) -> dict[str
     return ar.evaluate(fitted.predict(data), data, list(measures), convention="kdd2008").means
 
 
-def write_csv(name: str, rows: list[Mapping[str, Any]]) -> None:
+def write_csv(name: str, rows: list[Mapping[str, Any]], folder: Path = HERE) -> None:
     """Write the data of a figure beside it."""
-    with (HERE / name).open("w", newline="") as stream:
+    with (folder / name).open("w", newline="") as stream:
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         for row in rows:
@@ -58,6 +58,6 @@ def write_csv(name: str, rows: list[Mapping[str, Any]]) -> None:
         print(f"{name}: {len(rows)} rows", flush=True)
 
 
-def save_figure(figure: Any, name: str) -> None:
+def save_figure(figure: Any, name: str, folder: Path = HERE) -> None:
     """Write a figure as PNG, the same bytes for the same figure."""
-    figure.savefig(HERE / name, format="png", dpi=100, metadata={"Software": None})
+    figure.savefig(folder / name, format="png", dpi=100, metadata={"Software": None})

@@ -1,0 +1,1 @@
+"""Optimization of Ranking Measures (ORM), computed again."""
