@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,44 @@ def contributing() -> str:
     return "\n".join(lines) + "\n"
 
 
+def experiment_folders() -> list[Path]:
+    """Return the folders of experiments that have a page."""
+    return sorted(path.parent for path in (ROOT / "experiments").glob("*/README.md"))
+
+
+def results(folder: Path) -> str:
+    """Return the page of a folder of experiments: its README, its tables, and its figures, which are copied."""
+    page, pictures = _demoted(folder / "README.md", folder, 0), sorted(folder.glob("*.png"))
+    tables = [_demoted(path, folder, 1) for path in sorted(folder.glob("*.md")) if path.name != "README.md"]
+    if pictures:
+        target = TARGET / folder.name
+        target.mkdir(parents=True, exist_ok=True)
+        for picture in pictures:
+            shutil.copyfile(picture, target / picture.name)
+    apart = [path for path in pictures if f"({folder.name}/{path.name})" not in page]
+    shown = [f"![{path.stem}]({folder.name}/{path.name})" for path in apart]
+    return "\n\n".join([page, *tables, *(["## Figures", *shown] if shown else [])]) + "\n"
+
+
+def _demoted(path: Path, folder: Path, by: int) -> str:
+    """Return a page with its headings lowered, its pictures where they are copied to, other files as text."""
+
+    def link(found: re.Match[str]) -> str:
+        picture, text, address = found.groups()
+        if address.startswith("http"):
+            return found.group()
+        if address.endswith("/README.md"):
+            return f"[{text}](results-{Path(address).parent.name}.md)"
+        return f"![{text}]({folder.name}/{address})" if picture else text
+
+    text = re.sub(r"(!?)\[([^\]]*)\]\(([^)]+)\)", link, path.read_text("utf-8").rstrip())
+    lines, is_code = [], False
+    for line in text.splitlines():
+        is_code ^= line.startswith("```")
+        lines.append("#" * by + line if line.startswith("#") and not is_code else line)
+    return "\n".join(lines)
+
+
 def docstring(found: object) -> str:
     """Return a NumPy docstring as Markdown: parameters as lists, examples as code."""
     sections = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(found) or "", flags=re.MULTILINE)
@@ -192,6 +231,8 @@ def main() -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
     for name, make in PAGES.items():
         (TARGET / f"{name}.md").write_text(make(), "utf-8")
+    for folder in (ROOT / "experiments", *experiment_folders()):
+        (TARGET / f"results-{folder.name}.md").write_text(results(folder), "utf-8")
 
 
 if __name__ == "__main__":

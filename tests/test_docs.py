@@ -53,6 +53,16 @@ def test_recipes_include_the_sources_themselves():
             assert (ROOT / path).read_text("utf-8").rstrip() in page
 
 
+def test_results_show_every_table_and_figure_of_an_experiment():
+    for folder in GENERATOR["experiment_folders"]():
+        page = GENERATOR["results"](folder)
+        for picture in folder.glob("*.png"):
+            assert f"({folder.name}/{picture.name})" in page
+        for table in folder.glob("*.md"):
+            rows = [line for line in table.read_text("utf-8").splitlines() if line.startswith("|--")]
+            assert all(row in page for row in rows)
+
+
 def test_the_site_builds_without_a_warning(tmp_path):
     if importlib.util.find_spec("mkdocs") is None:
         pytest.skip("mkdocs is not installed; `make docs` builds the site in CI")
