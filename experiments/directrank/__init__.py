@@ -1,0 +1,1 @@
+"""The DirectRank paper's tables, computed again."""

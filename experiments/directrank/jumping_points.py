@@ -1,0 +1,119 @@
+"""Table 12: jumping points per query against the length of the list at truncation 5, and where exhaustive search wins.
+
+    python -m experiments.directrank.jumping_points      # jumping_points.csv, crossover.csv, jumping_points.png
+
+A jumping point is a change of the order of the first k. NDCG changes at fewer of them (documents of one label swap
+unnoticed), which are the only ones that our search keeps. Lists are cut from longer ones at random; lines are those of
+a feature, from random weights. Real: OHSUMED, whose lists have 152 documents on average. The stand-in of TD2003 is
+generated, as is "normal", independent normal features. Times are CPU seconds a query, one thread; ours has the whole
+search of NDCG@k, theirs only the count of jumping points. ``algorithm_2_differs`` is the share of lines on which the
+paper's search, as printed, counts other points than there are.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+import argrank as ar
+from argrank.linesearch.landscape import Landscape
+from experiments.directrank._common import Table, fold_of, save_figure
+from experiments.directrank._searches import algorithm_2, exhaustive
+
+LENGTHS = (50, 100, 200, 300, 500, 700, 1000)
+N_QUERIES, N_FEATURES = 12, 4
+NOBODY = np.empty(0, np.intp)
+
+
+def sources() -> Iterator[tuple[str, ar.Dataset]]:
+    """Yield data sets to cut lists from."""
+    yield "OHSUMED-LETOR3", fold_of("OHSUMED-LETOR3").train
+    yield "td2003 (generated)", ar.make_standin("td2003")
+    yield "normal (generated)", ar.make_ranking(N_QUERIES, 1000, 46, relevant=0.05, random_state=1)
+
+
+def lists(data: ar.Dataset, n: int, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield features and labels of n documents of queries that have as many."""
+    for query in np.flatnonzero(data.sizes >= n)[:N_QUERIES]:
+        rows = data.indptr[query] + rng.permutation(data.sizes[query])[:n]
+        yield np.asarray(data.X[rows], np.float64), data.y[rows]
+
+
+def cpu(work: Callable[..., object], *arguments: object) -> float:
+    """Return the CPU seconds of a call."""
+    begin = time.process_time()
+    work(*arguments)
+    return time.process_time() - begin
+
+
+def measure(data: ar.Dataset, n: int, k: int) -> dict[str, float] | None:
+    """Return the means over queries and features: jumping points, changes of NDCG@k, seconds of three searches."""
+    rng = np.random.default_rng(0)
+    seen: list[tuple[float, ...]] = []
+    for X, y in lists(data, n, rng):
+        weights = rng.standard_normal(X.shape[1]) / np.maximum(X.std(axis=0), 1e-3)
+        scores = X @ weights
+        landscape = Landscape(ar.Dataset(X[:, :1], y, group=[n]), f"ndcg@{k}", "row", n_jobs=1)
+        varied = [j for j in rng.permutation(X.shape[1]).tolist() if len(np.unique(X[:, j])) > n // 2]
+        for feature in varied[:N_FEATURES]:
+            slopes = np.ascontiguousarray(X[:, feature])
+            line = (scores, slopes, k)
+            points = int(exhaustive(*line))
+            differs = int(algorithm_2(*line)) != points
+            whole = (scores, slopes, -np.inf, np.inf, NOBODY)
+            changes = len(landscape.walk(*whole).breakpoints)
+            times = (cpu(algorithm_2, *line), cpu(exhaustive, *line), cpu(landscape.walk, *whole))
+            seen.append((points, changes, differs, *times))
+    if not seen:
+        return None
+    v, changes, differs, paper, brute, ours = np.mean(seen, axis=0).tolist()
+    return {"lines": len(seen), "v": v, "v/m": v / n, "changes": changes, "algorithm_2_differs": differs,
+            "v / (2 m ln m)": v / (2 * n * math.log(n)),
+            "algorithm_2_us": 1e6 * paper, "exhaustive_us": 1e6 * brute, "ours_us": 1e6 * ours}  # fmt: skip
+
+
+def main() -> None:
+    growth = Table("jumping_points.csv", "data", "m")
+    crossover = Table("crossover.csv", "data", "m", "k")
+    for name, data in sources():
+        for n in LENGTHS:
+            if not growth.has(name, n) and (row := measure(data, n, 5)) is not None:
+                growth.add({"data": name, "m": n, "k": 5, **row})
+        if name.startswith("normal"):
+            for n in (100, 300):
+                for k in (5, 10, 20, 40, 70, 100, 150, 200, 300):
+                    if k <= n and not crossover.has(name, n, k) and (row := measure(data, n, k)) is not None:
+                        crossover.add({"data": name, "m": n, "k": k, **row})
+    draw(growth.rows, crossover.rows)
+
+
+def draw(growth: list[dict[str, str]], crossover: list[dict[str, str]]) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for number, name in enumerate(dict.fromkeys(row["data"] for row in growth)):
+        own = [row for row in growth if row["data"] == name]
+        m = [int(row["m"]) for row in own]
+        left.plot(m, [float(row["v"]) for row in own], "o-", color=f"C{number}", label=name)
+        left.plot(m, [float(row["changes"]) for row in own], "s:", color=f"C{number}")
+    left.set(xlabel="documents m", ylabel="jumping points of the first 5 (dotted: changes of NDCG@5)", ylim=(0, None))
+    left.legend()
+    for number, n in enumerate(dict.fromkeys(row["m"] for row in crossover)):
+        own = [row for row in crossover if row["m"] == n]
+        v = [float(row["v / (2 m ln m)"]) for row in own]
+        for key, style in (("algorithm_2_us", "o-"), ("ours_us", "s:")):
+            ratio = [float(row[key]) / float(row["exhaustive_us"]) for row in own]
+            title = "Algorithm 2" if key == "algorithm_2_us" else "ours"
+            right.plot(v, ratio, style, color=f"C{number}", label=f"{title}, m = {n}")
+    right.axhline(1.0, color="grey", linewidth=0.8)
+    right.set(xscale="log", yscale="log", xlabel="v / (2 m ln m)", ylabel="CPU time, exhaustive search = 1")
+    right.legend()
+    save_figure(figure, "jumping_points.png")
+
+
+if __name__ == "__main__":
+    main()
