@@ -71,6 +71,28 @@ def test_cross_validates(files, run):
     assert "mean of folds" in out
 
 
+def test_saves_the_model_of_every_fold(files, run):
+    code, _, _ = run("-train", "train.txt", "-ranker", "9", "-kcv", "3", "-kcvmd", "models", "-kcvmn", "reg.txt")
+    assert code == 0
+    assert sorted(path.name for path in (files / "models").iterdir()) == ["f1.reg.txt", "f2.reg.txt", "f3.reg.txt"]
+    fold = next(ar.QueryKFold(3).folds(ar.load("train.txt")))
+    expected = ar.make_ranker("regression", ridge=1e-10).fit(fold.train).coef_
+    assert read_ranklib(files / "models" / "f1.reg.txt").weights == pytest.approx(expected)
+
+
+def test_uses_the_features_of_a_file_alone(files, run):
+    (files / "features.txt").write_text("2  # the second\n\n4\n")
+    code, _, _ = run("-train", "train.txt", "-ranker", "9", "-feature", "features.txt", "-save", "model.txt")
+    assert code == 0
+    train = ar.load("train.txt")
+    expected = ar.make_ranker("regression", ridge=1e-10).fit(train.with_features(train.X[:, [1, 3]])).coef_
+    assert read_ranklib("model.txt").weights == pytest.approx([0.0, expected[0], 0.0, expected[1]])
+    (files / "features.txt").write_text("2\n9\n")
+    code, _, err = run("-train", "train.txt", "-ranker", "9", "-feature", "features.txt")
+    assert code == 2
+    assert "features.txt, line 2: expected a feature from 1 to 4, got '9'" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -53,7 +53,26 @@ def _read(flags: Flags, role: str, n_features: int | None) -> Dataset:
     from argrank.data.normalise import normalise
 
     data = training.load_wide(flags.files[role], n_features)
+    if "feature" in flags.files:
+        data = _keep_features(data, Path(flags.files["feature"]))
     return data if flags.normalise is None else normalise(data, flags.normalise)
+
+
+def _keep_features(data: Dataset, path: Path) -> Dataset:
+    """Return the data with 0 for every feature that a file does not name; models keep the features' numbers."""
+    import numpy as np
+    from scipy import sparse
+
+    named = np.zeros(data.n_features)
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        word = line.partition("#")[0].strip()
+        if not word:
+            continue
+        if not word.isdigit() or not 1 <= int(word) <= data.n_features:
+            raise OptionError(f"{path}, line {number}: expected a feature from 1 to {data.n_features}, got {word!r}")
+        named[int(word) - 1] = 1.0
+    X = data.X @ sparse.diags_array(named).tocsr() if sparse.issparse(data.X) else np.where(named == 1.0, data.X, 0.0)
+    return data.with_features(X)
 
 
 def _ranker(flags: Flags) -> Any:
@@ -152,3 +171,8 @@ def _cross_validate(flags: Flags) -> None:
     names = list(dict.fromkeys([flags.measure, flags.test_measure or flags.measure]))
     found = cross_validate({flags.ranker: _ranker(flags)}, data, names, n_folds=flags.folds or 5, convention="ranklib")
     typer.echo(repr(found))
+    if "kcvmd" in flags.files:
+        folder = Path(flags.files["kcvmd"])
+        folder.mkdir(parents=True, exist_ok=True)
+        for fold in found.folds[flags.ranker]:
+            _save(fold.model, folder / f"f{fold.fold}.{flags.fold_model}")

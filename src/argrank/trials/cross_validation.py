@@ -17,13 +17,14 @@ from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.rendering import Cell, Table
 from argrank.measures.conventions import Convention, make_convention
+from argrank.models._base import Model
 from argrank.trials.grid import Params
 from argrank.trials.words import four, params_text, plain_value, plain_values
 
 
 @dataclass(frozen=True)
 class FoldResult:
-    """One system in one fold: what was chosen, its validation value and the means of the measures on the test part."""
+    """One system in one fold: what was chosen, its validation value, the means on the test part, and the model."""
 
     fold: int
     params: Params
@@ -31,6 +32,7 @@ class FoldResult:
     means: dict[str, float]
     n_queries: int
     notes: tuple[str, ...]
+    model: Model | None
 
 
 @dataclass(frozen=True, repr=False)

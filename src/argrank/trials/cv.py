@@ -124,4 +124,12 @@ def _tested(data: Dataset, n_folds: int, random_state: int | None) -> list[NDArr
 
 
 def _fold_result(number: int, run: Run, fold: Fold) -> FoldResult:
-    return FoldResult(number, run.params, run.validation, dict(run.test.means), fold.test.n_queries, run.notes)
+    return FoldResult(
+        fold=number,
+        params=run.params,
+        validation=run.validation,
+        means=dict(run.test.means),
+        n_queries=fold.test.n_queries,
+        notes=run.notes,
+        model=getattr(run.ranker, "model_", None),  # estimators of other libraries have none
+    )

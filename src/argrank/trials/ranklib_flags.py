@@ -29,11 +29,15 @@ ALONE = ("missingZero", "noeq", "sparse", "silent", "hr")
 #: Flags that RankLib needs and argrank has no use for: no harm in leaving them out.
 HARMLESS = ("silent", "sparse", "hr", "noeq", "missingZero")
 
+#: Flags that name a file or, kcvmd, a folder.
+FILES = ("train", "validate", "test", "save", "load", "rank", "score", "indri", "idv", "feature", "kcvmd")
+
 _TREES: dict[str, tuple[str, type, Any]] = {
     "tree": ("n_trees", int, 1000),
     "leaf": ("n_leaves", int, 10),
     "shrinkage": ("learning_rate", float, 0.1),
     "mls": ("min_documents", int, 1),
+    "estop": ("early_stopping", int, 100),
 }
 #: RankLib's parameters of a learner -> ours, with RankLib's default.
 PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
@@ -58,9 +62,10 @@ class Flags:
     measure: str = "err@10"
     test_measure: str | None = None
     normalise: str | None = None
-    files: dict[str, str] = field(default_factory=dict)  # train, validate, test, save, load, rank, score, indri, idv
+    files: dict[str, str] = field(default_factory=dict)  # those of FILES
     share: tuple[str, float] | None = None  # ("tvs" or "tts", share of the training file)
     folds: int | None = None
+    fold_model: str = "model.txt"  # the models of the folds are called f1.model.txt and so on
     threads: int | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     max_grade: float = 4.0
@@ -84,7 +89,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         if name not in NORMALISERS:
             raise unknown_name("normalisation of RankLib", name, NORMALISERS)
         flags.normalise = NORMALISERS[name]
-    for name in ("train", "validate", "test", "save", "load", "rank", "score", "indri", "idv"):
+    for name in FILES:
         if name in given:
             flags.files[name] = given.pop(name)
     for name in ("tvs", "tts"):
@@ -95,15 +100,15 @@ def read_flags(arguments: Sequence[str]) -> Flags:
             flags.share = (name, share)
     if "kcv" in given:
         flags.folds = _number(given.pop("kcv"), "kcv", int)
+    flags.fold_model = given.pop("kcvmn", flags.fold_model)
     if "thread" in given:
         flags.threads = _number(given.pop("thread"), "thread", int)
     if "gmax" in given:
         flags.max_grade = _number(given.pop("gmax"), "gmax", float)
     for name, (ours, kind, default) in PARAMETERS.get(flags.ranker, {}).items():
         flags.parameters[ours] = _number(given.pop(name), name, kind) if name in given else default
-    for name in ("qrel", "feature", "kcvmd", "kcvmn"):
-        if name in given:
-            raise OptionError(f"-{name}: argrank has nothing of the kind; leave it out")
+    if "qrel" in given:
+        raise OptionError("-qrel: here judgements come with the documents; use `argrank evaluate` with qrels and a run")
     flags.ignored = [name for name in given if name not in HARMLESS]
     return flags
 
