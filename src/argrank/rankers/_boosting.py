@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar, cast
 
@@ -20,17 +21,52 @@ Floats = NDArray[np.float64]
 Sums = Callable[[Sequence[Any], Any, int], Floats]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BoostedRanker(BaseRanker):
-    """A learner of additive trees; missing values go where LightGBM sends them."""
+    """A learner of additive trees; missing values go where LightGBM sends them.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of rounds, one tree each.
+    n_leaves : int
+        Most leaves a tree may have.
+    learning_rate : float
+        Weight of every tree.
+    min_documents : int
+        Fewest training documents in a leaf.
+    feature_fraction : float
+        Share of the features, drawn anew for every tree, that it may split.
+    categorical_features : sequence of column numbers or feature names, optional
+        Features whose values, whole numbers from 0 up, have no order.
+    measure : str
+        What ``score``, the validation column of ``trace_`` and early stopping look at.
+    early_stopping : int, optional
+        Stop when ``measure`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    random_state : int
+        Seeds the draw of features.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose : int
+        -1 hides the progress bar.
+    """
 
     takes_missing: ClassVar[bool] = True
-    n_trees: int
-    n_leaves: int
-    min_documents: int
-    feature_fraction: float
-    categorical_features: Sequence[int | str] | None
-    early_stopping: int | None
-    random_state: int
+
+    n_trees: int = 100
+    n_leaves: int = 31
+    learning_rate: float = 0.1
+    min_documents: int = 20
+    feature_fraction: float = 1.0
+    categorical_features: Sequence[int | str] | None = None
+    measure: Any = "ndcg@10"
+    early_stopping: int | None = None
+    normalise: str | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @property
     def feature_importances_(self) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DirectRankTrees(BoostedRanker):
     """Boosted trees whose weights are the best for ``measure`` on the training data (DirectRank, section 2.4).
 
@@ -37,10 +38,6 @@ class DirectRankTrees(BoostedRanker):
 
     Parameters
     ----------
-    n_trees : int
-        Number of rounds, one tree each.
-    n_leaves : int
-        Most leaves a tree may have; the paper takes 10, 30 and 50.
     weight_range : (float, float)
         Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it.
     variant : "stagewise" or "leveraged"
@@ -58,24 +55,11 @@ class DirectRankTrees(BoostedRanker):
         Weak learner in place of LightGBM's trees. Such a model cannot be written to a model file.
     point : "middle" or "likelihood"
         Where in the best interval of weights; see ``ar.line_search``.
-    min_documents : int
-        Fewest training documents in a leaf.
-    feature_fraction : float
-        Share of the features, drawn anew for every tree, that it may split.
-    categorical_features : sequence of column numbers or feature names, optional
-        Features whose values, whole numbers from 0 up, have no order.
     measure : str
         What is optimised, reported by ``score`` and the trace, and what early stopping looks at.
-    early_stopping : int, optional
-        Stop when ``measure`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    random_state : int
-        Seeds the draw of features.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar.
+    n_trees, n_leaves, min_documents, feature_fraction, categorical_features, early_stopping, normalise,
+    random_state, n_jobs, verbose
+        See ``BoostedRanker``.
 
     Attributes
     ----------
@@ -91,48 +75,13 @@ class DirectRankTrees(BoostedRanker):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        n_trees: int = 100,
-        n_leaves: int = 31,
-        weight_range: tuple[float, float] = (0.1, 0.5),
-        variant: str = "stagewise",
-        learning_rate: float = 0.1,
-        reweighting_rounds: int = 3,
-        leaves: str = "together",
-        objective: str = "regression",
-        base_estimator: Any = None,
-        point: str = "middle",
-        min_documents: int = 20,
-        feature_fraction: float = 1.0,
-        categorical_features: Sequence[int | str] | None = None,
-        measure: Any = "ndcg@10",
-        early_stopping: int | None = None,
-        normalise: str | None = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_trees = n_trees
-        self.n_leaves = n_leaves
-        self.weight_range = weight_range
-        self.variant = variant
-        self.learning_rate = learning_rate
-        self.reweighting_rounds = reweighting_rounds
-        self.leaves = leaves
-        self.objective = objective
-        self.base_estimator = base_estimator
-        self.point = point
-        self.min_documents = min_documents
-        self.feature_fraction = feature_fraction
-        self.categorical_features = categorical_features
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.normalise = normalise
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    weight_range: tuple[float, float] = (0.1, 0.5)
+    variant: str = "stagewise"
+    reweighting_rounds: int = 3
+    leaves: str = "together"
+    objective: str = "regression"
+    base_estimator: Any = None
+    point: str = "middle"
 
     def _objective(self) -> Objective:
         return objective(self.objective)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from argrank.rankers._growth import Growth
 from argrank.rankers._trace import Watcher
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LambdaMART(BoostedRanker):
     """Boosted trees on LambdaRank's gradients for NDCG, DCG, MAP, MRR or ERR (Burges 2010).
 
@@ -27,36 +27,17 @@ class LambdaMART(BoostedRanker):
 
     Parameters
     ----------
-    n_trees : int
-        Number of rounds, one tree each.
-    n_leaves : int
-        Most leaves a tree may have.
-    learning_rate : float
-        Weight of every tree.
     truncation : int
         Pairs count that have a document above this rank.
     sigmoid : float
         Steepness of the pairwise logistic function.
     lambda_norm : bool
         Whether gradients are normalised within a query, as LightGBM does.
-    min_documents : int
-        Fewest training documents in a leaf.
-    feature_fraction : float
-        Share of the features, drawn anew for every tree, that it may split.
-    categorical_features : sequence of column numbers or feature names, optional
-        Features whose values, whole numbers from 0 up, have no order.
     measure : str
         What the gradients are for, what ``score`` and the trace report, and what early stopping looks at.
-    early_stopping : int, optional
-        Stop when ``measure`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    random_state : int
-        Seeds the draw of features.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar.
+    n_trees, n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, early_stopping,
+    normalise, random_state, n_jobs, verbose
+        See ``BoostedRanker``.
 
     Examples
     --------
@@ -67,40 +48,9 @@ class LambdaMART(BoostedRanker):
     (20, True)
     """
 
-    def __init__(
-        self,
-        *,
-        n_trees: int = 100,
-        n_leaves: int = 31,
-        learning_rate: float = 0.1,
-        truncation: int = 30,
-        sigmoid: float = 1.0,
-        lambda_norm: bool = True,
-        min_documents: int = 20,
-        feature_fraction: float = 1.0,
-        categorical_features: Sequence[int | str] | None = None,
-        measure: Any = "ndcg@10",
-        early_stopping: int | None = None,
-        normalise: str | None = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_trees = n_trees
-        self.n_leaves = n_leaves
-        self.learning_rate = learning_rate
-        self.truncation = truncation
-        self.sigmoid = sigmoid
-        self.lambda_norm = lambda_norm
-        self.min_documents = min_documents
-        self.feature_fraction = feature_fraction
-        self.categorical_features = categorical_features
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.normalise = normalise
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    truncation: int = 30
+    sigmoid: float = 1.0
+    lambda_norm: bool = True
 
     def _train(self, data: Dataset, watcher: Watcher, start: NDArray[np.float64] | None) -> Outcome:
         lambdas = Lambdas(self.measure, self.truncation, self.sigmoid, self.lambda_norm).prepare(data, self.n_jobs)

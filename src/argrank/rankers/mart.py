@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from argrank.rankers._growth import Growth
 from argrank.rankers._trace import Watcher
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MART(BoostedRanker):
     """Boosted regression trees that minimise the squared error of score against label (Friedman 2001).
 
@@ -28,32 +29,11 @@ class MART(BoostedRanker):
 
     Parameters
     ----------
-    n_trees : int
-        Number of rounds, one tree each.
-    n_leaves : int
-        Most leaves a tree may have.
-    learning_rate : float
-        Weight of every tree.
-    min_documents : int
-        Fewest training documents in a leaf.
-    feature_fraction : float
-        Share of the features, drawn anew for every tree, that it may split.
-    categorical_features : sequence of column numbers or feature names, optional
-        Features whose values, whole numbers from 0 up, have no order.
     gain : "linear", "exp2", sequence or callable
         What is fitted: the label itself by default, or a gain of it.
-    measure : str
-        What ``score``, the validation column of ``trace_`` and early stopping look at.
-    early_stopping : int, optional
-        Stop when ``measure`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    random_state : int
-        Seeds the draw of features.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar.
+    n_trees, n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, measure,
+    early_stopping, normalise, random_state, n_jobs, verbose
+        See ``BoostedRanker``.
 
     Examples
     --------
@@ -66,36 +46,7 @@ class MART(BoostedRanker):
 
     uses_row_weights: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        n_trees: int = 100,
-        n_leaves: int = 31,
-        learning_rate: float = 0.1,
-        min_documents: int = 20,
-        feature_fraction: float = 1.0,
-        categorical_features: Sequence[int | str] | None = None,
-        gain: Any = "linear",
-        measure: Any = "ndcg@10",
-        early_stopping: int | None = None,
-        normalise: str | None = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_trees = n_trees
-        self.n_leaves = n_leaves
-        self.learning_rate = learning_rate
-        self.min_documents = min_documents
-        self.feature_fraction = feature_fraction
-        self.categorical_features = categorical_features
-        self.gain = gain
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.normalise = normalise
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    gain: Any = "linear"
 
     def _objective(self) -> Objective:
         return objective("regression", gain=self.gain)

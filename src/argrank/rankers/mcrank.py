@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -25,6 +25,7 @@ MOST_LABELS = 100
 LEAST_CHANCE = 1e-300  # keeps the logarithm finite
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class McRank(BoostedRanker):
     """Boosted class probabilities: documents are ranked by the expected worth of their label (Li, Burges & Wu 2007).
 
@@ -42,28 +43,9 @@ class McRank(BoostedRanker):
     n_trees : int
         Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 takes 30, McRank's
         authors 1,000 and more.
-    n_leaves : int
-        Most leaves a tree may have.
-    learning_rate : float
-        Weight of every tree.
-    min_documents : int
-        Fewest training documents in a leaf.
-    feature_fraction : float
-        Share of the features, drawn anew for every tree, that it may split.
-    categorical_features : sequence of column numbers or feature names, optional
-        Features whose values, whole numbers from 0 up, have no order.
-    measure : str
-        What ``score``, the validation column of ``trace_`` and early stopping look at.
-    early_stopping : int, optional
-        Stop when ``measure`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    random_state : int
-        Seeds the draw of features.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar.
+    n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, measure,
+    early_stopping, normalise, random_state, n_jobs, verbose
+        See ``BoostedRanker``.
 
     Attributes
     ----------
@@ -81,38 +63,9 @@ class McRank(BoostedRanker):
 
     uses_row_weights: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        link: str = "multi-class",
-        gain: Any = "linear",
-        n_trees: int = 30,
-        n_leaves: int = 31,
-        learning_rate: float = 0.1,
-        min_documents: int = 20,
-        feature_fraction: float = 1.0,
-        categorical_features: Sequence[int | str] | None = None,
-        measure: Any = "ndcg@10",
-        early_stopping: int | None = None,
-        normalise: str | None = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.link = link
-        self.gain = gain
-        self.n_trees = n_trees
-        self.n_leaves = n_leaves
-        self.learning_rate = learning_rate
-        self.min_documents = min_documents
-        self.feature_fraction = feature_fraction
-        self.categorical_features = categorical_features
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.normalise = normalise
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    link: str = "multi-class"
+    n_trees: int = 30
+    gain: Any = "linear"
 
     def predict_probabilities(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return the chance of every label of ``labels_`` for every row, in the caller's order.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from argrank.solvers import bundle, newton
 from argrank.solvers._result import check_C
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RankSVM(BaseRanker):
     """Linear ranker that minimises ``|w|²/2 + C * sum over pairs of max(0, 1 - w·(x_i - x_j))²``.
 
@@ -57,26 +58,14 @@ class RankSVM(BaseRanker):
 
     takes_preferences: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        loss: str = "squared",
-        measure: Any = "ndcg@10",
-        normalise: str | None = None,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.measure = measure
-        self.normalise = normalise
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
+    loss: str = "squared"
+    measure: Any = "ndcg@10"
+    normalise: str | None = None
+    tol: float | None = None
+    max_iter: int = 1000
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _objective(self) -> Objective:
         return objective("rank-svm", loss=self.loss)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from argrank.rankers._trace import Watcher
 from argrank.solvers import least_squares
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Regression(BaseRanker):
     """Linear ranker that minimises ``sum of (w·x + intercept - label)² + ridge * |w|²``.
 
@@ -41,22 +43,12 @@ class Regression(BaseRanker):
 
     uses_row_weights: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        gain: Any = "linear",
-        ridge: float = 0.0,
-        measure: Any = "ndcg@10",
-        normalise: str | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.gain = gain
-        self.ridge = ridge
-        self.measure = measure
-        self.normalise = normalise
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    gain: Any = "linear"
+    ridge: float = 0.0
+    measure: Any = "ndcg@10"
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _objective(self) -> Objective:
         return objective("regression", gain=self.gain, intercept=getattr(self, "intercept_", 0.0))
