@@ -10,18 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import Floats, kernel, read_only
+from argrank._jit import Floats, Integers, kernel, read_only
 
 
 def _signature(types: Any) -> Any:
     return types.int64(read_only(types), read_only(types), types.int64)
 
 
-@kernel(_signature)
-def algorithm_2(scores: Floats, slopes: Floats, k: int) -> int:
-    """Count by the paper's search: every jumping point takes a look at all documents."""
+def _ordered(types: Any) -> Any:
+    return types.int64(read_only(types), read_only(types), types.int64, types.int64[::1])
+
+
+@kernel(_ordered)
+def algorithm_2(scores: Floats, slopes: Floats, k: int, order: Integers) -> int:
+    """Count by the paper's search, a look at all documents for every jumping point; fill the order it ends with."""
     n = len(scores)
-    order = np.argsort(slopes, kind="mergesort")  # the ranking at minus infinity
+    by_score = np.argsort(-scores, kind="mergesort")
+    order[:] = by_score[np.argsort(slopes[by_score], kind="mergesort")]  # the ranking at minus infinity
     now, count = -np.inf, 0
     while True:
         earliest, above, below = np.inf, -1, -1

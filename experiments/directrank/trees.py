@@ -15,7 +15,7 @@ from typing import Any
 import argrank as ar
 from experiments.directrank._common import Table, fit, fold_of, mean, mslr_shape
 
-N_TREES, PATIENCE = 300, 30
+N_TREES, PATIENCE = 200, 20
 RANGES = [{"weight_range": (0.1, 0.5)}, {"weight_range": (0.05, 0.2)}]
 LEARNERS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "mart": ("mart", [{"learning_rate": 0.1}, {"learning_rate": 0.3}]),
@@ -41,7 +41,7 @@ def best_of(ranker: str, settings: list[dict[str, Any]], fold: Any, **shared: An
 
 def main() -> None:
     table = Table("trees.csv", "data", "learner", "leaves")
-    sets = {"MSLR-sample": fold_of("MSLR-sample"), "generated": mslr_shape(400, "nonlinear")}
+    sets = {"MSLR-sample": fold_of("MSLR-sample"), "generated": mslr_shape(300, "nonlinear")}
     for data, fold in sets.items():
         jobs = [
             (name, ranker, settings, leaves, {}) for leaves in LEAVES for name, (ranker, settings) in LEARNERS.items()

@@ -27,6 +27,7 @@ from argrank.rankers._columns import Columns
 from argrank.rankers._starts import starting_weights
 from experiments.directrank._common import HERE, Table, fit, fold_of
 
+FOLDS = (1, 2, 3)
 MEASURE, TOLERANCE, ROUNDS, BAGS = "ndcg@10", 1e-5, 30, 5
 Extra = Callable[["Climb", np.ndarray], np.ndarray]
 
@@ -125,7 +126,7 @@ PARTS = ("train", "valid", "test")
 
 def main() -> None:
     table = Table("variants.csv", "data", "fold", "variant")
-    for number in range(1, 6):
+    for number in FOLDS:
         for data in ("OHSUMED-LETOR3", "MQ2008"):
             fold = fold_of(data, number)
             for name, work in VARIANTS.items():

@@ -59,7 +59,7 @@ def test_equals_brute_force_on_every_interval(measure, ties):
 
 def test_a_measure_given_as_a_function_equals_brute_force():
     rng = np.random.default_rng(2)
-    assert sum(check(rng, reciprocal_of_best, "row") for _ in range(250)) > 1000
+    assert sum(check(rng, reciprocal_of_best, "row") for _ in range(500)) > 2000
 
 
 @pytest.mark.parametrize("measure", ["rbp", "auc(graded=True)", "wta"])
@@ -75,7 +75,8 @@ def test_equals_brute_force_on_ten_thousand_instances(measure, ties):
     if callable(measure) and ties == "expected":
         pytest.skip("a function sees one ranking only")
     rng = np.random.default_rng(4)
-    assert sum(check(rng, measure, ties) for _ in range(5000)) > 20_000
+    n = 10_000 if callable(measure) else 5000  # half of them for each way to value ties
+    assert sum(check(rng, measure, ties) for _ in range(n)) > 4 * n
 
 
 def larger(seed: int, n_queries: int = 40) -> tuple[ar.Dataset, np.ndarray, np.ndarray]:
