@@ -29,7 +29,14 @@ def test_the_value_is_the_corrected_formula(sigma):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"measure": "ndcg@5"}, {"measure": "eru"}, {"measure": "p@3"}, {"a": [2.0, 1.0], "b": lambda y: y**2}],
+    [
+        {"measure": "ndcg@5"},
+        {"measure": "eru"},
+        {"measure": "p@3"},
+        {"a": [2.0, 1.0], "b": lambda y: y**2},
+        {"measure": "map"},
+        {"measure": "map@4", "relevant_at": 2.0},
+    ],
 )
 @pytest.mark.parametrize("sigma", [0.1, 1.0])
 def test_gradient_by_finite_differences(parameters, sigma):
@@ -42,15 +49,28 @@ def test_gradient_by_finite_differences(parameters, sigma):
         assert gradient[row] == pytest.approx(slope, rel=1e-5, abs=1e-7)
 
 
-def test_a_narrow_sigma_is_the_measure_itself():
+@pytest.mark.parametrize("sigma", [0.05, 0.5, 5.0])
+def test_smooth_average_precision_from_its_definition(sigma):
+    rng = np.random.default_rng(3)
+    y, scores = rng.integers(0, 2, 12).astype(float), rng.standard_normal(12)
+    h = np.exp(-((scores[:, None] - np.sort(scores)[::-1]) ** 2) / (2 * sigma**2))
+    e = (y @ h) / h.sum(axis=0)
+    expected = 1 - (e * np.cumsum(e) / np.arange(1, 13)).sum() / y.sum()
+    value, _ = objective("smooth-grad", measure="map", sigma=sigma)(scores, Dataset(np.eye(12), y, group=[12]))
+    assert value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "map", "map@5"])
+def test_a_narrow_sigma_is_the_measure_itself(measure):
     data = ar.make_ranking(20, (5, 30), 4, random_state=1)
     scores = np.random.default_rng(2).standard_normal(data.n_documents)
-    value, _ = objective("smooth-grad", measure="ndcg@10", sigma=1e-6)(scores, data)
-    assert value == pytest.approx(1 - ar.evaluate(scores, data, "ndcg@10").means["ndcg@10"], abs=1e-9)
+    value, _ = objective("smooth-grad", measure=measure, sigma=1e-6)(scores, data)
+    found = ar.evaluate(scores, data, measure).values[measure]
+    assert value == pytest.approx(np.nansum(1 - found) / data.n_queries, abs=1e-9)  # nothing to lose: no loss
 
 
 def test_bad_parameters():
     with pytest.raises(OptionError, match="sigma"):
         objective("smooth-grad", sigma=0.0)
-    with pytest.raises(OptionError, match="svm-map"):
-        objective("smooth-grad", measure="map")
+    with pytest.raises(OptionError, match="svm-auc"):
+        objective("smooth-grad", measure="auc")

@@ -10,9 +10,12 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
+from argrank.measures.names import measure as parse_measure
 from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights
 from argrank.objectives.orm.problem import ProductProblem, greatest, product_problem
+from argrank.objectives.smooth_precision import smooth_average_precision
 from argrank.objectives.structured.positions import require_single_good
+from argrank.objectives.structured.problem import Problem, resolve
 
 
 @query_kernel
@@ -55,11 +58,12 @@ class SmoothGrad(Objective):
 
     ``loss = max a · b - sum over ranks j of a_j sum over documents i of b_i h_ij / sum of h_ij``, h as in the paper.
     For sigma towards 0 it is the loss of the ranking by score. It is not convex, with kinks where the ranking changes.
+    Average precision, which is no product, has a smooth form from the same h (Chapelle and Wu 2010, SmoothRank).
 
     Parameters
     ----------
     measure, k, discount, gain, relevant_at, a, b
-        The measure, as in ``orm``.
+        The measure, as in ``orm``; also "map".
     sigma : float
         Width of the smoothing, in units of the score.
     """
@@ -85,31 +89,28 @@ class SmoothGrad(Objective):
         _ = self.problem
 
     @property
-    def problem(self) -> ProductProblem:
+    def problem(self) -> Problem:
         """The parameters, resolved."""
-        return product_problem(
-            self.name,
-            self.measure,
-            self.a,
-            self.b,
-            k=self.k,
-            gain=self.gain,
-            discount=self.discount,
-            relevant_at=self.relevant_at,
-            feature_map="positions",
-            scale=None,
-            decay=None,
-            reference="averaged",
-            margin="unit",
-        )
+        given: dict[str, Any] = {
+            "k": self.k, "gain": self.gain, "discount": self.discount, "relevant_at": self.relevant_at,
+            "feature_map": "positions", "scale": None, "decay": None, "reference": "averaged", "margin": "unit",
+        }  # fmt: skip
+        if self.a is None and self.b is None and parse_measure(self.measure).spelling == "AP":
+            return resolve(name=self.name, measure=self.measure, default_k=None, **given)
+        return product_problem(self.name, self.measure, self.a, self.b, **given)
 
     def prepare(self, data: Dataset) -> Prepared:
         """Prepare gains, worth of the ranks and the greatest values."""
         refuse_row_weights(data, self.name)
-        problem = self.problem
+        problem, longest = self.problem, int(data.sizes.max())
+        if not isinstance(problem, ProductProblem):
+            relevance = problem.relevance(data)
+            constants = np.array([self.sigma**-2, problem.k or longest], np.float64)
+            any_relevant = np.maximum.reduceat(relevance, data.indptr[:-1])
+            return AboveMinus(Kernels(data.indptr, relevance, constants, smooth_average_precision), any_relevant)
         if problem.kind == "RR":
             require_single_good(problem, data)
-        gains, worth = problem.gains(data), problem.worth(int(data.sizes.max()))
+        gains, worth = problem.gains(data), problem.worth(longest)
         reach = int(np.flatnonzero(worth)[-1]) + 1 if worth.any() else 0
         constants = np.concatenate(([self.sigma**-2], worth[:reach]))
         return AboveMinus(Kernels(data.indptr, gains, constants, smooth_product), greatest(gains, worth, data))

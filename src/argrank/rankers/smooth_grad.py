@@ -36,7 +36,7 @@ class SmoothGrad(BaseRanker):
     C : float
         Weight of the risk against the regulariser.
     measure, k, discount, gain, relevant_at, a, b
-        The measure, as in ``orm``.
+        The measure, as in ``orm``; also "map", in SmoothRank's form.
     sigma : float
         Where the annealing starts, in units of the standard deviation of the regression's scores within queries.
     halvings : int
