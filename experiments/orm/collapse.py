@@ -24,7 +24,7 @@ BOUNDS: dict[str, dict[str, Any]] = {
     "tight": {"bound": "tight"},
 }
 DECAYS = {"k+1-i": "linear", "a": "measure", "1/sqrt(i)": "sqrt"}
-VALUES = (1e-2, 1.0, 1e2, 1e4, 1e6)
+VALUES = (1e-2, 1.0, 1e2, 1e4)
 STEPS = np.geomspace(0.001, 100, 60)
 
 

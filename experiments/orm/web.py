@@ -33,8 +33,9 @@ from experiments.orm._common import (
 ORM: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1}
 POWERS = {"1/4": 0.25, "1/3": 1 / 3, "1/2": 0.5, "1": 1.0, "2": 2.0, "3": 3.0}
 DECAYS: dict[str, Any] = {**{f"i^-{name}": d for name, d in POWERS.items()}, "log2": "log2", "loglog": "loglog"}
-VALUES = [0.1, 1.0, 10.0, 100.0]
-LINEAR = [0.001, 0.01, 0.1, 1.0]  # c = k+1-i is up to ten times the others: its best weights are that much smaller
+VALUES = [0.1, 1.0, 10.0]
+SORTED = [1.0, 10.0, 100.0]  # c = a, where fits are quick
+LINEAR = [0.01, 0.1, 1.0]  # c = k+1-i is up to ten times the others: its best weights are that much smaller
 RIVALS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "regression": ("regression", {}, {"ridge": [0.0, 1.0, 10.0, 100.0]}),
     "RankSVM": ("rank-svm", {}, {"C": {"values": [0.05, 0.5, 5.0, 50.0, 500.0], "divide_by": "pairs"}}),
@@ -56,7 +57,7 @@ def set_1() -> None:
     """Train one model for every cut-off."""
     train, valid, test = web_set("orm-web-1")
     values = rivals(train, valid, test)
-    for title, decay, grid in (("ORM, c = k+1-i", "linear", LINEAR), ("ORM, c = a", "measure", VALUES)):
+    for title, decay, grid in (("ORM, c = k+1-i", "linear", LINEAR), ("ORM, c = a", "measure", SORTED)):
         columns = []
         for k in CUTOFFS:
             parameters = {**ORM, "decay": decay, "measure": f"ndcg@{k}"}
@@ -73,7 +74,7 @@ def set_2() -> None:
     values = rivals(train, valid, test)
     best = {}
     for title, decay in {**DECAYS, "a": "measure"}.items():
-        found = choose("orm", {**ORM, "decay": decay}, {"C": VALUES}, train, valid)
+        found = choose("orm", {**ORM, "decay": decay}, {"C": SORTED if decay == "measure" else VALUES}, train, valid)
         values[f"ORM, c = {title}"] = per_query(found.ranker.predict(test), test)
         best[title] = found.value
         print(title, found.params, found.value, np.nanmean(values[f"ORM, c = {title}"], axis=0)[-1], flush=True)
@@ -92,7 +93,7 @@ def choice_of_c() -> None:
             part = train.select(np.sort(rng.permutation(train.n_queries)[:m]))
             found = {}
             for title, decay in DECAYS.items():
-                model = choose("orm", {**ORM, "decay": decay}, {"C": [1.0, 10.0]}, part, valid).ranker
+                model = choose("orm", {**ORM, "decay": decay}, {"C": [0.3, 3.0]}, part, valid).ranker
                 found[title] = ar.evaluate(model.predict(test), test, "ndcg@10").means["ndcg@10"]
             spread = max(found.values()) - min(found.values())
             rows.append({"m": m, "draw": draw, "spread": spread, **found})
