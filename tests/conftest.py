@@ -7,6 +7,10 @@ import warnings
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("argrank", deadline=None)  # no test is timed: machines are busy
+settings.load_profile("argrank")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import argrank as ar
@@ -18,7 +18,6 @@ def make(sizes: list[int]) -> ar.Dataset:
 
 
 @given(st.integers(2, 6), st.integers(0, 30), st.booleans(), st.data())
-@settings(deadline=None)
 def test_queries_never_cross_and_parts_are_even(n_splits: int, more: int, shuffle: bool, data: st.DataObject) -> None:
     n_queries = n_splits + more
     letor = n_splits >= 3 and data.draw(st.booleans())
@@ -34,7 +33,6 @@ def test_queries_never_cross_and_parts_are_even(n_splits: int, more: int, shuffl
 
 
 @given(st.lists(st.sampled_from("abcdefg"), min_size=7, max_size=40), st.booleans())
-@settings(deadline=None)
 def test_rows_in_any_order(qid: list[str], shuffle: bool) -> None:
     qid += list("abcdefg")
     groups = np.array(qid, dtype=object)

@@ -52,7 +52,7 @@ def test_named_columns_and_features(frame: Any) -> None:
 
 @every_library
 @given(st.permutations(range(8)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_any_order_of_rows(frame: Any, order: list[int]) -> None:
     qid = np.array([0, 0, 1, 2, 2, 2, 1, 0])
     X = np.arange(16.0).reshape(8, 2)

@@ -93,7 +93,7 @@ def test_overflow_is_refused(token: str) -> None:
         compiled([token])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.from_regex(r"[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True)))
 def test_any_decimal(tokens: list[str]) -> None:
     assert_python([token for token in tokens if abs(float(token)) != np.inf] + ["1"])

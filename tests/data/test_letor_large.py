@@ -70,7 +70,7 @@ def outcome(text: bytes, options: Options = DEFAULT, **how: Any) -> Any:
     return data.X.shape, data.X.dtype, data.feature_base, [array.tobytes() for array in X], shown
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     texts,
     st.sampled_from(["float64", "float32"]),
@@ -87,7 +87,7 @@ def test_both_readers_agree(text: bytes, dtype: str, how: Any, width: Any, base:
     assert outcome(text, options, small=False, n_jobs=2, chunk=chunk) == outcome(text, options, small=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=80) | st.text("01q id:.#e-\n\0é", max_size=60).map(str.encode), st.integers(1, 20))
 def test_any_bytes_are_read_or_refused(text: bytes, chunk: int) -> None:
     assert outcome(text, small=False, chunk=chunk) == outcome(text, small=True)

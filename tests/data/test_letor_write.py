@@ -32,7 +32,7 @@ ids = st.integers(-5, 5) | st.just(10**17)
 names = st.text(st.characters(codec="utf-8", exclude_characters="#\0", exclude_categories=["Z", "C"]), min_size=1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_what_is_written_reads_back_the_same(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.mktemp("letor") / "data.txt"

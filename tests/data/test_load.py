@@ -66,7 +66,7 @@ def contents(data: ar.Dataset) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", TABLES)
 @given(datasets(text))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_tables_give_back_what_they_were_given(
     tmp_path_factory: pytest.TempPathFactory, kind: str, data: ar.Dataset
 ) -> None:
@@ -76,7 +76,7 @@ def test_tables_give_back_what_they_were_given(
 
 
 @given(datasets(word, letor=True))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_all_formats_in_a_row_lose_nothing(tmp_path_factory: pytest.TempPathFactory, data: ar.Dataset) -> None:
     folder = tmp_path_factory.mktemp("chain")
     wanted = contents(data)

@@ -141,7 +141,7 @@ def test_documents_that_a_run_leaves_out_come_last(data, write):
     assert scores[1] < scores[3]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
 def test_written_scores_come_back_bit_for_bit(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("scores") / "scores.txt"
@@ -156,7 +156,7 @@ def test_a_failed_write_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=200), st.sampled_from(["s.txt", "s.csv", "s.tsv", "s.parquet", "s.arrow", "s.gz"]))
 def test_arbitrary_bytes_are_read_or_refused(tmp_path_factory, content, name):
     data = Dataset(np.eye(2), [1, 0], qid=[1, 1])

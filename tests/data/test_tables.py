@@ -376,7 +376,7 @@ odd = st.sampled_from(
 
 @pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("tsv", "\t")])
 @given(st.lists(st.tuples(odd, odd, odd, odd), min_size=1, max_size=4), st.sampled_from(["\n", "\r\n"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_cells_mean_the_same_with_and_without_quotes(
     tmp_path_factory: pytest.TempPathFactory, kind: str, delimiter: str, rows: list[tuple[str, ...]], end: str
 ) -> None:
@@ -397,7 +397,7 @@ def test_cells_mean_the_same_with_and_without_quotes(
 
 
 @given(st.one_of(st.binary(max_size=80), csv_like), st.sampled_from(TABLES))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_arbitrary_bytes_give_a_result_or_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, kind: str
 ) -> None:
@@ -408,7 +408,7 @@ def test_arbitrary_bytes_give_a_result_or_an_error_of_ours(
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damaged_parquet_and_arrow_files_give_a_result_or_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from argrank.data.dataset import Dataset
@@ -46,7 +46,6 @@ def test_a_run_is_ranked_by_score_and_ties_keep_the_rows_order(data: Dataset, tm
     assert align_run(run, data).tolist() == [0.1, 7, 0.1, 8, 3]
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20), st.data())
 def test_scores_survive_a_run_bit_for_bit(tmp_path_factory: pytest.TempPathFactory, scores: list[float], draw) -> None:
     qid = draw.draw(st.lists(st.sampled_from(["1", "q", "é"]), min_size=len(scores), max_size=len(scores)))
@@ -158,7 +157,6 @@ def complaint(reader: Callable[[Path], object], path: Path) -> str | None:
     return None
 
 
-@settings(deadline=None)
 @given(st.one_of(st.binary(max_size=60), st.text("q1 0d.-\n\tQ\r", max_size=60).map(str.encode)))
 def test_arbitrary_bytes_give_a_result_or_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, content: bytes

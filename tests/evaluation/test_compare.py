@@ -125,7 +125,7 @@ def test_equal_systems_tie_everywhere(data, scores):
     assert result.letters("map") == {"one": "", "two": ""}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1000), st.sampled_from(["t", "wilcoxon", "randomisation"]))
 def test_the_order_of_two_systems_changes_only_signs(seed, test):
     data = judged(25, seed, barren=1)

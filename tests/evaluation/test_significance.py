@@ -117,7 +117,7 @@ def test_equal_differences_are_certain_only_to_t():
 
 
 @pytest.mark.parametrize("test", TESTS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=40))
 def test_exchanging_the_systems_changes_nothing_but_the_sign(test, values):
     column = np.array(values)[:, None]

@@ -8,7 +8,7 @@ from argrank.objectives._sorting import Sorter
 
 
 @given(st.lists(st.integers(1, 70), min_size=1, max_size=12), st.integers(0, 3), st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_query_is_ranked_by_descending_score(sizes, decimals, seed):
     indptr = 100 + np.concatenate(([0], np.cumsum(sizes)))  # a block in the middle of the data
     scores = np.round(1e3 * np.random.default_rng(seed).standard_normal(sum(sizes)), decimals - 3)

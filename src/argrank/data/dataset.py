@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import html
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,9 +14,10 @@ from scipy import sparse
 
 from argrank.data import checks
 from argrank.data.checks import Preferences
+from argrank.data.fields import names_of, per_query, preferences_of, queries_of
 from argrank.data.frames import columns_of, is_frame
-from argrank.data.grouping import Grouping, group_by_id, group_by_size, id_array, offsets
-from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.data.grouping import id_array, offsets
+from argrank.errors import InputError, OptionError
 
 BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
 BY_QUERY = ("query_ids", "query_weight", "query_texts")
@@ -116,7 +116,7 @@ class Dataset:
             raise InputError(f"X: expected at least one row, got an array of shape {X.shape} (0 sample(s))")
         if X.shape[1] == 0:
             raise InputError(f"X: got 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
-        queries = _group(given["qid"], group, n_rows)
+        queries = queries_of(given["qid"], group, n_rows)
         fields: dict[str, Any] = {
             "indptr": queries.indptr,
             "query_ids": queries.query_ids,
@@ -132,11 +132,11 @@ class Dataset:
             for name in ("y", *(name for name in BY_ROW if fields[name] is not None)):
                 fields[name] = fields[name][queries.rows]
         n_queries = len(queries.query_ids)
-        weight = _per_query(given["query_weight"], queries, "query_weight")
+        weight = per_query(given["query_weight"], queries, "query_weight")
         fields["query_weight"] = _optional(checks.weights, weight, n_queries, "query_weight", "query")
-        fields["query_texts"] = _per_query(given["query_texts"], queries, "query_texts")
-        fields["feature_names"] = _names(given["feature_names"], X.shape[1])
-        fields["preferences"] = _preferences(preferences, queries)
+        fields["query_texts"] = per_query(given["query_texts"], queries, "query_texts")
+        fields["feature_names"] = names_of(given["feature_names"], X.shape[1])
+        fields["preferences"] = preferences_of(preferences, queries)
         if feature_base not in (0, 1):
             raise OptionError(f"feature_base: expected 0 or 1, got {feature_base!r}")
         self._freeze(X=X, feature_base=feature_base, **fields)
@@ -300,42 +300,9 @@ class Dataset:
     @staticmethod
     def concatenate(parts: Sequence[Dataset]) -> Dataset:
         """Join Datasets of different queries and the same features, in order."""
-        if not parts:
-            raise InputError("concatenate: expected at least one Dataset, got none")
-        first = parts[0]
-        for part in parts[1:]:
-            if part.n_features != first.n_features or part.feature_names != first.feature_names:
-                raise InputError(
-                    f"concatenate: expected the same {first.n_features} features in every part, got {part.n_features}"
-                    f"{'' if part.n_features != first.n_features else ' with other names'}"
-                )
-        ids = _join([part.query_ids for part in parts])
-        seen: set[Any] = set()
-        for value in ids.tolist():
-            if value in seen:
-                raise InputError(f"concatenate: expected different queries in every part, got qid {value!r} twice")
-            seen.add(value)
-        fields: dict[str, Any] = {}
-        for name in ("y", *BY_ROW, *BY_QUERY):
-            columns = [getattr(part, name) for part in parts]
-            if any(column is None for column in columns) and not all(column is None for column in columns):
-                raise InputError(f"concatenate: expected {name} in every part or in none")
-            fields[name] = None if columns[0] is None else _join(columns)
-        stack = sparse.vstack if any(part.is_sparse for part in parts) else np.concatenate
-        fields["X"] = stack([part.X for part in parts])
-        if sparse.issparse(fields["X"]):
-            fields["X"] = fields["X"].tocsr()
-        fields["indptr"] = offsets(np.concatenate([part.sizes for part in parts]))
-        starts = offsets(np.array([part.n_documents for part in parts]))
-        held = [(p.preferences, start) for p, start in zip(parts, starts, strict=False) if p.preferences is not None]
-        fields["preferences"] = None
-        if held:
-            fields["preferences"] = Preferences(
-                np.concatenate([pairs.better + start for pairs, start in held]),
-                np.concatenate([pairs.worse + start for pairs, start in held]),
-                np.concatenate([pairs.weight for pairs, _ in held]),
-            )
-        return Dataset._assemble(feature_names=first.feature_names, feature_base=first.feature_base, **fields)
+        from argrank.data.joining import join
+
+        return Dataset._assemble(**join(parts))
 
     def with_features(self, X: Any) -> Dataset:
         """Return the same queries, documents and labels with other features, given in stored row order."""
@@ -391,73 +358,9 @@ def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _group(qid: Any, group: Any, n_rows: int) -> Grouping:
-    if qid is not None and group is not None:
-        raise InputError("expected qid or group, got both")
-    if qid is not None:
-        return group_by_id(qid, n_rows)
-    if group is not None:
-        return group_by_size(group, n_rows)
-    if n_rows > 1:
-        warnings.warn("no qid and no group given: all rows are taken as one query", ArgrankWarning, stacklevel=3)
-    return Grouping(np.zeros(1, np.int64), np.array([0, n_rows]), None)
-
-
 def _optional(check: Any, values: Any, *arguments: Any) -> Any:
     return None if values is None else check(values, *arguments)
 
 
-def _per_query(values: Any, queries: Grouping, what: str) -> Any:
-    """Take one value per query, or one per row that is constant within each query."""
-    if values is None:
-        return None
-    n_queries, n_rows = len(queries.query_ids), int(queries.indptr[-1])
-    if len(values) == n_queries:
-        return id_array(values, n_queries, what)
-    if len(values) != n_rows:
-        raise InputError(f"{what}: expected one value for each of {n_queries} queries, got {len(values)}")
-    by_row = id_array(values, n_rows, what)
-    if queries.rows is not None:
-        by_row = by_row[queries.rows]
-    heads = by_row[queries.indptr[:-1]]
-    differs = by_row != np.repeat(heads, np.diff(queries.indptr))
-    if differs.any():
-        query = int(np.searchsorted(queries.indptr, np.argmax(differs), side="right") - 1)
-        name = queries.query_ids.tolist()[query]
-        raise InputError(f"{what}: expected one value in a query, got several in query {name!r}")
-    return heads
-
-
-def _names(names: Any, n_features: int) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    texts = tuple(str(name) for name in names)
-    if len(texts) != n_features:
-        raise InputError(f"feature_names: expected {n_features} names, got {len(texts)}")
-    if len(set(texts)) != n_features:
-        twice = next(name for name in texts if texts.count(name) > 1)
-        raise InputError(f"feature_names: expected different names, got {twice!r} twice")
-    return texts
-
-
-def _preferences(pairs: Any, queries: Grouping) -> Preferences | None:
-    if pairs is None:
-        return None
-    if queries.rows is None:
-        return checks.preferences(pairs, queries.indptr)
-    pairs = np.array(pairs, dtype=np.float64)
-    stored = np.empty(len(queries.rows), np.int64)
-    stored[queries.rows] = np.arange(len(queries.rows))
-    if pairs.ndim == 2 and pairs.shape[1] >= 2 and (pairs[:, :2] >= 0).all() and (pairs[:, :2] < len(stored)).all():
-        pairs[:, :2] = stored[pairs[:, :2].astype(np.int64)]
-    return checks.preferences(pairs, queries.indptr)
-
-
 def _part(values: Any, where: Any) -> Any:
     return None if values is None else values[where]
-
-
-def _join(columns: list[NDArray[Any]]) -> NDArray[Any]:
-    if len({column.dtype.kind for column in columns}) > 1:  # 7 and "7" stay different ids
-        columns = [column.astype(object) for column in columns]
-    return np.concatenate(columns)

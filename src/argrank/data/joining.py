@@ -1,0 +1,61 @@
+"""Several Datasets become one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank.data.checks import Preferences
+from argrank.data.dataset import BY_QUERY, BY_ROW, Dataset
+from argrank.data.grouping import offsets
+from argrank.errors import InputError
+
+
+def join(parts: Sequence[Dataset]) -> dict[str, Any]:
+    """Return the fields of Datasets of different queries and the same features, joined in order."""
+    if not parts:
+        raise InputError("concatenate: expected at least one Dataset, got none")
+    first = parts[0]
+    for part in parts[1:]:
+        if part.n_features != first.n_features or part.feature_names != first.feature_names:
+            raise InputError(
+                f"concatenate: expected the same {first.n_features} features in every part, got {part.n_features}"
+                f"{'' if part.n_features != first.n_features else ' with other names'}"
+            )
+    ids = _columns([part.query_ids for part in parts])
+    seen: set[Any] = set()
+    for value in ids.tolist():
+        if value in seen:
+            raise InputError(f"concatenate: expected different queries in every part, got qid {value!r} twice")
+        seen.add(value)
+    fields: dict[str, Any] = {}
+    for name in ("y", *BY_ROW, *BY_QUERY):
+        columns = [getattr(part, name) for part in parts]
+        if any(column is None for column in columns) and not all(column is None for column in columns):
+            raise InputError(f"concatenate: expected {name} in every part or in none")
+        fields[name] = None if columns[0] is None else _columns(columns)
+    stack = sparse.vstack if any(part.is_sparse for part in parts) else np.concatenate
+    fields["X"] = stack([part.X for part in parts])
+    if sparse.issparse(fields["X"]):
+        fields["X"] = fields["X"].tocsr()
+    fields["indptr"] = offsets(np.concatenate([part.sizes for part in parts]))
+    starts = offsets(np.array([part.n_documents for part in parts]))
+    held = [(p.preferences, start) for p, start in zip(parts, starts, strict=False) if p.preferences is not None]
+    fields["preferences"] = None
+    if held:
+        fields["preferences"] = Preferences(
+            np.concatenate([pairs.better + start for pairs, start in held]),
+            np.concatenate([pairs.worse + start for pairs, start in held]),
+            np.concatenate([pairs.weight for pairs, _ in held]),
+        )
+    return fields | {"feature_names": first.feature_names, "feature_base": first.feature_base}
+
+
+def _columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    if len({column.dtype.kind for column in columns}) > 1:  # 7 and "7" stay different ids
+        columns = [column.astype(object) for column in columns]
+    return np.concatenate(columns)
