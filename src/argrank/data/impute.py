@@ -15,7 +15,7 @@ from argrank.data.query_statistics import Floats, blocks
 from argrank.data.summary import feature_label
 from argrank.errors import InputError, OptionError, shown, unknown_name
 
-FILLINGS = ("mean", "query-mean", "query-min", "zero")
+FILLINGS = ("mean", "query-max", "query-mean", "query-min", "zero")
 
 
 def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int | str] | None = None) -> Dataset:
@@ -24,9 +24,10 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     Parameters
     ----------
     data : Dataset
-    with_ : "zero", "mean", "query-mean", "query-min" or a number
-        What takes the place of NaN: the feature's mean over all data, or its mean or minimum within the query. A
-        feature that is missing in a whole query takes the mean over all data, one that is missing everywhere 0.
+    with_ : "zero", "mean", "query-mean", "query-min", "query-max" or a number
+        What takes the place of NaN: the feature's mean over all data, or its mean, minimum or maximum within the query
+        (the maximum suits ranks: what a system did not return stands below all it did). A feature that is missing in
+        a whole query takes the mean over all data, one that is missing everywhere 0.
     features : sequence of column numbers or feature names, optional
         Fill only these; by default all.
 
@@ -112,7 +113,7 @@ def _fill_by_query(data: Dataset, values: Any, wanted: Any, with_: str, overall:
         holes = wanted[block.place]
         if not holes.any():
             continue
-        statistic = block.mean() if with_ == "query-mean" else block.minimum()
+        statistic = {"query-mean": block.mean, "query-min": block.minimum, "query-max": block.maximum}[with_]()
         statistic = np.where(block.known() > 0, statistic, overall[block.features])
         part = values[block.place]
         part[holes] = block.spread(statistic)[holes]

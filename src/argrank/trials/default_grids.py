@@ -6,8 +6,8 @@ from typing import Any
 
 from argrank.rankers import RANKERS, make_ranker
 
-#: For learners whose loss is a sum over all pairs.
-SUM_C_VALUES = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
+#: For LogRank's: a sum over all pairs, or over a sample of rankings, which is far smaller and wants a greater C.
+SUM_C_VALUES = {"values": [1.0, 30.0, 1e3, 3e4, 1e6], "divide_by": "pairs"}
 
 #: For learners of trees with one weight for all of them.
 TREES: dict[str, Any] = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}

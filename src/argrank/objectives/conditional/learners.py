@@ -79,7 +79,7 @@ class Conditional(Objective):
     relevant_at: float = 1.0
     scale: str | None = None
     n_samples: int = 100
-    restarts: Any = -1.0
+    restarts: Any = -30.0
     importance: bool = False
     random_state: int = 0
 

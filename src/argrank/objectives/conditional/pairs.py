@@ -89,31 +89,48 @@ def log_mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradie
     ``constants`` = scaled, direction, times, offset. Direction +1 and times -1: minus the log of the expected AUC;
     direction -1: the log of the expected AUC loss. All sigmoids are taken relative to the greatest, or to 1.
     """
-    n, pairs, best = len(scores), 0, -np.inf
+    n, pairs, best, end = len(scores), 0, -np.inf, len(scores)
     direction = constants[1]
-    for i in range(n):
-        gradient[i] = 0.0
-        for j in range(n):
-            if gains[i] > gains[j]:
-                pairs += 1
-                best = max(best, direction * (scores[i] - scores[j]))
+    rows = np.argsort(-gains, kind="mergesort")
+    after = np.empty(n, np.int64)  # first place of a lower level
+    lead, lead_below = -np.inf, -np.inf  # greatest -direction * score from a place on, and of lower levels
+    for place in range(n - 1, -1, -1):
+        if place + 1 < n and gains[rows[place]] != gains[rows[place + 1]]:
+            end, lead_below = place + 1, lead
+        after[place] = end
+        pairs += n - end
+        best = max(best, direction * scores[rows[place]] + lead_below)
+        lead = max(lead, -direction * scores[rows[place]])
+        gradient[place] = 0.0
     if pairs == 0:
         return 0.0
     factor = 2.0 / pairs if constants[0] > 0 else 2.0
-    top = min(factor * best, 0.0)
+    middle, near = scores.mean(), factor * np.ptp(scores) < 300.0
+    top = 0.0 if near else min(factor * best, 0.0)
     lowest = np.exp(top)
+    better, worse, u = np.empty(n), np.empty(n), np.zeros(n)
+    for place in range(n):
+        centred = factor * direction * (scores[rows[place]] - middle)
+        better[place] = np.exp(-centred) if near else centred
+        worse[place] = np.exp(centred) if near else centred
     total = 0.0
     for i in range(n):
-        for j in range(n):
-            if gains[i] > gains[j]:
-                d = factor * direction * (scores[i] - scores[j])
+        slope_sum = 0.0
+        for j in range(after[i], n):
+            if near:
+                e = better[i] * worse[j]
+                term = 1.0 / (1.0 + e)
+                slope = term * term * e
+            else:
+                d = better[i] - worse[j]
                 term = 1.0 / (lowest + np.exp(min(top - d, 700.0)))
-                total += term
                 slope = term / (1.0 + np.exp(min(d, 700.0)))
-                gradient[i] += slope
-                gradient[j] -= slope
-    for i in range(n):
-        gradient[i] *= constants[2] * factor * direction / total
+            total += term
+            slope_sum += slope
+            u[j] -= slope
+        u[i] += slope_sum
+    for place in range(n):
+        gradient[rows[place]] = u[place] * constants[2] * factor * direction / total
     return float(constants[2] * (np.log(total) + top - np.log(pairs)) + constants[3])
 
 
@@ -123,27 +140,32 @@ def mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
 
     ``constants`` = scaled, rho, 1 to add the sum of softplus(-d).
     """
-    n, pairs = len(scores), 0
-    for i in range(n):
-        gradient[i] = 0.0
-        for j in range(n):
-            pairs += gains[i] > gains[j]
+    n, pairs, end = len(scores), 0, len(scores)
+    rows = np.argsort(-gains, kind="mergesort")
+    after = np.empty(n, np.int64)  # first place of a lower level
+    for place in range(n - 1, -1, -1):
+        if place + 1 < n and gains[rows[place]] != gains[rows[place + 1]]:
+            end = place + 1
+        after[place] = end
+        pairs += n - end
+        gradient[place] = 0.0
     if pairs == 0:
         return 0.0
     factor = 2.0 / pairs if constants[0] > 0 else 2.0
     share, with_sum = constants[1] / pairs, constants[2]
     total = 0.0
     for i in range(n):
-        for j in range(n):
-            if gains[i] > gains[j]:
-                d = factor * (scores[i] - scores[j])
-                small = np.exp(-abs(d))
-                wrong = (small if d > 0 else 1.0) / (1.0 + small)
-                right = (1.0 if d > 0 else small) / (1.0 + small)
-                total += share * wrong
-                if with_sum > 0.0:
-                    total += max(-d, 0.0) + np.log1p(small)
-                slope = factor * wrong * (share * right + with_sum)
-                gradient[i] -= slope
-                gradient[j] += slope
+        one = rows[i]
+        for j in range(after[i], n):
+            other = rows[j]
+            d = factor * (scores[one] - scores[other])
+            small = np.exp(-abs(d))
+            wrong = (small if d > 0 else 1.0) / (1.0 + small)
+            right = (1.0 if d > 0 else small) / (1.0 + small)
+            total += share * wrong
+            if with_sum > 0.0:
+                total += max(-d, 0.0) + np.log1p(small)
+            slope = factor * wrong * (share * right + with_sum)
+            gradient[one] -= slope
+            gradient[other] += slope
     return total

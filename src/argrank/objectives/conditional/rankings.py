@@ -44,7 +44,7 @@ class Sampling:
     """
 
     n_samples: int = 100
-    restarts: Any = -1.0
+    restarts: Any = -30.0
     importance: bool = False
     random_state: int = 0
 
