@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import warnings
 from pathlib import Path
@@ -27,6 +28,15 @@ Floats = NDArray[np.float64]
 fit = shared.fit
 write_csv = functools.partial(shared.write_csv, folder=HERE)
 save_figure = functools.partial(shared.save_figure, folder=HERE)
+
+
+def read_csv(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a file of this folder; none where there is no such file."""
+    path = HERE / name
+    if not path.exists():
+        return []
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def folds_of(collection: str) -> list[Fold]:
