@@ -62,7 +62,7 @@ PUBLISHED = {
 }
 
 #: The learners against which the others are tested.
-OURS = ("tight, c = a", "tight near w0, c = a")
+OURS = ("tight, c = a", "tight near w0, c = a", "tight near ridge, c = a")
 
 
 def measure(data: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -112,7 +112,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
     shown = {
         "regression": ("C7", ":"), "RankSVM": ("C0", "-"), "RankSVM, published": ("C0", "--"),
         "RankBoost, published": ("C1", "--"), "SmoothGrad": ("C2", "-"), "tight, c = a": ("C3", "-"),
-        "tight near w0, c = a": ("C3", "--"), "tie-broken, c = a": ("C4", "-"), "convex, c = a": ("C5", "-"),
+        "tight near ridge, c = a": ("C3", "--"), "tie-broken, c = a": ("C4", "-"), "convex, c = a": ("C5", "-"),
     }  # fmt: skip
     figure = Figure(figsize=(15, 4.5), layout="constrained")
     panels = figure.subplots(1, len(CONVENTIONS))
