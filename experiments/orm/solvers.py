@@ -57,7 +57,6 @@ def reached(minimise: Any, data: ar.Dataset, objective: Any, C: float, optimum: 
 
 def linear(solver: str) -> Any:
     """Return a function that trains with a solver on the features as they are."""
-
     tol = -1.0 if solver == "online" else 1e-7  # online, an epoch without a gain is no reason to stop
 
     def minimise(data: ar.Dataset, objective: Any, C: float, watch: Any) -> None:
