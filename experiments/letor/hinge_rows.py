@@ -1,4 +1,4 @@
-"""RankSVM with the plain hinge on OHSUMED (LETOR 3.0) at every C: which of them could be the published row?
+"""RankSVM with the plain hinge on OHSUMED (LETOR 3.0) at every C, beside the published row.
 
     ARGRANK_DATA=/folder/with/OHSUMED-LETOR3 python -m experiments.letor.hinge_rows
 

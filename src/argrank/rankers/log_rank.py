@@ -49,8 +49,8 @@ class MeasureRanker(SmoothRanker):
         Rankings drawn for a query.
     restarts : "best", "worst", "mixed" or a number
         Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings of diverse
-        loss drawn with probability proportional to exp(number * loss). Walks from the best ranking alone, which -30 amounts
-        to, did best on validation data: rankings far from it are a hundred terms out of too many to count.
+        loss drawn with probability proportional to exp(number * loss). Walks from the best ranking alone, as with -30,
+        did best on validation data: rankings far from it are a hundred terms out of too many to count.
     importance : bool
         Weigh the sampled rankings so that sums estimate those over all y.
     """

@@ -11,14 +11,34 @@ from typing import Any
 import numpy as np
 
 from argrank.data.dataset import Dataset
-from argrank.errors import MissingExtraError, OptionError, unknown_name
+from argrank.errors import OptionError, unknown_name
 from argrank.evaluation.comparison import Comparison
 from argrank.measures.conventions import Convention
 from argrank.report import figures
+from argrank.report._axes import axes_or_new
+from argrank.report.sampler_plots import (
+    objective_dynamics,
+    resampling,
+    sampling_accuracy,
+    scores_against_losses,
+    smear,
+)
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path
 
-__all__ = ["differences", "histogram", "measure_curves", "path", "trace", "weights"]
+__all__ = [
+    "differences",
+    "histogram",
+    "measure_curves",
+    "objective_dynamics",
+    "path",
+    "resampling",
+    "sampling_accuracy",
+    "scores_against_losses",
+    "smear",
+    "trace",
+    "weights",
+]
 
 HISTOGRAMS = {
     "labels": (figures.label_counts, "label", "documents"),
@@ -36,7 +56,7 @@ def measure_curves(
     axes: Any = None,
 ) -> Any:
     """Draw the mean of a measure against its cut-off, one line for each system."""
-    axes = _axes(axes)
+    axes = axes_or_new(axes)
     for name, values in figures.measure_curves(scores, data, measure, cutoffs, convention).items():
         axes.plot(list(cutoffs), values, marker="o", markersize=4, label=name)
     axes.set(xlabel="k", ylabel=f"mean {measure}@k")
@@ -46,7 +66,7 @@ def measure_curves(
 
 def differences(comparison: Comparison, measure: str, a: str, b: str, *, axes: Any = None) -> Any:
     """Draw one bar for every query, system a minus system b, the largest first."""
-    axes = _axes(axes)
+    axes = axes_or_new(axes)
     _, values = figures.sorted_differences(comparison, measure, a, b)
     axes.bar(np.arange(len(values)), values, width=1.0, color=np.where(values >= 0, "C0", "C1").tolist())
     axes.axhline(0, color="black", linewidth=0.8)
@@ -56,7 +76,7 @@ def differences(comparison: Comparison, measure: str, a: str, b: str, *, axes: A
 
 def trace(fitted: Any, column: str = "objective", *, axes: Any = None) -> Any:
     """Draw a column of the trace of a fitted ranker, or of several in a dict, against the iteration."""
-    axes = _axes(axes)
+    axes = axes_or_new(axes)
     rankers = fitted if isinstance(fitted, Mapping) else {type(fitted).__name__: fitted}
     for name, ranker in rankers.items():
         recorded = ranker.trace_
@@ -88,7 +108,7 @@ def path(found: Path, what: str = "value", *, axes: Any = None) -> Any:
     label, values = columns[what]
     if np.isnan(values).all():
         raise OptionError(f"path: this path has no {label}")
-    axes = _axes(axes)
+    axes = axes_or_new(axes)
     axes.plot(found.C, values, marker="o", markersize=4)
     axes.set_xscale("log")
     axes.set(xlabel="C", ylabel=label)
@@ -104,7 +124,7 @@ def weights(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, a
     if names is None:
         known = intervals.names if intervals is not None else getattr(fitted, "feature_names_in_", None)
         names = [str(i) for i in range(len(values))] if known is None else list(known)
-    axes = _axes(axes)
+    axes = axes_or_new(axes)
     shown = np.argsort(-np.abs(values), kind="stable")[:top][::-1]  # the largest on top
     spans = None
     if intervals is not None:
@@ -121,19 +141,9 @@ def histogram(data: Dataset, what: str = "labels", *, axes: Any = None) -> Any:
         raise unknown_name("histogram", what, HISTOGRAMS)
     count, x_label, y_label = HISTOGRAMS[what]
     names, counts = count(data)
-    axes = _axes(axes)
+    axes = axes_or_new(axes)
     axes.bar(np.arange(len(names)), counts)
     every = -(-len(names) // 10)
     axes.set_xticks(np.arange(len(names))[::every], names[::every])
     axes.set(xlabel=x_label, ylabel=y_label)
     return axes
-
-
-def _axes(given: Any) -> Any:
-    if given is not None:
-        return given
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "drawing") from error
-    return plt.subplots(layout="constrained")[1]

@@ -1,7 +1,8 @@
 """LogRank's questions about its sampler (section 5.3), answered as data: one dict a row.
 
 How accuracy grows with the sample, what the restarts do, which losses a walk meets, how the sampled objective moves
-beside the exact one, and how soon ``w · phi`` outgrows the loss.
+beside the exact one, and how soon ``w · phi`` outgrows the loss. ``ar.plot`` draws the
+rows; ``resampling.py`` has what redrawing does to an optimiser.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from argrank.rankers import make_ranker
 from argrank.solvers import quasi_newton
 
 Rows = list[dict[str, Any]]
+Floats = NDArray[np.float64]
 SHOWN = 10  # queries, and rankings of each, in the comparison of w · phi with the loss
 
 
@@ -96,7 +98,7 @@ def objective_dynamics(data: Dataset, *, C: float = 1.0, max_iter: int = 50, **p
     zero = np.zeros(data.n_features)
     rows: Rows = []
 
-    def note(w: NDArray[np.float64], facts: Mapping[str, float]) -> None:
+    def note(w: Floats, facts: Mapping[str, float]) -> None:
         value = data.n_queries * exact.value_and_gradient(w)[0] + float(w @ w) / C
         rows.append({"iteration": len(rows), "sampled": facts["objective"], "exact": value})
 
@@ -119,7 +121,7 @@ def scores_against_losses(
     risk = LocalRisk(data, objective)
     path = [np.zeros(data.n_features)]
 
-    def note(w: NDArray[np.float64], _: Mapping[str, float]) -> bool:
+    def note(w: Floats, _: Mapping[str, float]) -> bool:
         path.append(w.copy())
         return len(path) > n_iter
 

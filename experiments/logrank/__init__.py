@@ -1,0 +1,1 @@
+"""The experiments of the LogRank paper; see README.md."""
