@@ -1,0 +1,126 @@
+"""The dual of all queries at once: the planes that they know are weighed together.
+
+    maximise  offsets · a - C |gradients' a|² / 2   over  a >= 0, the weights of each query adding up to its share
+
+Going query by query creeps where the queries pull at the same few features and C is large: each undoes what the last
+one did. This is an interior-point method (Mehrotra's predictor and corrector) on the whole problem. A step costs a
+Cholesky factor of features x features and products with the planes, but no pass over the data. Whatever it returns is
+feasible, so its value is a true lower bound of the primal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._blas import single_threaded_blas
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_FEATURES = 500  # with more of them the systems cost more than they save, and solvers go query by query
+MOST_STEPS = 40
+BACK_OFF = 0.995  # share of the way to where the first weight or slack would be 0
+UNUSED = 1e-9  # a weight below this part of its query's share is nothing but distance from the border
+
+
+class Planes(Protocol):
+    """One query's planes, gradient · w + offset, and their weights, which add up to its share."""
+
+    gradients: Floats
+    offsets: Floats
+    weights: Floats
+
+
+def reweigh(queries: Sequence[Planes], C: float, tolerance: float) -> None:
+    """Set the weights of all queries to ones whose dual value is at most ``tolerance`` below the greatest.
+
+    Weights that are better than what the steps find are left as they are.
+    """
+    queries = [planes for planes in queries if planes.weights.any()]
+    if not queries:
+        return
+    gradients = np.concatenate([planes.gradients for planes in queries])
+    offsets = np.concatenate([planes.offsets for planes in queries])
+    before = np.concatenate([planes.weights for planes in queries])
+    starts = np.cumsum([0, *(len(planes.offsets) for planes in queries)])
+    with single_threaded_blas():
+        after = solve(gradients, offsets, starts, np.add.reduceat(before, starts[:-1]), C, tolerance)
+        if _dual(gradients, offsets, C, after) <= _dual(gradients, offsets, C, before):
+            return
+    for planes, begin, end in zip(queries, starts[:-1], starts[1:], strict=True):
+        planes.weights = after[begin:end].copy()
+
+
+def _dual(gradients: Floats, offsets: Floats, C: float, a: Floats) -> float:
+    pull = a @ gradients
+    return float(a @ offsets - 0.5 * C * (pull @ pull))
+
+
+def solve(gradients: Floats, offsets: Floats, starts: Integers, shares: Floats, C: float, tolerance: float) -> Floats:
+    """Return feasible weights; the planes of query q are those from ``starts[q]`` to before ``starts[q + 1]``."""
+    first, query = starts[:-1], np.repeat(np.arange(len(shares)), np.diff(starts))
+    a = (shares / np.diff(starts))[query]
+    w = -C * (a @ gradients)
+    heights = gradients @ w + offsets
+    highest = np.maximum.reduceat(heights, first)
+    slack = highest + (tolerance + float(shares @ highest - a @ heights)) / shares.sum()
+    z = slack[query] - heights
+    for _ in range(MOST_STEPS):
+        if float(a @ z) <= 0.1 * tolerance:
+            break
+        try:
+            newton = _Newton(gradients, first, query, C, w, a, z)
+        except np.linalg.LinAlgError:  # rounding, very near the optimum
+            break
+        _, _, dz, da = newton.direction(np.zeros(len(a)))
+        mean = float(a @ z) / len(a)
+        after = float((a + _room(a, da) * da) @ (z + _room(z, dz) * dz)) / len(a)
+        dw, dslack, dz, da = newton.direction(mean * (after / mean) ** 3 - da * dz)
+        step, dual_step = BACK_OFF * _room(z, dz), BACK_OFF * _room(a, da)
+        w, slack = w + step * dw, slack + step * dslack
+        z = slack[query] - gradients @ w - offsets
+        if not (z > 0).all():  # rounding has the last word
+            break
+        a = a + dual_step * da
+    a = np.where(a > UNUSED * shares[query], a, 0.0)
+    a *= (shares / np.add.reduceat(a, first))[query]
+    return a
+
+
+class _Newton:
+    """Newton's system at a point: weights a, distances z of the planes below their query's slack, and w.
+
+    The changes of a, z and slack are eliminated, which leaves a positive definite system in w.
+    """
+
+    def __init__(
+        self, gradients: Floats, first: Integers, query: Integers, C: float, w: Floats, a: Floats, z: Floats
+    ) -> None:
+        self.gradients, self.first, self.query, self.a, self.z = gradients, first, query, a, z
+        self.curve = a / z
+        curved = self.curve[:, None] * gradients
+        self.sums = np.add.reduceat(self.curve, first)
+        self.pulls = np.add.reduceat(curved, first, axis=0)
+        self.lag = -w / C - a @ gradients
+        system = np.eye(len(w)) / C + gradients.T @ curved - self.pulls.T @ (self.pulls / self.sums[:, None])
+        self.inverse = np.linalg.inv(np.linalg.cholesky(system))
+
+    def direction(self, products: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the changes of w, slack, z and a that would make a * z the given products."""
+        change = products / self.z - self.a
+        excess = np.add.reduceat(change, self.first)
+        right = self.lag - change @ self.gradients + (excess / self.sums) @ self.pulls
+        dw = self.inverse.T @ (self.inverse @ right)
+        dslack = (excess + self.pulls @ dw) / self.sums
+        dz = dslack[self.query] - self.gradients @ dw
+        return dw, dslack, dz, change - self.curve * dz
+
+
+def _room(values: Floats, change: Floats) -> float:
+    """Return how far a step may go, at most 1, before a value reaches 0."""
+    falls = change < 0
+    return min(1.0, float((-values[falls] / change[falls]).min(initial=1.0)))
