@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.errors import ArgrankWarning, unknown_name
+from argrank.errors import ArgrankWarning, OptionError, unknown_name
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives import objective
 from argrank.objectives._base import Objective
 from argrank.rankers._base import BaseRanker, Outcome
+from argrank.rankers._penalty import regulariser_for
 from argrank.rankers._trace import Watcher
 from argrank.solvers import bundle, convex_steps, cutting_plane, frank_wolfe, least_squares
 from argrank.solvers._result import Result
+from argrank.solvers.regularisers import Regulariser, Squared
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +51,11 @@ class StructuredRanker(BaseRanker):
         The tight bound lies closer to the measure and is not convex; found by successive convex approximation.
     solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
         For the convex bound; all reach the same optimum.
+    penalty : "l2" or "l1"
+        "l1" puts ``|w|₁ / C`` in the place of the squares, which sets the weights of needless features to 0.
+    signs : vector of -1, 0 and 1, or mapping from feature names, optional
+        1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free. Both need
+        the bundle method, whose gap stays a proof.
     tol : float
         Stop when the duality gap is this share of the objective.
     max_iter : int
@@ -67,12 +74,14 @@ class StructuredRanker(BaseRanker):
     reported: ClassVar[str] = "ndcg@10"  # by learners that have no ``measure``, or one that is a mere loss
     #: parameters that are the solver's or the ranker's own; the objective takes all others under the same name
     not_of_the_objective: ClassVar[frozenset[str]] = frozenset(
-        {"C", "solver", "tol", "max_iter", "normalise", "n_jobs", "random_state", "verbose"}
+        {"C", "max_iter", "n_jobs", "normalise", "penalty", "random_state", "signs", "solver", "tol", "verbose"}
     )
 
     C: float = 1.0
     bound: str = "convex"
     solver: str = "auto"
+    penalty: str = "l2"
+    signs: Any = None
     tol: float = 1e-3
     max_iter: int = 1000
     normalise: str | None = None
@@ -94,46 +103,70 @@ class StructuredRanker(BaseRanker):
         return replace(cast(Any, measure), k=k) if cuts else measure
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        asked = cast(Any, self._objective())
+        asked, regulariser = cast(Any, self._objective()), regulariser_for(self.penalty, self.signs, data)
         convex = LocalRisk(data, asked.convex_part(), self.n_jobs)
         at_zero = np.zeros(data.n_documents)
         self.objective_at_zero_ = convex.at_scores(at_zero)[0]
         if self.bound == "convex":
-            result = self._solve(convex, start, watcher)
+            result = self._solve(convex, start, watcher, regulariser)
         else:
             subtracted = LocalRisk(data, asked.subtracted_part(), self.n_jobs)
             self.objective_at_zero_ -= subtracted.at_scores(at_zero)[0]
-            first = self._start(data, convex, subtracted, start)
-            result = convex_steps.minimise(convex, subtracted, self.C, self.tol, self.max_iter, first, watcher)
+            first = self._start(data, convex, subtracted, start, regulariser)
+            result = convex_steps.minimise(
+                convex, subtracted, self.C, self.tol, self.max_iter, first, watcher, regulariser
+            )
         self._warn_of_collapse(result.objective)
         return Outcome.of(result)
 
-    def _solve(self, risk: LocalRisk, start: Floats | None, watcher: Watcher | None) -> Result:
+    def _solve(
+        self, risk: LocalRisk, start: Floats | None, watcher: Watcher | None, regulariser: Regulariser
+    ) -> Result:
         # benchmarks/solvers.py, few or many lists, C = 0.01 … 10,000, gap 1e-2 … 1e-6: the bundle method is up to 60
         # times faster than the others; on a few long lists they lead by hundredths of a second, at 1e-6 by a third
         name = "bundle" if self.solver == "auto" else self.solver
         if name not in SOLVERS:
             raise unknown_name("solver", self.solver, {*SOLVERS, "auto"})
-        seed = {} if name == "bundle" else {"random_state": self.random_state}
-        return SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **seed)
+        self._check_penalty(name, regulariser)
+        own = {"regulariser": regulariser} if name == "bundle" else {"random_state": self.random_state}
+        return SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **own)
 
-    def _start(self, data: Dataset, convex: LocalRisk, subtracted: LocalRisk, given: Floats | None) -> Floats:
+    def _check_penalty(self, solver: str, regulariser: Regulariser, *others: str) -> None:
+        """Refuse what only some solvers can do: the bundle method everything, ``others`` signs with squares."""
+        plain = isinstance(regulariser, Squared)
+        if solver == "bundle" or (plain and (regulariser.is_free or solver in others)):
+            return
+        asked = "signs" if plain else "penalty='l1'"
+        able = " or ".join(map(repr, ("bundle", *others) if plain else ("bundle",)))
+        raise OptionError(f"{asked}: expected solver={able}, got {solver!r}, which cannot do it")
+
+    def _start(
+        self,
+        data: Dataset,
+        convex: LocalRisk,
+        subtracted: LocalRisk,
+        given: Floats | None,
+        regulariser: Regulariser,
+    ) -> Floats:
         """Return where the tight bound starts: the best, by its own objective, of a few cheap models.
 
         They are the convex bound's solution and least squares on the labels, at several lengths: the convex bound
         may have collapsed, and the length of a least-squares solution means nothing.
         """
-        candidates = [least_squares.solve(data.X, data.y, n_jobs=self.n_jobs).w, self._solve(convex, None, None).w]
-        candidates += [] if given is None else [given]
+        candidates = [
+            regulariser.project(least_squares.solve(data.X, data.y, n_jobs=self.n_jobs).w),
+            self._solve(convex, None, None, regulariser).w,
+        ]
+        candidates += [] if given is None else [regulariser.project(given)]
 
-        def tight(scores: Floats, square: float) -> float:
-            return convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + square / (2 * self.C)
+        def tight(w: Floats, scores: Floats) -> float:
+            return convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + regulariser.value(w) / self.C
 
         best, best_value = np.zeros(data.n_features), np.inf
         for w in candidates:
-            scores, square = convex.scores(w), float(w @ w)
-            for scale in SCALES if square > 0 else (1.0,):
-                value = tight(scale * scores, scale**2 * square)
+            scores = convex.scores(w)
+            for scale in SCALES if w.any() else (1.0,):
+                value = tight(scale * w, scale * scores)
                 if value < best_value:
                     best, best_value = scale * w, value
         return best

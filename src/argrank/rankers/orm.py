@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -20,11 +20,13 @@ from argrank.models.linear import LinearModel
 from argrank.objectives.orm import objective as orm_objective
 from argrank.rankers._base import Outcome
 from argrank.rankers._kernel import KernelFeatures
+from argrank.rankers._penalty import regulariser_for
 from argrank.rankers._regression_start import given_weights, regression_weights
 from argrank.rankers._structured import SOLVERS, StructuredRanker
 from argrank.rankers._trace import Watcher
 from argrank.solvers import convex_steps, lbfgs, online
 from argrank.solvers._result import Result
+from argrank.solvers.regularisers import Regulariser
 from argrank.solvers.shifted import Shifted, shifted_callback, shifted_result
 
 Floats = NDArray[np.float64]
@@ -76,6 +78,9 @@ class ORM(StructuredRanker):
     solver : "auto", "bundle", "cutting-plane", "frank-wolfe", "online" or "l-bfgs"
         For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
         quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
+    penalty, signs
+        ``|w - w0|₁ / C`` in the place of the squares, and on which side of 0 a feature's weight may be; see
+        ``StructuredRanker``. Signs go with solver="online" too.
     batch_size : int
         Queries in a step of solver="online".
     tol : float
@@ -124,6 +129,10 @@ class ORM(StructuredRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.kernel is None:
             return self._train_linear(data, watcher, start)
+        if self.penalty != "l2" or self.signs is not None:
+            raise OptionError(
+                "kernel: expected penalty='l2' and no signs, since a kernel's weights are not of features"
+            )
         features = KernelFeatures(Kernel(self.kernel, self.gamma, self.degree, self.coef0), data)
 
         def tell(w: Floats, facts: Mapping[str, float]) -> None:
@@ -140,19 +149,22 @@ class ORM(StructuredRanker):
             if self.bound == "convex" or self.solver != "online":
                 return super()._train(data, watcher, start)
             w0 = np.zeros(data.n_features)
+        regulariser = regulariser_for(self.penalty, self.signs, data)
+        near = regulariser.around(w0)
         convex = Shifted(LocalRisk(data, asked.convex_part(), self.n_jobs), w0)
         told, first = shifted_callback(watcher, w0), np.zeros(data.n_features) if start is None else start - w0
         at_zero = LocalRisk(data, asked, self.n_jobs).at_scores(np.zeros(data.n_documents))[0]
-        self.objective_at_zero_ = at_zero + float(w0 @ w0) / (2 * self.C)
+        self.objective_at_zero_ = at_zero + near.value(-w0) / self.C
         if self.bound == "convex":
-            result = self._solve(convex, first, told)
+            result = self._solve(convex, first, told, near)
         elif self.solver == "online":
-            result = self._solve(Shifted(LocalRisk(data, asked, self.n_jobs), w0), first, told)
+            result = self._solve(Shifted(LocalRisk(data, asked, self.n_jobs), w0), first, told, near)
         else:
             subtracted = Shifted(LocalRisk(data, asked.subtracted_part(), self.n_jobs), w0)
-            result = convex_steps.minimise(convex, subtracted, self.C, self.tol, self.max_iter, first, told)
+            result = convex_steps.minimise(convex, subtracted, self.C, self.tol, self.max_iter, first, told, near)
         self._warn_of_collapse(result.objective)
-        return Outcome.of(shifted_result(result, w0))
+        result = shifted_result(result, w0)
+        return Outcome.of(replace(result, w=regulariser.project(result.w)))  # a limit at 0 is 0 exactly
 
     def fit_stream(
         self,
@@ -187,6 +199,9 @@ class ORM(StructuredRanker):
         if scaling is not None and not scaling.needs_queries:
             raise OptionError(f"fit_stream: expected a normaliser that works within queries, got {self.normalise!r}")
 
+        regulariser = regulariser_for(self.penalty, self.signs, first)
+        self._check_penalty("online", regulariser, "online")
+
         def risks() -> Iterator[LocalRisk]:
             counted.update(queries=0, documents=0)
             for part in parts():
@@ -197,7 +212,7 @@ class ORM(StructuredRanker):
 
         with Watcher(type(self).__name__, [], self.verbose) as watcher:
             result = online.minimise_stream(
-                risks, first.n_features, self.C, epochs, self.random_state, self.batch_size, watcher
+                risks, first.n_features, self.C, epochs, self.random_state, self.batch_size, watcher, regulariser
             )
         self._remember_features(first, first)
         self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
@@ -206,13 +221,16 @@ class ORM(StructuredRanker):
         self.model_ = LinearModel(result.w).served(first.feature_names, scaling, summary)
         return self
 
-    def _solve(self, risk: Any, start: Floats | None, watcher: Any) -> Result:
+    def _solve(self, risk: Any, start: Floats | None, watcher: Any, regulariser: Regulariser) -> Result:
         name = (
             "bundle" if self.solver == "auto" or (self.bound != "convex" and self.solver != "online") else self.solver
         )
         if self.solver not in {*ORM_SOLVERS, "auto"}:
             raise unknown_name("solver", self.solver, {*ORM_SOLVERS, "auto"})
-        options = {} if name in ("bundle", "l-bfgs") else {"random_state": self.random_state}
+        self._check_penalty(name, regulariser, "online")
+        options: dict[str, Any] = {} if name in ("bundle", "l-bfgs") else {"random_state": self.random_state}
+        if name in ("bundle", "online"):
+            options["regulariser"] = regulariser
         if name == "online":
             options["batch_size"] = self.batch_size
         return ORM_SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **options)

@@ -1,6 +1,7 @@
 """Successive convex approximation (CCCP, DC programming) for a difference of two convex risks.
 
-Minimises ``F(w) = |w|² / (2C) + convex(w) - subtracted(w)``, where the difference is never negative (a tight bound).
+Minimises ``F(w) = |w|² / (2C) + convex(w) - subtracted(w)``, where the difference is never negative (a tight bound);
+other regularisers go as well.
 At the current weights the subtracted risk is replaced by its tangent, which lies below it: what is left is convex, lies
 above F and touches it, so minimising it lowers F or leaves it. Repeated until F stops falling.
 """
@@ -13,6 +14,7 @@ import numpy as np
 
 from argrank.solvers import bundle
 from argrank.solvers._result import Callback, Floats, Result, Risk, check_C
+from argrank.solvers.regularisers import Regulariser, Squared
 
 
 class _Majorant:
@@ -44,6 +46,7 @@ def minimise(
     max_iter: int,
     w0: Floats,
     callback: Callback | None = None,
+    regulariser: Regulariser | None = None,
 ) -> Result:
     """Minimise the difference from ``w0``; ends at a point that no convex approximation improves by more than ``tol``.
 
@@ -51,17 +54,19 @@ def minimise(
     approximation: F is not convex, and nothing is proven about other minima.
     """
     check_C(C)
-    before, w, n_iter = np.inf, np.array(w0, np.float64), 0
+    penalty = Squared() if regulariser is None else regulariser
+    before, w, n_iter = np.inf, penalty.project(np.array(w0, np.float64)), 0
     passes = convex.n_passes
     while True:
         scores = convex.scores(w)
         held, slope = subtracted.at_scores(scores)
         majorant = _Majorant(convex, slope, held - float(slope @ scores))
-        result = bundle.minimise(majorant, C, tol, max_iter - int(convex.n_passes - passes), w)
+        left = max_iter - int(convex.n_passes - passes)
+        result = bundle.minimise(majorant, C, tol, left, w, regulariser=penalty)
         n_iter, w = n_iter + 1, result.w
         scores = convex.scores(w)
         slack = convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0]
-        objective = slack + float(w @ w) / (2 * C)
+        objective = slack + penalty.value(w) / C
         facts = {"objective": objective, "average_slack": slack, "norm": float(np.sqrt(w @ w)), "gap": result.gap}
         facts["n_passes"] = convex.n_passes - passes
         if callback is not None and callback(w, facts):

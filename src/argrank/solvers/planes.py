@@ -1,0 +1,114 @@
+"""The planes below a risk, and the minimum of planes and squared regulariser: the bundle method's master problem.
+
+    minimise  |v|² / (2C) + max over the planes of (gradient · v + offset)   over  low <= v <= high
+
+By duality it is the greatest value, over weights a of the planes (a >= 0, sum a = 1), of a concave function of a, see
+``mixture``; every a gives a true lower bound of the minimum.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.solvers import simplex_qp
+from argrank.solvers._result import Floats, Risk
+from argrank.solvers.mixture import Inner, best_mixture
+from argrank.solvers.regularisers import Regulariser
+
+IDLE_ROUNDS = 20  # a plane without weight for so many rounds is dropped
+
+
+class Point(NamedTuple):
+    """Weights, their scores and what the oracle said of them."""
+
+    w: Floats
+    scores: Floats
+    value: float
+    u: Floats
+    objective: float
+
+
+def look(risk: Risk, C: float, regulariser: Regulariser, w: Floats, scores: Floats) -> Point:
+    """Ask the oracle about weights with known scores; rounding alone could have left the limits."""
+    value, u = risk.at_scores(scores)
+    w = regulariser.project(w)
+    return Point(w, scores, value, u, value + regulariser.value(w) / C)
+
+
+class Planes:
+    """Planes gradient · v + offset below the risk, with their dual weights; the first is the constant 0 and stays."""
+
+    def __init__(self, n_features: int, C: float, regulariser: Regulariser) -> None:
+        self.C, self.regulariser = C, regulariser
+        self.gradients, self.offsets = np.zeros((1, n_features)), np.zeros(1)
+        self.weights, self._idle = np.ones(1), np.zeros(1, int)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def cut(self, risk: Risk, point: Point) -> None:
+        """Take in the plane that touches the risk at a point."""
+        gradient = risk.pull_back(point.u)
+        self.add(gradient, point.value - float(gradient @ point.w))
+
+    def add(self, gradient: Floats, offset: float) -> None:
+        """Take in a plane."""
+        self.gradients, self.offsets = np.vstack([self.gradients, gradient]), np.append(self.offsets, offset)
+        self.weights, self._idle = np.append(self.weights, 0.0), np.append(self._idle, 0)
+
+    def drop_idle(self, used: NDArray[np.bool_]) -> None:
+        """Forget the planes that have not been used for long."""
+        self._idle = np.where(used, 0, self._idle + 1)
+        kept = self._idle <= IDLE_ROUNDS
+        kept[0] = True
+        if not kept.all():
+            self.keep(kept)
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Keep some planes."""
+        self.gradients, self.offsets = self.gradients[kept], self.offsets[kept]
+        self.weights, self._idle = self.weights[kept], self._idle[kept]
+
+
+class SquaredPlanes(Planes):
+    """With |v|² / (2C) and limits on v."""
+
+    def minimise(self, tolerance: float) -> tuple[Floats, float]:
+        """Return the minimiser of planes and regulariser together, and a lower bound of that minimum."""
+        inner = Inner(self.regulariser, np.zeros(self.gradients.shape[1]), self.C)
+        self.weights = best_mixture(self.gradients, self.offsets, self.weights, inner, tolerance)
+        z = self.weights @ self.gradients
+        target = inner.best(z)
+        bound = float(self.offsets @ self.weights + target @ z) + self.regulariser.value(target) / self.C
+        self.drop_idle(self.weights > 0)
+        return target, bound
+
+
+class FreePlanes(SquaredPlanes):
+    """With |v|² / (2C) and no limits: one quadratic over the simplex, whose matrix grows with the planes."""
+
+    def __init__(self, n_features: int, C: float, regulariser: Regulariser) -> None:
+        super().__init__(n_features, C, regulariser)
+        self._gram = np.zeros((1, 1))  # of the gradients, times C
+
+    def add(self, gradient: Floats, offset: float) -> None:
+        """Take in a plane."""
+        row = self.C * (self.gradients @ gradient)
+        corner = np.full((1, 1), self.C * float(gradient @ gradient))
+        self._gram = np.block([[self._gram, row[:, None]], [row[None, :], corner]])
+        super().add(gradient, offset)
+
+    def minimise(self, tolerance: float) -> tuple[Floats, float]:
+        """Return the minimiser of planes and regulariser together, and a lower bound of that minimum."""
+        self.weights = simplex_qp.solve(self._gram, self.offsets, self.weights, tolerance)
+        bound = float(self.offsets @ self.weights - 0.5 * self.weights @ self._gram @ self.weights)
+        self.drop_idle(self.weights > 0)
+        return -self.C * (self.weights @ self.gradients), bound
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Keep some planes."""
+        super().keep(kept)
+        self._gram = self._gram[np.ix_(kept, kept)]
