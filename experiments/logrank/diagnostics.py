@@ -1,0 +1,105 @@
+"""Figures 4 to 8 and the line search of section 4, on the stand-in of TD2003.
+
+    python -m experiments.logrank.diagnostics
+
+The paper draws them for HP2004, which cannot be had; the stand-in has lists of a thousand documents with few relevant
+ones, too. Writes figures4to8.png and the data of each part as CSV. ConvexLoss-NDCG, trained on fold 1, C = 1e5 / pairs.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import argrank as ar
+from argrank.errors import ArgrankWarning
+from argrank.trials import sampling_diagnostics as diagnostics
+from argrank.trials.config import DataSpec
+from argrank.trials.data_sets import read_data
+from argrank.trials.grid import size_of
+from argrank.trials.resampling import resampling
+
+HERE = Path(__file__).parent
+MEASURES = ["map", "ndcg@10"]
+SEEDS = (0, 1, 2)
+SAMPLES = [10, 30, 100, 300]
+NAMED = ["best", "mixed", "worst"]
+SKEWS = [-30.0, -10.0, -3.0, 0.0, 3.0, 10.0]
+
+
+def write_csv(name: str, rows: list[Mapping[str, Any]]) -> None:
+    """Write the data of a figure."""
+    with (HERE / name).open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({key: f"{value:.5g}" if isinstance(value, float) else value for key, value in row.items()})
+    print(f"{name}: {len(rows)} rows", flush=True)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore", ArgrankWarning)
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    fold = read_data(DataSpec("td2003", (1,), standin="td2003"), 1)
+    train, test = fold.train, fold.test
+    common = {"convention": "letor3", "C": 1e5 / size_of(train, "pairs"), "n_jobs": 1, "seeds": SEEDS}
+    figure, axes = plt.subplots(2, 4, figsize=(18, 8), layout="constrained")
+
+    rows = diagnostics.accuracy("n_samples", SAMPLES, train, test, MEASURES, **common)
+    write_csv("figure4.csv", rows)
+    ar.plot.sampling_accuracy(rows, "n_samples", "ndcg@10", axes=axes[0, 0]).set_title("Figure 4: sample size")
+
+    rows = diagnostics.accuracy("restarts", NAMED, train, test, MEASURES, **common)
+    write_csv("figure5.csv", rows)
+    ar.plot.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 1]).set_title("Figure 5: best or worst")
+
+    rows = diagnostics.accuracy("restarts", SKEWS, train, test, MEASURES, **common)
+    write_csv("figure6.csv", rows)
+    ar.plot.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 2]).set_title("Figure 6: skew k")
+
+    for place, measure in ((axes[0, 3], "map"), (axes[1, 0], "ndcg@10")):
+        rows = diagnostics.smear(train, measure)
+        write_csv(
+            f"figure7-{measure.partition('@')[0]}.csv",
+            [
+                {
+                    "start": wanted,
+                    **{f"{q:.0%} quantile": float(np.quantile(_losses(rows, wanted), q)) for q in (0.1, 0.5, 0.9)},
+                    "mean spread of a walk": float(
+                        np.mean([np.ptp(row["losses"]) for row in rows if row["wanted"] == wanted])
+                    ),
+                }
+                for wanted in (0.0, 0.5, 1.0)
+            ],
+        )
+        ar.plot.smear(rows, axes=place).set_title(f"Figure 7: smear, {measure}")
+
+    rows = diagnostics.objective_dynamics(train, C=float(common["C"]), max_iter=40)
+    write_csv("objectives.csv", rows)
+    ar.plot.objective_dynamics(rows, axes=axes[1, 1]).set_title("5.3.4: AUC, sampled and exact")
+
+    rows = diagnostics.scores_against_losses(train, C=float(common["C"]))
+    write_csv("figure8.csv", [{**row, "w_phi": float(np.abs(row["w_phi"][1:]).mean())} for row in rows])
+    ar.plot.scores_against_losses(rows, axes=axes[1, 2]).set_title("Figure 8: w · phi against the loss")
+
+    rows = resampling(train, C=float(common["C"]), max_iter=30)
+    write_csv("resampling.csv", rows)
+    ar.plot.resampling(rows, axes=axes[1, 3]).set_title("Section 4: one sample, or a new one each time")
+    figure.savefig(HERE / "figures4to8.png", dpi=70, metadata={"Software": None})
+
+
+def _losses(rows: list[dict[str, Any]], wanted: float) -> Any:
+    return np.concatenate([row["losses"] for row in rows if row["wanted"] == wanted])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Put Figure 3 together: a table for each measure, the micro-average, and how often the paper's sentences hold.
+
+    python -m experiments.logrank.figure3 results/figure3 …
+
+The arguments are the output folders of ``argrank experiment`` for figure3.toml, or for parts of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from argrank.trials.store import slug
+
+HERE = Path(__file__).parent
+MEASURES = ("map", "ndcg@1", "ndcg@5", "ndcg@10")
+BASELINES = ("SVMmap", "RankBoost", "RankSVM", "ListNet")
+GAINS = ("ExpGain AUC", "ExpGain MAP", "ExpGain NDCG")
+CONVEX = ("ConvexLoss AUC", "ConvexLoss MAP", "ConvexLoss NDCG")
+ALL = "micro-average"
+
+#: data -> learner -> measure -> mean over folds
+Table = dict[str, dict[str, dict[str, float]]]
+
+
+def is_real(data: str) -> bool:
+    """Return whether data is no generated stand-in."""
+    return not data.endswith("(generated)")
+
+
+def read(folders: list[Path]) -> tuple[Table, dict[str, dict[str, dict[str, list[float]]]]]:
+    """Return the means by data set and the values of all test queries."""
+    means: Table = {}
+    values: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for folder in folders:
+        for data, rows in json.loads((folder / "results.json").read_text())["means"].items():
+            means[data] = rows
+            own: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+            with (folder / "per_query" / f"{slug(data)}.csv").open() as stream:
+                for row in csv.DictReader(stream):
+                    for name in MEASURES:
+                        own[row["learner"]][name].append(float(row[name] or "nan"))
+            values[data] = own
+    learners = list(next(iter(means.values())))
+    means[ALL] = {
+        learner: {
+            name: float(np.nanmean(np.concatenate([values[data][learner][name] for data in values if is_real(data)])))
+            for name in MEASURES
+        }
+        for learner in learners
+    }
+    return means, values
+
+
+def tables(means: Table, values: dict[str, dict[str, dict[str, list[float]]]]) -> list[str]:
+    """Return a table for each measure; the three best cells of a column are marked 1, 2, 3."""
+    lines = []
+    for name in MEASURES:
+        lines += [f"## {name}", "", f"| trained on | {' | '.join(means)} |", f"|---|{'--:|' * len(means)}"]
+        order = {data: sorted(rows, key=lambda one: -rows[one][name])[:3] for data, rows in means.items()}
+        for learner in means[ALL]:
+            cells = []
+            for data, rows in means.items():
+                place = f" ({order[data].index(learner) + 1})" if learner in order[data] else ""
+                cells.append(f"{rows[learner][name]:.3f}{place}")
+            lines.append(f"| {learner} | {' | '.join(cells)} |")
+        lines.append("")
+    counts = ", ".join(f"{data} {len(next(iter(own.values()))['map'])}" for data, own in values.items())
+    return [*lines, f"Test queries: {counts}. The micro-average is over those of the real sets.", ""]
+
+
+def claims(means: Table) -> list[str]:
+    """Return how often, over the cells of data set and measure, each sentence of section 5.2 holds."""
+    cells = [{learner: row[name] for learner, row in rows.items()} for rows in means.values() for name in MEASURES]
+    real = [is_real(data) for data in means for _ in MEASURES]
+    micro = [{learner: row[name] for learner, row in means[ALL].items()} for name in MEASURES]
+
+    def top(cell: dict[str, float], learners: tuple[str, ...]) -> float:
+        return max(cell[learner] for learner in learners)
+
+    sentences = [
+        ("MLE beats all baselines", "16 of 32", [cell["MLE"] > top(cell, BASELINES) for cell in cells]),
+        (
+            "the best ExpGain beats all baselines",
+            "26 of 32",
+            [top(cell, GAINS) > top(cell, BASELINES) for cell in cells],
+        ),
+        ("the best ExpGain beats MLE", "21 of 32", [top(cell, GAINS) > cell["MLE"] for cell in cells]),
+        ("ExpGain MAP beats SVMmap", "cut", [cell["ExpGain MAP"] > cell["SVMmap"] for cell in cells]),
+        ("ExpGain AUC beats RankSVM", "cut", [cell["ExpGain AUC"] > cell["RankSVM"] for cell in cells]),
+        (
+            "a ConvexLoss is the best of all",
+            "26 of 32",
+            [top(cell, CONVEX) >= max(cell.values()) for cell in cells],
+        ),
+        ("the best ConvexLoss beats MLE", "29 of 32", [top(cell, CONVEX) > cell["MLE"] for cell in cells]),
+        (
+            "the best ConvexLoss beats the best ExpGain",
+            "25 of 32",
+            [top(cell, CONVEX) > top(cell, GAINS) for cell in cells],
+        ),
+        (
+            "ConvexLoss NDCG beats ExpGain NDCG",
+            "25 of ?",
+            [cell["ConvexLoss NDCG"] > cell["ExpGain NDCG"] for cell in cells],
+        ),
+        ("ConvexLoss MAP beats SVMmap", "cut", [cell["ConvexLoss MAP"] > cell["SVMmap"] for cell in cells]),
+        ("ConvexLoss AUC beats RankSVM", "cut", [cell["ConvexLoss AUC"] > cell["RankSVM"] for cell in cells]),
+        (
+            "ConvexLoss NDCG is best on the micro-average",
+            "cut",
+            [c["ConvexLoss NDCG"] >= max(c.values()) for c in micro],
+        ),
+        ("one ConvexLoss alone beats MLE: AUC", "", [cell["ConvexLoss AUC"] > cell["MLE"] for cell in cells]),
+        ("one ConvexLoss alone beats MLE: MAP", "", [cell["ConvexLoss MAP"] > cell["MLE"] for cell in cells]),
+        ("one ConvexLoss alone beats MLE: NDCG", "", [cell["ConvexLoss NDCG"] > cell["MLE"] for cell in cells]),
+    ]
+    lines = ["## How often the sentences hold", "", "| sentence | paper | real | generated |", "|---|--:|--:|--:|"]
+    for text, paper, held in sentences:
+        marks = real if len(held) == len(real) else [True] * len(held)
+        ours = [[holds for holds, mark in zip(held, marks, strict=True) if mark is wanted] for wanted in (True, False)]
+        lines.append(f"| {text} | {paper} | {' | '.join(f'{sum(part)} of {len(part)}' for part in ours)} |")
+    note = (
+        "Cells are data set times measure; the micro-average counts as a data set, as in the paper, and as a real one."
+    )
+    return [*lines, "", note, "", "The best of three against one has three chances.", ""]
+
+
+def tests(values: dict[str, dict[str, dict[str, list[float]]]]) -> list[str]:
+    """Return paired differences over all test queries of a data set, Wilcoxon's p, not corrected."""
+    pairs = (
+        ("ConvexLoss AUC", "MLE"),
+        ("ConvexLoss MAP", "MLE"),
+        ("ConvexLoss NDCG", "MLE"),
+        ("ConvexLoss NDCG", "ExpGain NDCG"),
+        ("ConvexLoss MAP", "SVMmap"),
+        ("MLE", "RankSVM"),
+    )
+    lines = ["## Paired differences in MAP", "", f"| less | {' | '.join(values)} |", f"|---|{'--:|' * len(values)}"]
+    for one, other in pairs:
+        cells = []
+        for own in values.values():
+            difference = np.subtract(own[one]["map"], own[other]["map"])
+            difference = difference[np.isfinite(difference)]
+            p = wilcoxon(difference).pvalue if difference.any() else 1.0
+            cells.append(f"{difference.mean():+.3f} (p {'< .01' if p < 0.01 else f'{p:.2f}'})")
+        lines.append(f"| {one} less {other} | {' | '.join(cells)} |")
+    return [*lines, "", "Wilcoxon over the test queries of each data set, not corrected.", ""]
+
+
+def main(folders: list[Path]) -> None:
+    means, values = read(folders)
+    lines = ["# Figure 3", "", "Means over folds, convention letor3, parameters chosen by validation MAP.", ""]
+    lines += tables(means, values) + claims(means) + tests(values)
+    (HERE / "figure3.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+if __name__ == "__main__":
+    main([Path(argument) for argument in sys.argv[1:]])
