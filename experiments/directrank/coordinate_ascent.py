@@ -82,6 +82,8 @@ def summary(climbs: list[dict[str, str]], queries: list[dict[str, str]]) -> str:
     for row in queries:
         values.setdefault(row["learner"], {})[row["query"]] = float(row["ndcg@10"])
     lines = [
+        "# DirectRank against coordinate ascent",
+        "",
         f"MQ2008, five folds, {RESTARTS} restarts, NDCG@10 (ties averaged); CPU seconds of one fold.",
         "",
         "| learner | train | test | CPU s | folds with less training NDCG than direct-rank | test less direct-rank's |",

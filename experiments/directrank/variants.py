@@ -150,7 +150,11 @@ HEAD = """
 
 def summary(rows: list[dict[str, str]]) -> str:
     """Return means over folds and paired differences from direct-rank, with the standard error over folds."""
-    lines = ["NDCG@10 (ties averaged); differences from direct-rank are paired over folds, ± their standard error."]
+    lines = [
+        "# What helps DirectRank",
+        "",
+        "NDCG@10 (ties averaged); differences from direct-rank are paired over folds, ± their standard error.",
+    ]
     for data in dict.fromkeys(row["data"] for row in rows):
         at = {(row["variant"], row["fold"]): row for row in rows if row["data"] == data}
         folds = [fold for name, fold in at if name == list(VARIANTS)[-1]]  # the complete ones
