@@ -112,9 +112,9 @@ def draw(rows: list[dict[str, Any]]) -> None:
     shown = {
         "regression": ("C7", ":"), "RankSVM": ("C0", "-"), "RankSVM, published": ("C0", "--"),
         "RankBoost, published": ("C1", "--"), "SmoothGrad": ("C2", "-"), "tight, c = a": ("C3", "-"),
-        "tight near ridge, c = a": ("C3", "--"), "tie-broken, c = a": ("C4", "-"), "convex, c = a": ("C5", "-"),
+        "tight near ridge, c = a": ("C3", "--"), "tie-broken, c = a": ("C4", "-"), "convex, c = a": ("C5", ":"),
     }  # fmt: skip
-    figure = Figure(figsize=(15, 4.5), layout="constrained")
+    figure = Figure(figsize=(16, 4), layout="constrained")
     panels = figure.subplots(1, len(CONVENTIONS))
     for axes, (data, convention) in zip(panels, CONVENTIONS.items(), strict=True):
         for row in rows:
@@ -123,7 +123,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
                 values = [float(row[name]) for name in MEASURES]
                 axes.plot(CUTOFFS, values, line, color=colour, marker=".", label=row["learner"])
         axes.set(xlabel="k", ylabel="NDCG@k", title=f"{data} ({convention})", xticks=CUTOFFS)
-    panels[0].legend(fontsize=8)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     save_figure(figure, "figure4.png")
 
 
