@@ -89,9 +89,12 @@ def draw(rows: list[dict[str, Any]]) -> None:
     axes = figure.subplots()
     for training in LIMITS:
         points = [row for row in rows if row["trained"] == training]
-        axes.plot([row["brands"] for row in points], [row[MEASURE] for row in points], marker="o", label=training)
-    for row in rows[: len(LIMITS)]:
-        axes.annotate(f"ranked: {row['ranked']}", (row["brands"], row[MEASURE]), fontsize=8)
+        at, values = [float(row["brands"]) for row in points], [float(row[MEASURE]) for row in points]
+        axes.plot(at, values, marker=".", label=training)
+    for row, x, y in zip(points, at, values, strict=True):  # below the last line's points
+        axes.annotate(f"ranked: {row['ranked']}", (x, y), (-4, -22), textcoords="offset points", ha="right", fontsize=8)
+    axes.set_xlim(7.2, 10.2)
+    axes.margins(y=0.15)
     axes.set(xlabel=f"brands among the first {K}", ylabel=f"NDCG@{K}", title="Bundled data")
     axes.legend(title="constraint in training")
     save_figure(figure, "diversity.png")
