@@ -7,41 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
 from argrank.measures.discounts import check_discount, discounts, ideal_dcg
 from argrank.measures.gains import check_gain, gains_of
-from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights, require_labels
-
-
-@query_kernel
-def _lambdas(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
-    """Sum over pairs of |change of NDCG by a swap| * softplus(-(s_i - s_j)).
-
-    ``gains`` are over the best DCG; ``constants`` are the discounts of the ranks, 0 past the cut-off.
-    """
-    n = len(scores)
-    total = 0.0
-    for row in range(n):
-        gradient[row] = 0.0
-    for high in range(n):
-        one = order[high]
-        for low in range(high + 1, n):
-            if constants[high] == constants[low]:
-                continue
-            other = order[low]
-            if gains[one] == gains[other]:
-                continue
-            i, j = (one, other) if gains[one] > gains[other] else (other, one)
-            change = (gains[i] - gains[j]) * (constants[high] - constants[low])
-            d = scores[i] - scores[j]
-            small = np.exp(-abs(d))
-            total += change * (max(-d, 0.0) + np.log1p(small))
-            push = change * (small if d > 0 else 1.0) / (1.0 + small)
-            gradient[i] -= push
-            gradient[j] += push
-    return total
+from argrank.objectives._base import Floats, Integers, Objective, Prepared, refuse_row_weights, require_labels
+from argrank.objectives.lambdas import GAIN, lambda_gradients
 
 
 @dataclass(frozen=True)
@@ -50,7 +21,8 @@ class LambdaRank(Objective):
 
     With the weights |change of NDCG@k| held at the present ranking, the forces are the gradient of the weighted
     logistic loss. That jumps wherever two documents change places, so no function of the scores has these gradients
-    everywhere and a line search has nothing to hold on to.
+    everywhere and a line search has nothing to hold on to. The weights of documents of equal score are means over
+    their orders. The kernel is LambdaMART's (``lambdas.py``), without its normalisation.
 
     Parameters
     ----------
@@ -74,12 +46,32 @@ class LambdaRank(Objective):
             raise OptionError(f"{self.name}: expected k to be a whole number from 1 up or None, got {shown(self.k)}")
 
     def prepare(self, data: Dataset) -> Prepared:
-        """Divide the gains by the best DCG of their query."""
+        """Find the best DCG of every query."""
         refuse_row_weights(data, self.name)
         labels = require_labels(data, self.name)
         best = ideal_dcg(labels, data.indptr, self.k, self.gain, self.discount, 1.0)
-        shares = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
+        scale = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
         worth = discounts(int(data.sizes.max()), self.discount)
         if self.k is not None:
             worth[self.k :] = 0.0
-        return Kernels(data.indptr, gains_of(labels, self.gain) * np.repeat(shares, data.sizes), worth, _lambdas)
+        return PreparedForces(data.indptr, np.ascontiguousarray(gains_of(labels, self.gain)), scale, worth)
+
+
+class PreparedForces(Prepared):
+    """LambdaRank's forces made ready for one Dataset."""
+
+    ranks = True
+
+    def __init__(self, indptr: Integers, gains: Floats, scale: Floats, by_rank: Floats) -> None:
+        self.indptr, self._gains, self._scale, self._discounts = indptr, gains, scale, by_rank
+        self._truncation = int(np.count_nonzero(by_rank))  # past the cut-off no swap changes anything
+
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Return the weighted logistic losses of a block of queries and fill in the forces."""
+        indptr, losses = self.indptr[first : last + 1], np.empty(last - first)
+        gains = self._gains[indptr[0] : indptr[-1]]
+        lambda_gradients(
+            scores, order, gains, self._scale[first:last], indptr, self._discounts, GAIN, self._truncation, 1.0, 0,
+            gradient, np.empty(len(scores)), losses,
+        )  # fmt: skip
+        return losses

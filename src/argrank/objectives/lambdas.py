@@ -42,7 +42,7 @@ BLOCK_ROWS = 24_000
 def _signature(types: Any) -> Any:
     read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
     rows = (read, whole, read, read, whole, read)
-    return types.void(*rows, types.int64, types.int64, types.float64, types.int64, write, write)
+    return types.void(*rows, types.int64, types.int64, types.float64, types.int64, write, write, write)
 
 
 @kernel(_signature)
@@ -59,14 +59,22 @@ def lambda_gradients(
     normalised: int,
     gradient: Floats,
     hessian: Floats,
+    losses: Floats,
 ) -> None:
-    """Fill gradient and curvature by the scores of the queries of a block, whose rows alone the arrays hold."""
+    """Fill gradient and curvature by the scores of the queries of a block, whose rows alone the arrays hold.
+
+    ``losses``, where it is not empty, is filled with the sums over the pairs of delta * log(1 + exp(-s * difference)),
+    of which the gradients are those as long as the ranking stays.
+    """
     start = indptr[0]
+    valued = len(losses) > 0
     for query in range(len(indptr) - 1):
         a, b = indptr[query] - start, indptr[query + 1] - start
         n = b - a
         gradient[a:b] = 0.0
         hessian[a:b] = 0.0
+        if valued:
+            losses[query] = 0.0
         if scale[query] == 0.0:
             continue
         s, y = np.empty(n), np.empty(n)
@@ -144,6 +152,8 @@ def lambda_gradients(
                 if normalised != 0 and varies:
                     delta /= 0.01 + abs(ahead)
                 rho = 1.0 / (1.0 + np.exp(sigmoid * ahead))
+                if valued:
+                    losses[query] += delta * (max(-sigmoid * ahead, 0.0) + np.log1p(np.exp(-abs(sigmoid * ahead))))
                 push = sigmoid * rho * delta
                 curve = sigmoid * sigmoid * rho * (1.0 - rho) * delta
                 gradient[a + order[a + good]] -= push
@@ -234,6 +244,7 @@ class PreparedLambdas:
             lambda_gradients(
                 scores[rows], order, self._worth[rows], self._scale[block[0] : block[1]], indptr, self._discounts,
                 self._kind, options.truncation, options.sigmoid, int(options.normalised), gradient[rows], hessian[rows],
+                np.empty(0),
             )  # fmt: skip
 
         map_threads(work, self._blocks, self._n_jobs)
