@@ -89,7 +89,7 @@ def draw(train: ar.Dataset, direction: Floats) -> None:
         axes.axhline(loss, color="black", linestyle=":", label="loss, 1 - NDCG@10")
         axes.set(xscale="log", xlabel="length of RankSVM's model", title=f"c = {decay}", ylim=(0, 2))
     figure.axes[0].set_ylabel("risk")
-    figure.axes[0].legend(fontsize=8, loc="lower left")
+    figure.axes[0].legend(fontsize=8, loc="center right")
     save_figure(figure, "collapse.png")
 
 
