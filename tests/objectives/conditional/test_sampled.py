@@ -88,6 +88,17 @@ def test_convex_loss_is_convex_along_segments(measure, restarts):
                 assert middle <= (1 - share) * ends[0] + share * ends[1] + 1e-10 * sum(ends)
 
 
+@pytest.mark.parametrize("measure", ["auc", "map", "ndcg@3"])
+@pytest.mark.parametrize("rho", [0.5, 20.0])
+def test_convex_loss_lies_within_rho_of_the_likelihood(measure, rho):
+    """Losses lie in [0, 1]: so ConvexLoss can differ from MLE on the same rankings by rho a query, and no more."""
+    data = ar.make_ranking(1, 30, 3, grades=2, relevant=0.3, random_state=1)
+    scores = 3.0 * np.random.default_rng(0).standard_normal(30)
+    likelihood, _ = ar.objective("log-combined", measure=measure, rho=1e-15)(scores, data)
+    convex, _ = ar.objective("log-convex", measure=measure, rho=rho)(scores, data)
+    assert likelihood <= convex <= likelihood + rho
+
+
 def test_several_measures_are_a_weighted_loss():
     labels = [2, 0, 1, 1, 0]
     pairs = pairs_of(labels)
