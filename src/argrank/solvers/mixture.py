@@ -32,7 +32,7 @@ class Inner:
         """Return the minimiser for the slopes z: a step of ``reach`` from the centre, shrunk and kept in limits."""
         v = self.centre - self.reach * z
         if self.shrink > 0.0:
-            v = np.sign(v) * np.maximum(np.abs(v) - self.shrink, 0.0)
+            v = v - np.clip(v, -self.shrink, self.shrink)
         return np.clip(v, self.low, self.high)
 
     def moves(self, v: Floats) -> NDArray[np.bool_]:
