@@ -59,6 +59,17 @@ def test_keeps_what_every_C_gave_on_the_validation_queries(data, tmp_path):
     assert "Choosing C on validation queries" in found.report(tmp_path / "r.html").read_text("utf-8")
 
 
+def test_says_where_a_learner_has_nothing_to_say(data):
+    empty = data.with_features(np.zeros_like(data.X))
+    found = ar.benchmark(empty, "map", ["regression", "svm-ndcg"], n_folds=3, progress=False)
+    same = "gives all documents the same score in 24 of 24 queries"
+    assert [note for note in found.notes if same in note] == [
+        f"regression {same}.",
+        f"svm-ndcg {same}; bound='tight' may help.",
+    ]
+    assert not any("same score" in note for note in ar.benchmark(data, "map", "regression", progress=False).notes)
+
+
 def test_shows_itself_as_text_and_html(data):
     found = ar.benchmark(data, "map", ["regression", "svm-auc"], n_folds=3, progress=False)
     assert "Best by map" in repr(found)

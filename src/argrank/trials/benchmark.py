@@ -106,6 +106,7 @@ def benchmark(
             value, seconds = np.mean([run.validation for run in runs]), time.perf_counter() - begin
             logger.info("%s: validation %s %.4f, all settings in %.1f s", name, asked[0], value, seconds)
             entries[name] = _entry(name, runs, judged, tested)
+            notes += _collapse(entries[name], judged)
     if not entries:
         raise InputError(f"benchmark: no learner could be trained; {notes[0]}")
     if scaling is not None:
@@ -152,6 +153,17 @@ def _entry(name: str, runs: list[Run], data: Dataset, tested: list[Any]) -> Entr
         validated=_validated(runs),
     )
     return Entry(system, tuple(runs))
+
+
+def _collapse(entry: Entry, data: Dataset) -> list[str]:
+    """Say in how many queries a learner has nothing to say: all documents have the same score."""
+    scores, starts = entry.system.scores, data.indptr[:-1]
+    same = np.maximum.reduceat(scores, starts) == np.minimum.reduceat(scores, starts)
+    silent = int((same & (data.sizes > 1)).sum())
+    if silent == 0:
+        return []
+    helps = "; bound='tight' may help" if entry.runs[0].ranker.get_params().get("bound") == "convex" else ""
+    return [f"{entry.system.name} gives all documents the same score in {silent:,} of {data.n_queries:,} queries{helps}."]
 
 
 def _validated(runs: list[Run]) -> tuple[tuple[float, float], ...]:
