@@ -163,7 +163,9 @@ def _collapse(entry: Entry, data: Dataset) -> list[str]:
     if silent == 0:
         return []
     helps = "; bound='tight' may help" if entry.runs[0].ranker.get_params().get("bound") == "convex" else ""
-    return [f"{entry.system.name} gives all documents the same score in {silent:,} of {data.n_queries:,} queries{helps}."]
+    return [
+        f"{entry.system.name} gives all documents the same score in {silent:,} of {data.n_queries:,} queries{helps}."
+    ]
 
 
 def _validated(runs: list[Run]) -> tuple[tuple[float, float], ...]:
