@@ -93,7 +93,7 @@ def choice_of_c() -> None:
             part = train.select(np.sort(rng.permutation(train.n_queries)[:m]))
             found = {}
             for title, decay in DECAYS.items():
-                model = choose("orm", {**ORM, "decay": decay}, {"C": [0.3, 3.0]}, part, valid).ranker
+                model = choose("orm", {**ORM, "decay": decay}, {"C": [1.0, 10.0]}, part, valid).ranker
                 found[title] = ar.evaluate(model.predict(test), test, "ndcg@10").means["ndcg@10"]
             spread = max(found.values()) - min(found.values())
             rows.append({"m": m, "draw": draw, "spread": spread, **found})
