@@ -19,9 +19,9 @@ from argrank.engines.local import LocalRisk
 from argrank.rankers._structured import SOLVERS
 
 GAPS = (1e-2, 1e-3, 1e-6)
-LIMIT = 10.0
-SHAPES = {"few long": (30, 2000, 40), "middling": (300, 100, 136), "many short": (3000, 20, 40)}
-LEARNERS = ("svm-auc", "svm-map", "svm-ndcg")
+LIMIT = 5.0
+SHAPES = {"few": (60, 100, 40), "few long": (30, 2000, 40), "middling": (300, 100, 136), "many short": (3000, 20, 40)}
+LEARNERS = ("svm-auc", "svm-map", "svm-ndcg", "svm-mrr")
 VALUES = (1e-2, 1.0, 1e2, 1e4)
 
 
