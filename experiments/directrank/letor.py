@@ -45,7 +45,6 @@ RIVALS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "svm-auc": ("svm-auc", {}, C),
     "svm-map": ("svm-map", {}, C),
     "svm-ndcg-nc": ("svm-ndcg-nc", {}, C),
-    "orm, tight": ("orm", {"measure": "ndcg@5", "bound": "tight"}, C),
     "log-mle": ("log-mle", {}, SUM_C),
     "log-convex": ("log-convex", {"measure": "ndcg@10"}, SUM_C),
 }
