@@ -65,17 +65,22 @@ def measure(data: str) -> list[dict[str, Any]]:
 
 
 def draw(rows: list[dict[str, Any]]) -> None:
-    """Draw test NDCG@k and how far the choice of C agrees with itself."""
+    """Draw test NDCG@k and how far the choice of C moves it."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 6), layout="constrained")
-    for line, name in zip(figure.subplots(2, len(DATA), sharex=True), ("test", "agreement"), strict=True):
+    for line, name in zip(figure.subplots(2, len(DATA), sharex=True), ("test", "spread"), strict=True):
         for axes, data in zip(line, DATA, strict=True):
             for title in ("per k", "k = 10"):
                 own = [row for row in rows if row["data"] == data]
-                points = [row for row in own if row["trained"] == title or row["k"] == 10]
-                axes.plot([row["k"] for row in points], [row[name] for row in points], marker=".", label=title)
-            axes.set(title=data if name == "test" else "", ylabel=name, xticks=CUTOFFS)
+                points = [row for row in own if row["trained"] == title or int(row["k"]) == 10]
+                values = [float(row[name]) for row in points]
+                axes.plot([int(row["k"]) for row in points], values, marker=".", label=title)
+            axes.set(
+                title=data if name == "test" else "",
+                ylabel="test NDCG@k" if name == "test" else "spread by the choice of C",
+                xticks=CUTOFFS,
+            )
             axes.legend(title="trained on")
     save_figure(figure, "per-k.png")
 
