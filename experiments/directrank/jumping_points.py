@@ -145,7 +145,9 @@ def draw(growth: list[dict[str, str]], crossover: list[dict[str, str]]) -> None:
         m = [int(row["m"]) for row in own]
         left.plot(m, [float(row["v"]) for row in own], "o-", color=f"C{number}", label=name)
         left.plot(m, [float(row["changes"]) for row in own], "s:", color=f"C{number}")
-    left.set(xlabel="documents m", ylabel="jumping points of the first 5 (dotted: changes of NDCG@5)", ylim=(0, None))
+    left.set(
+        xlabel="documents m", ylabel="jumping points of the first 5 (v)", title="dotted: changes of NDCG@5", ylim=0
+    )
     left.legend()
     for number, n in enumerate(dict.fromkeys(row["m"] for row in crossover)):
         own = [row for row in crossover if row["m"] == n]
@@ -155,7 +157,13 @@ def draw(growth: list[dict[str, str]], crossover: list[dict[str, str]]) -> None:
             title = "Algorithm 2" if key == "algorithm_2_us" else "ours"
             right.plot(v, ratio, style, color=f"C{number}", label=f"{title}, m = {n}")
     right.axhline(1.0, color="grey", linewidth=0.8)
-    right.set(xscale="log", yscale="log", xlabel="v / (2 m ln m)", ylabel="CPU time, exhaustive search = 1")
+    right.set(
+        xscale="log",
+        yscale="log",
+        xlabel="v / (2 m ln m)",
+        ylabel="CPU time, exhaustive search = 1",
+        title="k from 5 to m",
+    )
     right.legend()
     save_figure(figure, "jumping_points.png")
 
