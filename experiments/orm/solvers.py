@@ -2,7 +2,7 @@
 
     python -m experiments.orm.solvers
 
-The stand-in of web set 1 (generated): all training queries, and the first 100, small enough for the kernel form. The
+The stand-in of web set 1 (generated): all training queries, and the first 50, small enough for the kernel form. The
 objective to reach is the optimum, known to 1e-4 from the bundle method, plus 1 % and 0.1 %. A method is stopped
 after LIMIT seconds of CPU time. The kernel form's seconds include its Gram matrix and its factors.
 """
@@ -76,7 +76,7 @@ def measure() -> list[dict[str, Any]]:
     train = web_set("orm-web-1")[0]
     methods = {title: linear(solver) for solver, title in NAMES.items()}
     rows = []
-    for size, data in (("100 queries", train.select(np.arange(100))), (f"{train.n_queries} queries", train)):
+    for size, data in (("50 queries", train.select(np.arange(50))), (f"{train.n_queries} queries", train)):
         for decay, (setting, C) in DECAYS.items():
             objective = ar.objective("orm", decay=setting)
             optimum = bundle.minimise(LocalRisk(data, objective, n_jobs=1), C, 1e-4, 1000).lower_bound
