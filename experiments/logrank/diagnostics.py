@@ -93,7 +93,7 @@ def main() -> None:
 
     rows = resampling(train, C=float(common["C"]), max_iter=30)
     write_csv("resampling.csv", rows)
-    ar.plot.resampling(rows, axes=axes[1, 3]).set_title("Section 4: one sample, or a new one each time")
+    ar.plot.resampling(rows, axes=axes[1, 3]).set_title("Section 4: sample fixed or redrawn")
     figure.savefig(HERE / "figures4to8.png", dpi=70, metadata={"Software": None})
 
 

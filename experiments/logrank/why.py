@@ -24,7 +24,7 @@ from argrank.trials.grid import size_of
 HERE = Path(__file__).parent
 STEPS = ({"binarise": 1}, {"clean": "logrank"})
 FACTORS = [1.0, 30.0, 1e3, 3e4, 1e6]  # C times the number of pairs
-SCALED = [1e3, 1e5, 1e7, 1e9]  # for phi divided by the number of pairs
+SCALED = [1e4, 1e6, 1e8, 1e10, 1e12]  # for phi divided by the number of pairs of its query
 DATA = {"td2003": (1,), "MQ2008": (1, 2), "OHSUMED-LETOR3": (1, 2)}
 
 CONVEX: dict[str, Any] = {"ranker": "log-convex", "measure": "map"}
@@ -32,6 +32,7 @@ TRIED: dict[str, dict[str, Any]] = {
     "MLE, closed form": {"ranker": "log-mle"},
     "ConvexLoss-AUC, closed form, rho 1": {"ranker": "log-convex", "measure": "auc"},
     "ConvexLoss-AUC, closed form, rho 1000": {"ranker": "log-convex", "measure": "auc", "rho": 1e3},
+    "ConvexLoss-AUC, sampled": {"ranker": "log-convex", "measure": ["auc", "auc"]},  # two of them have no closed form
     "ConvexLoss-MAP by default": CONVEX,
     "loss without weight (rho 1e-9: sampled MLE)": {**CONVEX, "rho": 1e-9},
     "rho 10": {**CONVEX, "rho": 10.0},
@@ -71,17 +72,22 @@ def validate(folds: list[Fold], ranker: str, **parameters: Any) -> dict[str, Any
 
 
 def main() -> None:
+    """Fill in the rows that why.csv lacks; delete it to start anew."""
     warnings.simplefilter("ignore", ArgrankWarning)
-    rows: list[dict[str, Any]] = []
+    path, rows = HERE / "why.csv", dict[tuple[str, str], dict[str, Any]]()
+    if path.exists():
+        with path.open() as stream:
+            rows = {(row["data"], row["what"]): row for row in csv.DictReader(stream)}
     for name, numbers in DATA.items():
         folds = [fold_of(name, number) for number in numbers]
         for title, parameters in TRIED.items():
-            rows.append({"data": name, "what": title, **validate(folds, **parameters)})
-            print(rows[-1], flush=True)
-            with (HERE / "why.csv").open("w", newline="") as stream:
-                writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+            if (name, title) not in rows:
+                rows[name, title] = {"data": name, "what": title, **validate(folds, **parameters)}
+                print(rows[name, title], flush=True)
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, ["data", "what", "C times pairs", "map", "ndcg@10"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[name, title] for name in DATA for title in TRIED)
 
 
 if __name__ == "__main__":
