@@ -2,8 +2,9 @@
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.kdd2008.solvers
 
-Every solver is stopped at a gap of 1e-3 or after LIMIT seconds, so it may end with a larger gap; its gap is true if no
-solver's lower bound exceeds another's objective, and the objective is recomputed from the weights.
+Every solver is stopped at a gap of 1e-3 or after LIMIT seconds of CPU time (one thread), so it may end with a larger
+gap; its gap is true if no solver's lower bound exceeds another's objective, and the objective is recomputed from the
+weights.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from experiments.kdd2008._common import DISCOUNTED, LEARNERS, fold_of, write_csv
 DATA = ("OHSUMED-LETOR2", "MQ2008")
 VALUES = (1e2, 1e3, 1e4)  # smaller ones are in tests/contract/test_solvers.py
 LIMIT = 4.0
-COMBO = {"SVMcombo": ("svm-combo", {"measures": ("map", "ndcg@10", "ndcg"), **DISCOUNTED})}
+COMBO = {"SVMcombo": ("svm-combo", {"measures": ("map", "ndcg@10", "ndcg", "mrr@10"), **DISCOUNTED})}
 
 
 def measure(data: str) -> list[dict[str, Any]]:
     train = fold_of(data).train
     rows = []
-    for title, (name, parameters) in {**LEARNERS, **COMBO}.items():
+    learners = {**LEARNERS, **COMBO}
+    for name, parameters in learners.values():  # loads the kernels
+        one(train.select(np.arange(3)), ar.objective(name, **parameters), "frank-wolfe", 1.0)
+    for title, (name, parameters) in learners.items():
         for C in VALUES:
             found = {solver: one(train, ar.objective(name, **parameters), solver, C) for solver in SOLVERS}
             best = min(result["objective"] for result in found.values())
@@ -41,16 +45,16 @@ def measure(data: str) -> list[dict[str, Any]]:
 
 
 def one(train: ar.Dataset, objective: Any, solver: str, C: float) -> dict[str, Any]:
-    risk = LocalRisk(train, objective)
-    begin = time.perf_counter()
+    risk = LocalRisk(train, objective, 1)
+    begin = time.process_time()
     with single_threaded_blas():
-        result = SOLVERS[solver](risk, C, 1e-3, 100_000, None, lambda *_: time.perf_counter() - begin > LIMIT)
-    seconds = time.perf_counter() - begin
+        result = SOLVERS[solver](risk, C, 1e-3, 100_000, None, lambda *_: time.process_time() - begin > LIMIT)
+    seconds = time.process_time() - begin
     again = risk.at_scores(risk.scores(result.w))[0] + float(result.w @ result.w) / (2 * C)
     if not np.isclose(again, result.objective, rtol=1e-9):
         raise RuntimeError(f"{solver} reports {result.objective}, its weights have {again}")
     return {
-        "seconds": seconds,
+        "cpu_seconds": seconds,
         "passes": result.n_passes,
         "objective": result.objective,
         "lower_bound": result.lower_bound,

@@ -36,7 +36,7 @@ HELP = "Learning to rank that optimises the measure you report."
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. Mistakes of the user end in one plain line on standard error and exit code 2."""
-    gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: a tenth of a short command
+    gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: 0.1 s of every command
     # ClickException, which typer carries but does not export
     usage_error = cast(type[Exception], typer.BadParameter.__mro__[2])
     try:

@@ -1,0 +1,145 @@
+"""Figure 10 and section 4.6: what McRank costs beside SVMndcg and SVMmrr, and its accuracy against rounds.
+
+    ARGRANK_DATA=/folder/with/the/collections python -m experiments.kdd2008.figure10 [cost rounds]
+
+- cost: CPU seconds of one fit on the training part of fold 1 (one thread) and the memory it adds at its peak, each in
+  a process of its own, after a fit on a few rows that loads the machine code. McRank's time is split as in the paper:
+  growing trees, and the rest, which is boosting. The SVMs have C = 1.
+- rounds: McRank with up to 2,000 rounds, means over the folds of MRR@10, NDCG@10 and MAP after 1, 3, 10, … of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import argrank as ar
+from experiments.kdd2008._common import DISCOUNTED, HERE, fit, fold_of, save_figure, write_csv
+
+DATA = ("OHSUMED-LETOR2", "td2003", "td2004")
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "McRank": ("mcrank", {"n_trees": 30}),
+    "SVMndcg": ("svm-ndcg", DISCOUNTED),
+    "SVMmrr": ("svm-mrr", {}),
+    "SVMmap": ("svm-map", {}),
+}
+#: Seconds of the paper's Figure 10, of McRank in total and for trees alone.
+PAPER = {
+    "OHSUMED-LETOR2": {"McRank": (1102.0, 1034.0), "SVMndcg": (4.8, ""), "SVMmrr": (30.6, "")},
+    "td2003": {"McRank": (10113.0, 9730.0), "SVMndcg": (14.9, ""), "SVMmrr": (125.0, "")},
+    "td2004": {"McRank": (9308.0, 8760.0), "SVMndcg": (19.1, ""), "SVMmrr": (148.0, "")},
+}
+MEASURES = ("mrr@10", "ndcg@10", "map")
+ROUNDS = (1, 3, 10, 30, 40, 100, 300, 1000, 2000)
+FOLDS = {"OHSUMED-LETOR2": (1, 2, 3, 4, 5), "td2003": (1, 2)}
+
+
+def title(data: str) -> str:
+    return f"{data} (generated)" if data.islower() else data
+
+
+def one_fit(data: str, method: str) -> None:
+    """Fit in this process and print the cost as JSON."""
+    from argrank.rankers._growth import Growth
+
+    ranker, parameters = METHODS[method]
+    train = fold_of(data).train
+    fit(ranker, train.select(np.arange(3)), n_jobs=1, **parameters)
+    trees, grow, init = 0.0, Growth.grow, Growth.__init__
+
+    def timed(call: Any) -> Any:
+        def run(*arguments: Any, **named: Any) -> Any:
+            nonlocal trees
+            begin = time.process_time()
+            try:
+                return call(*arguments, **named)
+            finally:
+                trees += time.process_time() - begin
+
+        return run
+
+    Growth.grow, Growth.__init__ = timed(grow), timed(init)  # type: ignore[method-assign]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = time.process_time()
+    fit(ranker, train, n_jobs=1, **parameters)
+    seconds = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"cpu_seconds": seconds, "trees": trees, "added_megabytes": (peak - before) / 1024}))
+
+
+def cost() -> None:
+    rows: list[dict[str, Any]] = []
+    for data in DATA:
+        for method in METHODS:
+            command = [sys.executable, "-m", "experiments.kdd2008.figure10", "one", data, method]
+            found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            total, trees = PAPER[data].get(method, ("", ""))
+            theirs = {"paper_seconds": total, "paper_trees": trees}
+            rows.append({"data": title(data), "method": method, **found, **theirs})
+            print(rows[-1], flush=True)
+    write_csv("figure10.csv", rows)
+
+
+def rounds() -> None:
+    rows: list[dict[str, Any]] = []
+    for data, numbers in FOLDS.items():
+        values = []
+        for number in numbers:
+            fold = fold_of(data, number)
+            fitted = fit("mcrank", fold.train, n_trees=max(ROUNDS), n_jobs=1)
+            model, n_outputs = fitted.model_, fitted.model_.n_outputs
+            stages = [replace(model, trees=model.trees[: n * n_outputs]) for n in ROUNDS]
+            scores = [fold.test.to_caller(stage.scores(fold.test.X, fold.test.indptr)) for stage in stages]
+            found = [ar.evaluate(one, fold.test, list(MEASURES), convention="kdd2008").means for one in scores]
+            values.append([list(one.values()) for one in found])
+            print(data, number, len(model.trees) // n_outputs, flush=True)
+        for n, means in zip(ROUNDS, np.mean(values, axis=0), strict=True):
+            named = dict(zip(MEASURES, means.tolist(), strict=True))
+            rows.append({"data": title(data), "folds": len(numbers), "rounds": n, **named})
+    write_csv("mcrank-rounds.csv", rows)
+
+
+def read(name: str) -> list[dict[str, str]]:
+    with (HERE / name).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def draw() -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    rows = read("figure10.csv")
+    for number, method in enumerate(METHODS):
+        chosen = [row for row in rows if row["method"] == method]
+        place = np.arange(len(chosen)) + 0.2 * (number - 1.5)
+        left.bar(place, [float(row["cpu_seconds"]) for row in chosen], 0.19, label=method)
+    left.set(yscale="log", ylabel="CPU seconds of a fit", title="Training time")
+    left.set_xticks(range(len(DATA)), [title(data) for data in DATA])
+    left.legend()
+    rows = read("mcrank-rounds.csv")
+    for number, data in enumerate(dict.fromkeys(row["data"] for row in rows)):
+        for measure, style in zip(MEASURES, (":", "--", "-"), strict=True):
+            chosen = [row for row in rows if row["data"] == data]
+            line = ([int(row["rounds"]) for row in chosen], [float(row[measure]) for row in chosen])
+            right.plot(*line, style, color=f"C{number}", marker=".", label=f"{data}, {measure}")
+    right.set(xscale="log", xlabel="rounds", title="McRank by rounds")
+    right.legend(fontsize=7)
+    save_figure(figure, "figure10.png")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["one"]:
+        one_fit(sys.argv[2], sys.argv[3])
+    else:
+        for name in sys.argv[1:] or ("cost", "rounds"):
+            {"cost": cost, "rounds": rounds}[name]()
+        draw()
