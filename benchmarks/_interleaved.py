@@ -7,14 +7,16 @@ import time
 from collections.abc import Callable, Mapping
 
 
-def medians(functions: Mapping[str, Callable[[], object]], repeats: int = 25) -> dict[str, float]:
+def medians(
+    functions: Mapping[str, Callable[[], object]], repeats: int = 25, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Return the median seconds of every function over interleaved repeats, after one call to warm up."""
     for function in functions.values():
         function()
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
-            begin = time.perf_counter()
+            begin = clock()
             function()
-            seconds[name].append(time.perf_counter() - begin)
+            seconds[name].append(clock() - begin)
     return {name: statistics.median(values) for name, values in seconds.items()}
