@@ -17,8 +17,8 @@ from experiments.directrank.letor import DATA
 
 LEVELS = [f"ndcg@{k}" for k in range(1, 11)]
 GROUPS = {
-    "Table 3: LETOR 3.0 (OHSUMED; generated stand-ins of TD2003 and TD2004)": ["OHSUMED-LETOR3", "td2003", "td2004"],
-    "Table 4: LETOR 4.0 (MQ2008, and the rank-aggregation form of MQ2007)": ["MQ2008", "MQ2007-agg"],
+    "Table 3: LETOR 3.0": ["OHSUMED-LETOR3", "td2003", "td2004"],
+    "Table 4: LETOR 4.0": ["MQ2008", "MQ2007-agg"],
 }
 SURROGATES = ("regression", "rank-svm", "listnet", "rank-cosine", "svm-auc", "svm-map", "svm-ndcg-nc",
               "log-mle", "log-convex")  # fmt: skip
@@ -61,6 +61,11 @@ def digits(row: Mapping[str, str | float], keys: Iterable[str], n: int = 4) -> l
     return [f"{float(row[key]):.{n}f}" if row.get(key, "") != "" else "" for key in keys]
 
 
+def titled(data: str) -> str:
+    """Return the name of a data set; of a stand-in that it is generated."""
+    return f"{data} (generated)" if data.islower() else data
+
+
 def winning(means: Means, sets: list[str]) -> dict[str, list[int]]:
     """Return how many rivals a learner beats, over all sets, at every level of NDCG."""
     learners = [name for name in means[sets[0]] if all(name in means[data] for data in sets)]
@@ -82,14 +87,14 @@ def letor(lines: list[str]) -> None:
             continue
         won = winning(means, sets)
         drawn[title] = won
-        which = "; ".join(f"{data} folds {', '.join(folds[data])}" for data in sets)
+        which = "; ".join(f"{titled(data)}, folds {', '.join(folds[data])}" for data in sets)
         lines += [f"## {title}", "", f"Winning numbers, of at most {len(sets) * (len(won) - 1)}. {which}.", ""]
         order = sorted(won, key=lambda name: -sum(won[name]))
         rows = ([name, *map(str, won[name]), str(sum(won[name]))] for name in order)
         lines += table(["learner", *LEVELS, "sum"], rows)
     for data, learners in means.items():
         best = {key: max(row[key] for row in learners.values()) for key in (*LEVELS, "map")}
-        lines += [f"## {data}, folds {', '.join(folds[data])}, convention {DATA[data][1]}", ""]
+        lines += [f"## {titled(data)}, folds {', '.join(folds[data])}, convention {DATA[data][1]}", ""]
         head = ["learner", "ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "map", "train ndcg@5", "climbed", "CPU s", "fits"]
         cells = []
         for name, row in sorted(learners.items(), key=lambda item: -item[1]["ndcg@5"]):
@@ -154,12 +159,15 @@ def draw(groups: dict[str, dict[str, list[int]]]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4.2), layout="constrained")
+    names = sorted({name for won in groups.values() for name in won} - {"direct-rank"})
     for axes, (title, won) in zip(figure.subplots(1, len(groups), squeeze=False)[0], groups.items(), strict=True):
-        for name in sorted(won, key=lambda name: -sum(won[name])):
-            ours = name == "direct-rank"
-            axes.plot(range(1, 11), won[name], linewidth=3 if ours else 1, color="black" if ours else None, label=name)
-        axes.set(title=title.split(" (")[0], xlabel="NDCG@", ylabel="winning number", xticks=range(1, 11))
-        axes.legend(fontsize=6, ncols=2)
+        for number, name in enumerate(names):
+            style = {"color": f"C{number % 10}", "linestyle": "-" if number < 10 else "--"}
+            axes.plot(range(1, 11), won[name], linewidth=1, label=name, **style)
+        axes.plot(range(1, 11), won["direct-rank"], linewidth=3, color="black", label="direct-rank")
+        axes.set(title=title, xlabel="NDCG@", ylabel="winning number", xticks=range(1, 11))
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", fontsize=8)
     save_figure(figure, "winning.png")
 
 
