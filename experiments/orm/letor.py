@@ -62,7 +62,7 @@ PUBLISHED = {
 }
 
 #: The learners against which the others are tested.
-OURS = ("tight, c = a", "tight near w0, c = a", "tight near ridge, c = a")
+OURS = ("tie-broken, c = a", "tight, c = a", "tight near w0, c = a", "tight near ridge, c = a")
 
 
 def measure(data: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
