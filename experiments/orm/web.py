@@ -145,7 +145,9 @@ def _draw_choice(rows: list[dict[str, Any]]) -> None:
     axes.plot(1 / np.sqrt(list(means)), 100 * np.array(list(means.values())), "o-", label="mean")
     axes.plot(1 / np.sqrt(at), 100 * np.exp(level) * at**power, "--", label=f"m^{power:.2f}")
     axes.set(
-        xlabel="1/sqrt(m)", ylabel="greatest difference in NDCG@10 (points)", title="Eight choices of c, web set 2"
+        xlabel="1/sqrt(m)",
+        ylabel="greatest difference in NDCG@10 (points)",
+        title="Eight choices of c, generated set 2",
     )
     axes.set(xlim=(0, None), ylim=(0, None))
     axes.legend()
