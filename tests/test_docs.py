@@ -63,6 +63,11 @@ def test_results_show_every_table_and_figure_of_an_experiment():
             assert all(row in page for row in rows)
 
 
+def test_the_table_of_learners_is_that_of_the_experiment():
+    table = (ROOT / "experiments" / "choosing" / "learners.md").read_text("utf-8")
+    assert table in (ROOT / "docs" / "guide" / "choosing.md").read_text("utf-8")
+
+
 def test_the_site_builds_without_a_warning(tmp_path):
     if importlib.util.find_spec("mkdocs") is None:
         pytest.skip("mkdocs is not installed; `make docs` builds the site in CI")

@@ -1,0 +1,1 @@
+"""Which learner to try first: a spread of them on four data sets."""
