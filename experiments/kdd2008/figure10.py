@@ -115,7 +115,7 @@ def read(name: str) -> list[dict[str, str]]:
 def draw() -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     rows = read("figure10.csv")
     for number, method in enumerate(METHODS):
@@ -132,7 +132,7 @@ def draw() -> None:
             line = ([int(row["rounds"]) for row in chosen], [float(row[measure]) for row in chosen])
             right.plot(*line, style, color=f"C{number}", marker=".", label=f"{data}, {measure}")
     right.set(xscale="log", xlabel="rounds", title="McRank by rounds")
-    right.legend(fontsize=7)
+    right.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7)
     save_figure(figure, "figure10.png")
 
 
