@@ -19,9 +19,18 @@ def some_ratings(n_users=40, n_items=30, per_user=12, random_state=0):
     return users, items, ratings, taste
 
 
+@pytest.fixture(scope="module")
+def fitted():
+    """Ratings and a ranker that two rounds have trained."""
+    users, items, ratings, _ = some_ratings()
+    ranker = ar.make_ranker("factor-rank", rank=2, rounds=2, max_iter=10).fit(np.column_stack((users, items, ratings)))
+    return users, items, ranker
+
+
 def test_it_learns_tastes_that_popularity_cannot_see():
     users, items, ratings, taste = some_ratings()
-    ranker = ar.make_ranker("factor-rank", rank=2, C=10.0, decay="measure").fit(users, items, ratings)
+    ranker = ar.make_ranker("factor-rank", rank=2, C=10.0, decay="measure", rounds=3, max_iter=15)
+    ranker.fit(users, items, ratings)
     everybody, everything = np.repeat(np.arange(40), 30), np.tile(np.arange(30), 40)
     unseen = np.ones((40, 30), bool)
     unseen[users, items] = False
@@ -34,21 +43,31 @@ def test_it_learns_tastes_that_popularity_cannot_see():
     assert found[0] > found[1] + 0.1
 
 
-@pytest.mark.parametrize("bound", ["convex", "tight"])
-def test_the_objective_only_falls_and_is_what_it_says(bound):
+@pytest.mark.parametrize(
+    ("bound", "parameters"),
+    [("convex", {}), ("tight", {}), ("convex", {"user_weight": "ratings"}), ("tight", {"near_start": True})],
+)
+def test_the_objective_only_falls_and_is_what_it_says(bound, parameters):
     users, items, ratings, _ = some_ratings()
-    ranker = ar.make_ranker("factor-rank", rank=3, C=2.0, bound=bound, tol=1e-6, rounds=6).fit(users, items, ratings)
+    few = (users >= 20) | (np.arange(len(users)) % 12 < 6)  # half of the users have half of the ratings
+    users, items, ratings = users[few], items[few], ratings[few]
+    options = {"rank": 3, "C": 2.0, "bound": bound, "tol": 1e-6, "max_iter": 10} | parameters
+    ranker = ar.make_ranker("factor-rank", rounds=3, **options).fit(users, items, ratings)
     assert (np.diff(ranker.trace_["objective"]) <= 0).all()
-    model = ranker.model_
-    data = ar.Dataset(np.zeros((len(users), 1)), ratings, qid=users)
-    loss = ar.objective("orm", bound=bound)(model.predict(users, items), data)[0]
-    penalty = ((model.user_factors**2).sum() + (model.item_factors**2).sum()) / (2 * 2.0 * 40)
-    assert ranker.objective_ == pytest.approx(loss + penalty, rel=1e-9)
+    weight = np.bincount(users) if "user_weight" in parameters else None
+    data = ar.Dataset(np.zeros((len(users), 1)), ratings, qid=users, query_weight=weight)
+    loss = ar.objective("orm", bound=bound)(ranker.predict(users, items), data)[0]
+    U, V = ranker.model_.user_factors, ranker.model_.item_factors
+    if "near_start" in parameters:  # a tiny C stays there
+        start = ar.make_ranker("factor-rank", rounds=1, **options | {"C": 1e-9}).fit(users, items, ratings).model_
+        assert np.abs(start.item_factors).max() > 0.01
+        U, V = U - start.user_factors, V - start.item_factors
+    penalty = ((U**2).sum() + (V**2).sum()) / (2 * 2.0 * 40)
+    assert ranker.objective_ == pytest.approx(loss + penalty, rel=1e-6)
 
 
-def test_recommendations_leave_out_what_was_rated():
-    users, items, ratings, _ = some_ratings()
-    ranker = ar.make_ranker("factor-rank", rank=2).fit(np.column_stack((users, items, ratings)))
+def test_recommendations_leave_out_what_was_rated(fitted):
+    users, items, ranker = fitted
     for user in (0.0, 7.0):
         rated = set(items[users == user].tolist())
         found = ranker.recommend(user, n=5)
@@ -67,7 +86,8 @@ def test_unknown_users_and_items():
     users, items, ratings, _ = some_ratings()
     names = np.array([f"film {i}" for i in range(30)])[items]
     features = {f"film {i}": [float(i), float(i % 2)] for i in range(35)}
-    ranker = ar.make_ranker("factor-rank", rank=2).fit(users, names, ratings, item_features=features)
+    ranker = ar.make_ranker("factor-rank", rank=2, rounds=1, max_iter=5)
+    ranker.fit(users, names, ratings, item_features=features)
     assert "film 34" in ranker.model_.items
     assert ranker.recommend("nobody", n=3) == ranker.recommend("someone else", n=3)
     mean = ranker.predict([0], ["a film nobody knows"])[0]
@@ -75,9 +95,8 @@ def test_unknown_users_and_items():
     assert mean == pytest.approx(every.mean(), rel=1e-9)
 
 
-def test_a_saved_model_recommends_the_same(tmp_path):
-    users, items, ratings, _ = some_ratings()
-    ranker = ar.make_ranker("factor-rank", rank=2).fit(users, items, ratings)
+def test_a_saved_model_recommends_the_same(fitted, tmp_path):
+    users, items, ranker = fitted
     ranker.save(tmp_path / "model.json")
     loaded = ar.load_model(tmp_path / "model.json")
     assert loaded.recommend(3) == ranker.recommend(3)
@@ -95,6 +114,10 @@ def test_bad_ratings_are_refused():
         ar.make_ranker("factor-rank").fit([1, 2])
     with pytest.raises(OptionError, match="rank"):
         ar.make_ranker("factor-rank", rank=0).fit([1, 1], ["a", "b"], [1, 2])
+    with pytest.raises(OptionError, match="user_weight"):
+        ar.make_ranker("factor-rank", user_weight="all").fit([1, 1], ["a", "b"], [1, 2])
+    with pytest.raises(OptionError, match="start_ridge"):
+        ar.make_ranker("factor-rank", start_ridge=0.0).fit([1, 1], ["a", "b"], [1, 2])
     assert ar.ranker_names("factors") == ["factor-rank"]
     assert "factor-rank" not in ar.ranker_names()
     assert "factor-rank" in ar.ranker_names(None)

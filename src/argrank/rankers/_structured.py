@@ -32,7 +32,7 @@ SOLVERS: dict[str, Callable[..., Result]] = {
     "frank-wolfe": frank_wolfe.minimise,
 }
 COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
-SCALES = np.geomspace(1e-3, 1e3, 13)  # lengths at which a start for the tight bound is tried
+SCALES = np.geomspace(1e-6, 1e3, 19)  # lengths at which a start for the tight bound is tried
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -152,7 +152,8 @@ class StructuredRanker(BaseRanker):
         """Return where the tight bound starts: the best, by its own objective, of a few cheap models.
 
         They are the convex bound's solution and least squares on the labels, at several lengths: the convex bound
-        may have collapsed, and the length of a least-squares solution means nothing.
+        may have collapsed, and the length of a least-squares solution means nothing. It never is w = 0 while there is
+        a direction: there all scores tie, and the tangent would depend on the order of the rows.
         """
         candidates = [
             regulariser.project(least_squares.solve(data.X, data.y, n_jobs=self.n_jobs).w),
@@ -166,7 +167,7 @@ class StructuredRanker(BaseRanker):
         best, best_value = np.zeros(data.n_features), np.inf
         for w in candidates:
             scores = convex.scores(w)
-            for scale in SCALES if w.any() else (1.0,):
+            for scale in SCALES if w.any() else ():
                 value = tight(scale * w, scale * scores)
                 if value < best_value:
                     best, best_value = scale * w, value
