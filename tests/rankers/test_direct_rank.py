@@ -53,6 +53,22 @@ def test_more_beginnings_are_never_worse_in_training(data):
     assert values == sorted(values)
 
 
+def test_bags_are_the_mean_of_climbs_on_samples_of_the_queries(data):
+    parts = data.split(0.5, 0.5)
+    options = {"restarts": 1, "random_state": 3}
+    bagged = ar.make_ranker("direct-rank", bags=4, **options).fit(parts[0])
+    plain = ar.make_ranker("direct-rank", **options).fit(parts[0])
+    assert bagged.objective_ == pytest.approx(1 - training_measure(bagged, parts[0]), abs=1e-12)
+    assert bagged.trace_[-1]["objective"] == bagged.objective_
+    assert bagged.objective_ > plain.objective_ - 1e-12  # no climb ended at the mean
+    again = ar.make_ranker("direct-rank", bags=4, n_jobs=2, **options).fit(parts[0])
+    assert again.coef_.tobytes() == bagged.coef_.tobytes()
+    spread = parts[0].X.std(axis=0)
+    assert np.linalg.norm(bagged.coef_ * spread) <= 1 + 1e-12  # a mean of vectors of length 1
+    with pytest.raises(OptionError, match="bags from 0 up"):
+        ar.make_ranker("direct-rank", bags=-1).fit(data)
+
+
 def test_the_iterate_of_the_best_validation_measure_is_chosen(data):
     train, valid = data.split(0.6, 0.4)
     ranker = ar.make_ranker("direct-rank", restarts=3, validation_measure="map").fit(train, eval_set=valid)

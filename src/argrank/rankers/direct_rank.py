@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.linesearch.landscape import Landscape, Value, as_measure
 from argrank.linesearch.search import Wishes, search
 from argrank.linesearch.step_function import BETTER
+from argrank.models.linear import LinearModel
+from argrank.rankers._bagging import mean_weights
 from argrank.rankers._base import BaseRanker, Outcome
 from argrank.rankers._climb import Iterate, climb
 from argrank.rankers._columns import Columns
@@ -48,6 +50,9 @@ class DirectRank(BaseRanker):
         Where in the best interval: where the order by label is most likely by Plackett and Luce (section 2.3), in the
         middle, or the former up to 100,000 documents and the latter above. With "likelihood" weights also settle within
         their interval when no other is better.
+    bags : int
+        Against overfitting few queries: with a number above 0, the weights are the mean of those of so many climbs,
+        each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     tol : float
@@ -80,6 +85,7 @@ class DirectRank(BaseRanker):
         coordinates: str = "cyclic",
         restarts: int = 3,
         point: str = "auto",
+        bags: int = 0,
         normalise: str | None = None,
         tol: float = 1e-5,
         max_iter: int = 100,
@@ -93,6 +99,7 @@ class DirectRank(BaseRanker):
         self.coordinates = coordinates
         self.restarts = restarts
         self.point = point
+        self.bags = bags
         self.normalise = normalise
         self.tol = tol
         self.max_iter = max_iter
@@ -110,14 +117,26 @@ class DirectRank(BaseRanker):
             raise OptionError(f"coordinates: expected 'cyclic' or 'greedy', got {self.coordinates!r}")
         if self.point not in ("auto", "likelihood", "middle"):
             raise OptionError(f"point: expected 'auto', 'likelihood' or 'middle', got {self.point!r}")
-        if self.restarts < 1 or self.max_iter < 1:
-            raise OptionError("restarts, max_iter: expected numbers from 1 up")
+        if self.restarts < 1 or self.max_iter < 1 or self.bags < 0:
+            raise OptionError("restarts, max_iter: expected numbers from 1 up, and bags from 0 up")
         rng = np.random.default_rng(self.random_state)
-        measure = as_measure(self.measure)
-        if isinstance(measure, FunctionMeasure):  # sees one ranking: shuffled rows keep ties from giving labels away
-            data = _shuffled(data, rng)
-        landscape = Landscape(data, measure, "row" if isinstance(measure, FunctionMeasure) else "expected", self.n_jobs)
+        if isinstance(as_measure(self.measure), FunctionMeasure):
+            data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
+        if self.bags == 0:
+            return self._climb(data, watcher, start, rng)
         columns = Columns(data)
+        bagged = mean_weights(data, columns, self.bags, rng, lambda part: self._climb(part, watcher, start, rng))
+        weights = cast(LinearModel, bagged.model).weights
+        value = self._landscape(data).value(columns.scores(weights)).mean
+        watcher(weights, {"objective": 1.0 - value, "measure": value})
+        return bagged._replace(objective=1.0 - value)
+
+    def _landscape(self, data: Dataset) -> Landscape:
+        measure = as_measure(self.measure)
+        return Landscape(data, measure, "row" if isinstance(measure, FunctionMeasure) else "expected", self.n_jobs)
+
+    def _climb(self, data: Dataset, watcher: Watcher, start: Floats | None, rng: np.random.Generator) -> Outcome:
+        landscape, columns = self._landscape(data), Columns(data)
         starts = starting_weights(data, columns, self.restarts, rng, self.n_jobs) if start is None else iter([start])
         point = self.point if self.point != "auto" else "likelihood" if data.n_documents <= SMALL else "middle"
         walker = _Walker(landscape, columns, point, rng)
