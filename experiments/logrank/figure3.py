@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import wilcoxon
 
+import argrank as ar
 from argrank.trials.store import slug
 
 HERE = Path(__file__).parent
@@ -46,15 +47,8 @@ def read(folders: list[Path]) -> tuple[Table, dict[str, dict[str, dict[str, list
                 for row in csv.DictReader(stream):
                     for name in MEASURES:
                         own[row["learner"]][name].append(float(row[name] or "nan"))
-            values[data] = own
-    learners = list(next(iter(means.values())))
-    means[ALL] = {
-        learner: {
-            name: float(np.nanmean(np.concatenate([values[data][learner][name] for data in values if is_real(data)])))
-            for name in MEASURES
-        }
-        for learner in learners
-    }
+            values[data] = {learner: dict(found) for learner, found in own.items()}
+    means[ALL] = ar.micro_average({data: own for data, own in values.items() if is_real(data)})
     return means, values
 
 
