@@ -27,7 +27,7 @@ from argrank.rankers._columns import Columns
 from argrank.rankers._starts import starting_weights
 from experiments.directrank._common import HERE, Table, fit, fold_of
 
-FOLDS = (1, 2, 3)
+FOLDS = (1, 2, 3, 4, 5)
 MEASURE, TOLERANCE, ROUNDS, BAGS = "ndcg@10", 1e-5, 30, 5
 Extra = Callable[["Climb", np.ndarray], np.ndarray]
 
