@@ -1,0 +1,57 @@
+"""Online training: close to the batch optimum within a few epochs, whatever C and the scale of the features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.engines.local import LocalRisk
+from argrank.solvers import bundle, online
+from argrank.solvers.regularisers import Squared
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300 * 20, 8))
+    level = X @ rng.standard_normal(8) + rng.standard_normal(len(X))
+    return ar.Dataset(X, np.digitize(level, [1.0, 3.0]), group=[20] * 300)
+
+
+def risk_of(data, scale=1.0):
+    return LocalRisk(data.with_features(scale * data.X), ar.objective("orm", decay="measure"), 1)
+
+
+@pytest.mark.parametrize(("C", "scale"), [(0.01, 1.0), (1.0, 1.0), (100.0, 1.0), (1e6, 1.0), (1.0, 100.0)])
+def test_three_epochs_come_within_a_hundredth(data, C, scale):
+    batch = bundle.minimise(risk_of(data, scale), C, 1e-3, 1000)
+    parts = [risk_of(part, scale) for part in data.batches(2000)]
+    found = online.minimise_stream(lambda: iter(parts), data.n_features, C, epochs=3)
+    assert batch.lower_bound <= found.objective <= 1.01 * batch.objective
+    assert found.objective == pytest.approx(online.objective_of(lambda: iter(parts), found.w, C))
+
+
+def test_mini_batches_and_seeds(data):
+    risk = risk_of(data)
+    batch = bundle.minimise(risk, 1.0, 1e-3, 1000)
+    one, same = (online.minimise(risk, 1.0, 1e-2, 12, random_state=3, batch_size=10) for _ in range(2))
+    assert batch.lower_bound <= one.objective <= 1.01 * batch.objective
+    np.testing.assert_array_equal(one.w, same.w)
+
+
+def test_the_mean_is_weighted_by_the_step():
+    descent = online.Descent(np.zeros(2), 1.0, 10.0, 1.0, Squared())
+    seen = []
+    for gradient in np.random.default_rng(0).standard_normal((5, 2)):
+        descent.step(gradient)
+        seen.append(descent.w.copy())
+    np.testing.assert_allclose(descent.mean, np.average(seen, axis=0, weights=[1, 2, 3, 4, 5]))
+
+
+def test_steps_stay_within_ball_and_limits():
+    descent = online.Descent(np.zeros(2), 1.0, 0.5, 100.0, Squared(np.array([0.0, -np.inf]), None))
+    for gradient in ([5.0, 5.0], [-50.0, 1.0]):
+        descent.step(np.array(gradient))
+        assert descent.w[0] >= 0
+        assert np.linalg.norm(descent.w) <= 0.5 + 1e-12
