@@ -1,0 +1,60 @@
+"""Paired tests between rows of figure3.toml and of extras.toml, written to extras_tests.csv.
+
+    python -m experiments.logrank.extras results/figure3 results/extras
+
+The arguments are output folders of ``argrank experiment``; Wilcoxon over the test queries, not corrected.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+HERE = Path(__file__).parent
+MEASURES = ("map", "ndcg@10")
+DATA = ("OHSUMED", "MQ2008")
+PAIRS = (
+    ("MLE", "MLE, pair scale"),
+    ("ConvexLoss NDCG", "ConvexLoss NDCG, pair scale"),
+    ("ConvexLoss NDCG", "ConvexLoss NDCG, importance weights"),
+    ("ConvexLoss NDCG", "ConvexLoss NDCG, rho 30"),
+    ("ConvexLoss NDCG", "ConvexLoss NDCG+MAP+MRR"),
+    ("ConvexLoss NDCG+MAP+MRR", "SVMcombo NDCG+MAP+MRR"),
+    ("ConvexLoss NDCG+MAP+MRR", "SVMcombo NDCG+MAP"),
+)
+
+
+def values(folders: list[Path], data: str) -> dict[str, dict[tuple[str, str], dict[str, str]]]:
+    """Return the rows of every learner by fold and query."""
+    found: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
+    for path in (folder / "per_query" / f"{data}.csv" for folder in folders):
+        if path.exists():
+            with path.open() as stream:
+                for row in csv.DictReader(stream):
+                    found.setdefault(row["learner"], {})[row["fold"], row["qid"]] = row
+    return found
+
+
+def main(folders: list[Path]) -> None:
+    with (HERE / "extras_tests.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["data", "one", "less", "measure", "queries", "difference", "p"])
+        for data in DATA:
+            learners = values(folders, data)
+            for one, other in PAIRS:
+                for name in MEASURES:
+                    a, b = learners[one], learners[other]
+                    differences = np.array([float(a[key][name] or "nan") - float(b[key][name] or "nan") for key in a])
+                    differences = differences[np.isfinite(differences)]
+                    p = wilcoxon(differences).pvalue
+                    writer.writerow(
+                        [data, one, other, name, len(differences), f"{differences.mean():+.4f}", f"{p:.2f}"]
+                    )
+
+
+if __name__ == "__main__":
+    main([Path(argument) for argument in sys.argv[1:]])
