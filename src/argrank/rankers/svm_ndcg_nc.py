@@ -22,6 +22,8 @@ class SVMndcgNC(StructuredRanker):
         Gain of a label; more than two different gains take a table that grows with the product of their numbers.
     relevant_at : float
         Smallest label of a good document.
+    feature_map : "pairs", "positions" or a registered name
+        How a ranking becomes a feature vector; the default is the paper's.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
@@ -34,4 +36,5 @@ class SVMndcgNC(StructuredRanker):
     discount: Any = "log2"
     gain: Any = "binary"
     relevant_at: float = 1.0
+    feature_map: str = "pairs"
     scale: str | None = "pairs"
