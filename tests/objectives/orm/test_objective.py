@@ -196,3 +196,19 @@ def test_what_no_product_expresses_is_sent_elsewhere():
     ):
         with pytest.raises(OptionError):
             objective("orm", **wrong)
+
+
+@pytest.mark.parametrize("bound", ["tie-broken", "tight"])
+def test_equal_scores_share_what_is_subtracted(bound):
+    """Documents with the same features and different labels always tie; the order of the rows must not tell."""
+    scores, labels = np.array([2.0, 1.0, 1.0, 1.0, 0.0]), np.array([0, 2, 0, 1, 1])
+    part = objective("orm", measure="ndcg", bound=bound).subtracted_part()
+    value, gradient = part(scores, Dataset(np.ones((5, 1)), labels, group=[5]))
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        order = rng.permutation(5)
+        other, moved = part(scores[order], Dataset(np.ones((5, 1)), labels[order], group=[5]))
+        assert other == pytest.approx(value)
+        np.testing.assert_allclose(moved, gradient[order], atol=1e-12)
+        step = 0.1 * rng.standard_normal(5)  # still a subgradient
+        assert part(scores + step, Dataset(np.ones((5, 1)), labels, group=[5]))[0] >= value + gradient @ step - 1e-12

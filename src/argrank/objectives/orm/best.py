@@ -33,7 +33,9 @@ def best_by_score(
 
     A ranking holds at most ``at_most`` documents of a source. The documents are taken by gain, equal ones by score;
     ranks of one plateau are worth the same, so what is on a plateau is sorted by score alone (equation 21). With equal
-    gains and one plateau this is the ranking by score (equation 22).
+    gains and one plateau this is the ranking by score (equation 22). Documents of equal score on one plateau share
+    their weights: a subgradient like any other, and one that does not depend on the order of the rows (there are
+    documents with the same features and different labels).
     """
     for query in range(len(values)):
         a, b = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
@@ -73,6 +75,22 @@ def best_by_score(
                 gradient[a + row] = weight
                 value += weight * scores[a + row]
         values[query] = value
+        close = 1e-12 * max(abs(scores[a + order[a]]), abs(scores[a + order[b - 1]]))
+        total, count = np.zeros(n + 1), np.zeros(n + 1)  # by plateau, over a run of equal scores
+        start_of_run = 0
+        for place in range(1, n + 1):
+            if place < n and scores[a + order[a + place - 1]] - scores[a + order[a + place]] <= close:
+                continue
+            if place - start_of_run > 1:
+                for other in range(start_of_run, place):
+                    row = order[a + other]
+                    total[on[row]] += gradient[a + row]
+                    count[on[row]] += 1.0
+                for other in range(start_of_run, place):
+                    row = order[a + other]
+                    gradient[a + row] = total[on[row]] / count[on[row]]
+                total[:], count[:] = 0.0, 0.0
+            start_of_run = place
 
 
 class BestByScore(Prepared):
