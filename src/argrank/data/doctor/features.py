@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from argrank.data.doctor.diagnosis import Finding, counted
 from argrank.data.doctor.facts import Facts
+from argrank.data.impute import FILLINGS
 
 WILD = 1e4  # ratio of the largest to the smallest range of a feature
 WILD_BETWEEN_QUERIES = 1.0  # spread of the range between queries, in powers of ten
@@ -23,9 +24,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
         total, holes = int(counts.sum()), int((counts > 0).sum())
         what = f"{counted(total, 'value is', 'values are')} missing, in {holes:,} of {len(counts):,} features"
         example = f"{facts.feature(np.argmax(counts))}: {counts.max() / facts.data.n_documents:.0%} missing"
-        advice = (
-            'training refuses them; fill them in with ar.impute(data, "zero" | "mean" | "query-mean" | "query-min")'
-        )
+        ways = " | ".join(f'"{way}"' for way in FILLINGS)
+        advice = f"training refuses them; fill them in with ar.impute(data, {ways})"
         yield Finding("missing", "error", what, total, example, advice, facts.name)
 
 
