@@ -2,10 +2,9 @@
 
 Minimises ``F(w) = |w|² / (2C) + risk(w)`` for convex risks of at least 0. Every query keeps a working set of planes
 below its loss. A pass asks every query for its most violated plane, in random order, and solves the query's own small
-problem exactly while the others are held. Between passes the known planes of all queries are weighed together, without
-asking, and the next pass asks at the weights of that; on wide data they are gone over again query by query, and a pass
-asks at the weights of the moment. LaRank, the solver of the KDD 2008 paper's experiments, has the latter alone: at
-C = 100 it needs hundreds of passes for what takes twenty together.
+problem exactly while the others are held; between passes the known planes are gone over again in the same way, without
+asking. This is LaRank, the solver of the KDD 2008 paper's experiments. What is not done after some passes creeps: from
+then on the known planes of all queries are weighed together, and a pass asks at the weights of that.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from argrank.solvers import block_qp, simplex_qp
 from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
 
-REPEATS = 10  # rounds over the working sets of wide data after every pass
+REPEATS = 10  # rounds over the working sets after every pass
 NEW = 1e-12  # a plane that rises less than this above the known ones is no news
 
 
@@ -72,11 +71,11 @@ def minimise(
     meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
     sets = [_WorkingSet(risk.n_features, float(share)) for share in risk.query_shares]
     w, bound, n_iter, reason = np.zeros(risk.n_features), 0.0, 0, ""
-    together = risk.n_features <= block_qp.MOST_FEATURES
     best.look(w)
     try:
         while not reason:
             tolerance, centre = 0.01 * tol * best.objective / risk.n_queries, w
+            together = block_qp.helps(risk.n_features, n_iter)
             for q in random.permutation(risk.n_queries):
                 asked = centre if together else w
                 loss, gradient, offset = risk.query(q, asked)

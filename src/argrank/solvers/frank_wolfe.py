@@ -3,9 +3,9 @@
 Minimises ``F(w) = |w|² / (2C) + risk(w)`` through its dual, where every query holds a mixture of planes below its loss
 (Lacoste-Julien et al. 2013). A pass asks every query once, in random order, for its most violated plane and moves
 weight to it, by the step that gains most in the dual, from the plane of the mixture that gains least: such pairwise
-steps converge linearly where plain ones towards the new plane creep (Osokin et al. 2016). Between passes the known
-planes of all queries are weighed together, without asking (the fully corrective step); only on wide data they are gone
-over again query by query.
+steps converge linearly where plain ones towards the new plane creep (Osokin et al. 2016). Between passes the planes
+that are known are gone over again without asking; what is not done after some passes weighs those of all queries
+together from then on (the fully corrective step).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from argrank.solvers import block_qp
 from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
 
-REPEATS = 10  # rounds over the known planes of wide data after every pass
+REPEATS = 10  # rounds over the known planes after every pass
 
 
 class _Mixture:
@@ -83,7 +83,7 @@ def minimise(
                 _, gradient, offset = risk.query(q, w)
                 w = mixtures[q].step(w, C, mixtures[q].add(gradient, offset))
             begin = time.perf_counter()
-            if risk.n_features <= block_qp.MOST_FEATURES:
+            if block_qp.helps(risk.n_features, n_iter):
                 block_qp.reweigh(mixtures, C, 0.1 * max(tol * best.objective, best.objective - bound))
             else:
                 for _ in range(REPEATS):
