@@ -2,10 +2,10 @@
 
     maximise  offsets · a - C |gradients' a|² / 2   over  a >= 0, the weights of each query adding up to its share
 
-Going query by query is the cheaper way to most optima, but creeps where the queries pull at the same few features and
-C is large: each undoes what the last one did. This is an interior-point method (Mehrotra's predictor and corrector) on
-the whole problem. A step costs a Cholesky factor of features x features and products with the planes, but no pass over
-the data. Whatever it returns is feasible, so its value is a true lower bound of the primal.
+Going query by query is the cheaper way to most optima on wide data, but creeps where the queries pull at the same few
+features and C is large: each undoes what the last one did. This is an interior-point method (Mehrotra's predictor and
+corrector) on the whole problem. A step costs a Cholesky factor of features x features and products with the planes, but
+no pass over the data. Whatever it returns is feasible, so its value is a true lower bound of the primal.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from argrank._blas import single_threaded_blas
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+FEW_FEATURES = 64  # up to here a step costs next to nothing
 MOST_FEATURES = 500  # with more of them the systems cost more than they save
-PATIENCE = 40  # passes query by query, which most problems need fewer than, each several times cheaper than this
+PATIENCE = 40  # passes query by query in between, which most problems need fewer of, each several times cheaper
 MOST_STEPS = 40
 BACK_OFF = 0.995  # share of the way to where the first weight or slack would be 0
 UNUSED = 1e-9  # a weight below this part of its query's share is nothing but distance from the border
@@ -30,7 +31,7 @@ UNUSED = 1e-9  # a weight below this part of its query's share is nothing but di
 
 def helps(n_features: int, n_passes: int) -> bool:
     """Return whether to weigh the planes of all queries together after so many passes that went query by query."""
-    return n_features <= MOST_FEATURES and n_passes >= PATIENCE
+    return n_features <= (MOST_FEATURES if n_passes >= PATIENCE else FEW_FEATURES)
 
 
 class Planes(Protocol):

@@ -3,8 +3,9 @@
 Minimises ``F(w) = |w|² / (2C) + risk(w)`` for convex risks of at least 0. Every query keeps a working set of planes
 below its loss. A pass asks every query for its most violated plane, in random order, and solves the query's own small
 problem exactly while the others are held; between passes the known planes are gone over again in the same way, without
-asking. This is LaRank, the solver of the KDD 2008 paper's experiments. What is not done after some passes creeps: from
-then on the known planes of all queries are weighed together, and a pass asks at the weights of that.
+asking. This is LaRank, the solver of the KDD 2008 paper's experiments, and creeps where C is large. On few features,
+and on more where it is not done after some passes, the known planes of all queries are weighed together instead, and a
+pass asks at the weights of that.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Minimises ``F(w) = |w|² / (2C) + risk(w)`` through its dual, where every query 
 (Lacoste-Julien et al. 2013). A pass asks every query once, in random order, for its most violated plane and moves
 weight to it, by the step that gains most in the dual, from the plane of the mixture that gains least: such pairwise
 steps converge linearly where plain ones towards the new plane creep (Osokin et al. 2016). Between passes the planes
-that are known are gone over again without asking; what is not done after some passes weighs those of all queries
-together from then on (the fully corrective step).
+that are known are gone over again without asking; on few features, and on more where it is not done after some passes,
+those of all queries are weighed together instead (the fully corrective step).
 """
 
 from __future__ import annotations
