@@ -63,7 +63,7 @@ def test_the_objective_only_falls_and_is_what_it_says(bound, parameters):
         assert np.abs(start.item_factors).max() > 0.01
         U, V = U - start.user_factors, V - start.item_factors
     penalty = ((U**2).sum() + (V**2).sum()) / (2 * 2.0 * 40)
-    assert ranker.objective_ == pytest.approx(loss + penalty, rel=1e-6)
+    assert ranker.objective_ == pytest.approx(loss + penalty, rel=1e-9)
 
 
 def test_recommendations_leave_out_what_was_rated(fitted):

@@ -34,7 +34,7 @@ def mean_weights(
     it met, with the mean so far.
     """
     total, n_iter, complaint = np.zeros(columns.n_features), 0, None
-    for _ in range(n_bags):
+    for n_fits in range(1, n_bags + 1):
         outcome = fit(resampled(data, rng))
         weights = cast(LinearModel, outcome.model).weights
         length = float(np.linalg.norm(weights * columns.spread))
@@ -42,4 +42,4 @@ def mean_weights(
         n_iter, complaint = n_iter + outcome.n_iter, complaint or outcome.complaint
         if outcome.complaint == "interrupted":
             break
-    return Outcome(LinearModel(total / n_bags), outcome.objective, np.nan, n_iter, complaint)
+    return Outcome(LinearModel(total / n_fits), outcome.objective, np.nan, n_iter, complaint)

@@ -1,9 +1,9 @@
 """The bundle method for as long as it does well, then cutting planes with a slack per query.
 
 Minimises ``F(w) = |w|² / (2C) + risk(w)`` for convex risks of at least 0. By ``python -m benchmarks solvers`` the
-bundle method leads nearly everywhere, by up to 20 times, and by more the more queries there are. Where a few queries
-pull hard against each other (reciprocal rank on the first map, alone or in a combination) it is up to 40 times slower
-than the others. No size, C or gap tells the two apart beforehand, but the passes do.
+bundle method leads nearly everywhere, by up to 40 times, and by more the more queries there are. Where a few queries
+pull hard against each other (reciprocal rank on the first map, alone or in a combination) it may be many
+times slower than the others. No size, C or gap tells the two apart beforehand, but the passes do.
 """
 
 from __future__ import annotations
