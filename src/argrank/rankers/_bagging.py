@@ -33,13 +33,12 @@ def mean_weights(
     The objective is that of the last fit: the caller knows what the mean is worth. Ctrl-C ends it after the fit that
     it met, with the mean so far.
     """
-    total, n_iter, complaint = np.zeros(columns.n_features), 0, None
-    for n_fits in range(1, n_bags + 1):
+    found: list[Floats] = []
+    n_iter, complaint = 0, None
+    while len(found) < n_bags and complaint != "interrupted":
         outcome = fit(resampled(data, rng))
         weights = cast(LinearModel, outcome.model).weights
         length = float(np.linalg.norm(weights * columns.spread))
-        total += weights / (length if length > 0 else 1.0)
-        n_iter, complaint = n_iter + outcome.n_iter, complaint or outcome.complaint
-        if outcome.complaint == "interrupted":
-            break
-    return Outcome(LinearModel(total / n_fits), outcome.objective, np.nan, n_iter, complaint)
+        found.append(weights / (length if length > 0 else 1.0))
+        n_iter, complaint = n_iter + outcome.n_iter, outcome.complaint or complaint
+    return Outcome(LinearModel(np.mean(found, axis=0)), outcome.objective, np.nan, n_iter, complaint)
