@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,11 @@ from argrank.data.grouping import group_by_id, group_by_size
 from argrank.data.normalise import Normaliser
 from argrank.errors import InputError, ModelError
 
+Served = TypeVar("Served", bound="Model")
+
 
 class Model(ABC):
-    """A trained scorer. Knows its features, and how they have to be normalised."""
+    """A trained scorer, a frozen dataclass. Knows its features, and how they have to be normalised."""
 
     kind: ClassVar[str]
     feature_names: tuple[str, ...] | None
@@ -47,11 +50,18 @@ class Model(ABC):
         """
         return None
 
-    @abstractmethod
+    def normalised(self, X: Any, indptr: NDArray[np.int64] | None) -> Any:
+        """Return the features as the model has learned from them."""
+        return X if self.normaliser is None else self.normaliser.apply(X, indptr)
+
     def served(
-        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
-    ) -> Model:
+        self: Served,
+        feature_names: tuple[str, ...] | None,
+        normaliser: Normaliser | None,
+        training: Mapping[str, Any],
+    ) -> Served:
         """Return the model as it is served: with names, normaliser and the summary of its training."""
+        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)  # type: ignore[type-var]
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

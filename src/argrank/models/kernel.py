@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -70,15 +70,8 @@ class KernelModel(Model):
 
     def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
         """Return the kernel with the support vectors times the coefficients."""
-        if self.normaliser is not None:
-            X = self.normaliser.apply(X, indptr)
+        X = self.normalised(X, indptr)
         return np.asarray(self.kernel(X, self.support) @ self.coefficients)
-
-    def served(
-        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
-    ) -> KernelModel:
-        """Return the same model with names, normaliser and training summary."""
-        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
 
     def to_dict(self) -> dict[str, Any]:
         """Return kernel, support vectors and coefficients as plain data."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,23 +41,15 @@ class LinearModel(Model):
 
     def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return ``normalised X @ weights`` in float64."""
-        if self.normaliser is not None:
-            X = self.normaliser.apply(X, indptr)
+        X = self.normalised(X, indptr)
         return np.asarray(X @ self.weights, dtype=np.float64)
 
     def contributions(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Any:
         """Return ``normalised X * weights``: exact, since a linear score is their sum."""
-        if self.normaliser is not None:
-            X = self.normaliser.apply(X, indptr)
+        X = self.normalised(X, indptr)
         if sparse.issparse(X):
             return sparse.csr_matrix(X.multiply(self.weights))
         return X * self.weights
-
-    def served(
-        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
-    ) -> LinearModel:
-        """Return the same weights with names, normaliser and training summary."""
-        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
 
     def to_dict(self) -> dict[str, Any]:
         """Return weights (JSON keeps floats exactly), names and normaliser."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,8 +43,7 @@ class StumpsModel(Model):
 
     def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return, for every row, the sum of the steps it takes; NaN where a used feature is missing."""
-        if self.normaliser is not None:
-            X = self.normaliser.apply(X, indptr)
+        X = self.normalised(X, indptr)
         total = np.zeros(X.shape[0])
         columns = X if isinstance(X, np.ndarray) else X.tocsc()
         for feature in np.unique(self.features).tolist():
@@ -55,12 +54,6 @@ class StumpsModel(Model):
             values = np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
             total += np.where(np.isnan(values), np.nan, heights[np.searchsorted(self.thresholds[own], values)])
         return total
-
-    def served(
-        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
-    ) -> StumpsModel:
-        """Return the same steps with names, normaliser and training summary."""
-        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the steps (JSON keeps floats exactly), names and normaliser."""

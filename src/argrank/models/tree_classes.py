@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,8 +56,7 @@ class TreeClassesModel(Model):
 
     def probabilities(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
         """Return one probability for every row and label."""
-        if self.normaliser is not None:
-            X = self.normaliser.apply(X, indptr)
+        X = self.normalised(X, indptr)
         return probabilities(_forest.sums(self.trees, X, self.n_outputs), self.link)
 
     def importances(self, kind: str = "gain") -> Floats:
@@ -69,12 +68,6 @@ class TreeClassesModel(Model):
         n = self.n_outputs
         objective = f"multiclass num_class:{n}" if self.link == "multi-class" else "custom"
         return lightgbm_text.write(self.trees, self.n_columns, self.feature_names, n, objective)
-
-    def served(
-        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
-    ) -> TreeClassesModel:
-        """Return the same trees with names, normaliser and training summary."""
-        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels, their worth, trees (JSON keeps floats exactly), names and normaliser."""

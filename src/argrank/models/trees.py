@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,14 +50,12 @@ class TreesModel(Model):
 
     def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the sum of the trees' values for every row."""
-        if self.normaliser is not None:
-            X = self.normaliser.apply(X, indptr)
+        X = self.normalised(X, indptr)
         return _forest.sums(self.trees, X)[:, 0]
 
     def contributions(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Any:
         """Return what each feature's splits add along the rows' ways through the trees."""
-        if self.normaliser is not None:
-            X = self.normaliser.apply(X, indptr)
+        X = self.normalised(X, indptr)
         return path_contributions(self.trees, X, self.n_columns)
 
     def importances(self, kind: str = "gain") -> NDArray[np.float64]:
@@ -76,12 +74,6 @@ class TreesModel(Model):
         if read.n_outputs != 1 or not read.trees:
             raise ModelError(f"expected trees with one output, got {read.n_outputs} outputs, {len(read.trees)} trees")
         return cls(tuple(read.trees), len(read.feature_names), read.feature_names)
-
-    def served(
-        self, feature_names: tuple[str, ...] | None, normaliser: Normaliser | None, training: Mapping[str, Any]
-    ) -> TreesModel:
-        """Return the same trees with names, normaliser and training summary."""
-        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
 
     def to_dict(self) -> dict[str, Any]:
         """Return trees (JSON keeps floats exactly), names and normaliser."""
