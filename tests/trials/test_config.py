@@ -107,6 +107,7 @@ def test_standins_say_that_they_are_generated(write):
         ("title =", "titel =", "unknown key 'titel'; did you mean title?; allowed: title, convention, measures"),
         ('convention = "letor3"', "", "expected a key 'convention' (a text), got none"),
         ('"letor3"', '"letor33"', "unknown convention 'letor33'; did you mean letor3"),
+        ('name = "mine"', 'name = "mine"\nconvention = "letor44"', "unknown convention 'letor44'; did you mean letor4"),
         ('["ndcg@1", "map"]', '"map"', "measures: expected a list of texts, got 'map'"),
         ('["ndcg@1", "map"]', '["ndcg@1", "mapp"]', "measures: unknown measure 'mapp'"),
         ('select_by = "map"', "select_by = 3", "select_by: expected a text, got 3"),

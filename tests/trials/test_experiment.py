@@ -153,6 +153,22 @@ def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
     assert runs.calls == 0
 
 
+def test_a_data_set_evaluated_by_its_own_convention(config, tmp_path):
+    data = CONFIG[CONFIG.index("[[data]]") : CONFIG.index("[[learner]]")]
+    more = data.replace('name = "made data"', 'name = "by default"\nconvention = "default"')
+    config.write_text(CONFIG.replace(data, data + more))
+    results = ar.run_experiment(config, tmp_path / "out")
+    for name, convention in (("made data", "letor3"), ("by default", "default")):
+        for run in results.of(name, "svm"):
+            test = ar.load(tmp_path / f"test{run.fold}.txt")
+            expected = ar.evaluate(run.scores, test, ["ndcg@5", "map"], convention=convention).means
+            assert {measure: run.means[measure] for measure in expected} == pytest.approx(dict(expected), rel=1e-12)
+    assert results.mean("made data", "svm", "ndcg@5") != results.mean("by default", "svm", "ndcg@5")
+    assert "Convention letor3, of by default default;" in (tmp_path / "out" / "results.md").read_text()
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert document["conventions"] == {"made data": "letor3", "by default": "default"}
+
+
 def test_a_damaged_run_is_computed_again(config, tmp_path, runs):
     ar.run_experiment(config, tmp_path / "out")
     runs.calls = 0

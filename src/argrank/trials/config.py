@@ -20,7 +20,7 @@ from argrank.trials.schema import Section, known, read_toml
 from argrank.trials.store import slug
 
 TOP_KEYS = ("title", "convention", "measures", "select_by", "data", "learner", "expected")
-DATA_KEYS = ("name", "collection", "folder", "files", "standin", "folds", "features", "preprocess")
+DATA_KEYS = ("name", "collection", "folder", "files", "standin", "folds", "features", "preprocess", "convention")
 LEARNER_KEYS = ("name", "ranker", "parameters", "grid")
 EXPECTED_KEYS = ("data", "learner", "measure", "value", "values", "tolerance", "source")
 ROLES = ("train", "valid", "test")
@@ -40,6 +40,7 @@ class DataSpec:
     standin: str | None = None
     features: int | None = None
     preprocess: tuple[dict[str, Any], ...] = ()
+    convention: str | None = None  # of its evaluation, where it is not the experiment's
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,17 @@ class Config:
     learners: tuple[LearnerSpec, ...]
     expected: tuple[Expected, ...]
 
+    def convention_of(self, data: DataSpec) -> str:
+        """Return the convention that a data set is evaluated by: its own, else the experiment's."""
+        return data.convention or self.convention
+
 
 def read_config(path: str | os.PathLike[str]) -> Config:
     """Read and check the configuration of an experiment; relative paths in it count from its own folder."""
     path = Path(path)
     top = Section(read_toml(path), str(path), TOP_KEYS)
     title = top.text("title", path.stem)
-    convention = known(top.place, "convention", top.text("convention"), convention_names())
+    convention = _convention(top, top.text("convention"))
     measures = [_measure(top, "measures", name) for name in top.texts("measures")]
     select_by = _measure(top, "select_by", top.text("select_by", measures[0]))
     data = [_data(section, path.parent) for section in top.sections("data", DATA_KEYS)]
@@ -94,6 +99,10 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     tables = top.sections("expected", EXPECTED_KEYS, [])
     expected = [figure for section in tables for figure in _expected(section, *names)]
     return Config(path, title, convention, tuple(measures), select_by, tuple(data), tuple(learners), tuple(expected))
+
+
+def _convention(section: Section, name: str) -> str:
+    return known(section.place, "convention", name, convention_names())
 
 
 def _measure(section: Section, key: str, name: str) -> str:
@@ -142,7 +151,10 @@ def _data(section: Section, base: Path) -> DataSpec:
         name = f"{name} (generated)"  # nobody shall take it for the original
     steps = tuple(_step(part) for part in section.sections("preprocess", STEP_KEYS, []))
     place = None if folder is None else base / Path(folder).expanduser()
-    return DataSpec(name, tuple(folds), collection, place, tuple(files), standin, features, steps)
+    convention = section.text("convention", None)
+    if convention is not None:
+        _convention(section, convention)
+    return DataSpec(name, tuple(folds), collection, place, tuple(files), standin, features, steps, convention)
 
 
 def _files(section: Section, base: Path) -> dict[str, Path]:

@@ -70,7 +70,7 @@ def run_experiment(
                     identity = _identity(config, data, number, content, learner)
                     record = None if force else store.get(identity)
                     if record is None:
-                        record = _run(config, learner, fold, n_jobs)
+                        record = _run(config, data, learner, fold, n_jobs)
                         store.put(identity, record)
                         computed += 1
                     run = RunResult.of(data.name, number, learner.name, record)
@@ -82,7 +82,7 @@ def run_experiment(
     return results
 
 
-def _run(config: Config, learner: LearnerSpec, fold: Fold, n_jobs: int | None) -> dict[str, Any]:
+def _run(config: Config, data: DataSpec, learner: LearnerSpec, fold: Fold, n_jobs: int | None) -> dict[str, Any]:
     ranker = make_ranker(learner.ranker, **learner.parameters)
     with warnings.catch_warnings(record=True) as caught:  # they belong to the run, also when it is read from its file
         warnings.simplefilter("always", ArgrankWarning)
@@ -92,7 +92,7 @@ def _run(config: Config, learner: LearnerSpec, fold: Fold, n_jobs: int | None) -
             fold,
             list(config.measures),
             config.select_by,
-            convention=config.convention,
+            convention=config.convention_of(data),
             n_jobs=n_jobs,
         )
     return RunResult.record(run, list(dict.fromkeys(str(one.message) for one in caught)))
@@ -102,7 +102,7 @@ def _identity(config: Config, data: DataSpec, fold: int, content: str, learner: 
     return {
         "format": FORMAT,
         "version": argrank.__version__,
-        "convention": config.convention,
+        "convention": config.convention_of(data),
         "measures": list(config.measures),
         "select_by": config.select_by,
         "data": {"name": data.name, "content": content},

@@ -44,6 +44,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         "title": config.title,
         "argrank": argrank.__version__,
         "convention": config.convention,
+        "conventions": {data.name: config.convention_of(data) for data in config.data},
         "measures": list(config.measures),
         "select_by": config.select_by,
         "means": {

@@ -10,6 +10,7 @@ import numpy as np
 
 from argrank._files import write_bytes
 from argrank.errors import MissingExtraError
+from argrank.trials.config import DataSpec
 from argrank.trials.grid import is_number
 from argrank.trials.results import Results
 from argrank.trials.store import slug
@@ -28,7 +29,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
         name = slug(data.name)
         for what, paint in (("measures", _bars), ("ndcg", _curves)):
             figure = Figure(figsize=(7, 4), layout="constrained")
-            if paint(figure, results, data.name):
+            if paint(figure, results, data):
                 drawn.append(_save(figure, folder / f"{name}-{what}.png"))
         for learner in results.config.learners:
             for parameter in learner.grid:
@@ -45,32 +46,32 @@ def _save(figure: Any, path: Path) -> Path:
     return path
 
 
-def _bars(figure: Any, results: Results, data: str) -> bool:
+def _bars(figure: Any, results: Results, data: DataSpec) -> bool:
     config = results.config
     axes = figure.subplots()
     width = 0.8 / len(config.learners)
     for place, learner in enumerate(config.learners):
-        heights = [results.mean(data, learner.name, name) for name in config.measures]
+        heights = [results.mean(data.name, learner.name, name) for name in config.measures]
         at = np.arange(len(heights)) + (place - (len(config.learners) - 1) / 2) * width
         axes.bar(at, heights, width, label=learner.name)
     axes.set_xticks(range(len(config.measures)), config.measures)
     axes.set_ylabel("mean over folds")
-    axes.set_title(f"{data}, convention {config.convention}")
+    axes.set_title(f"{data.name}, convention {config.convention_of(data)}")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
     return True
 
 
-def _curves(figure: Any, results: Results, data: str) -> bool:
+def _curves(figure: Any, results: Results, data: DataSpec) -> bool:
     cuts = {int(match[1]): name for name in results.config.measures if (match := _NDCG_AT.fullmatch(name))}
     if len(cuts) < 2:
         return False
     axes = figure.subplots()
     for learner in results.config.learners:
-        heights = [results.mean(data, learner.name, cuts[k]) for k in sorted(cuts)]
+        heights = [results.mean(data.name, learner.name, cuts[k]) for k in sorted(cuts)]
         axes.plot(sorted(cuts), heights, marker="o", label=learner.name)
     axes.set_xlabel("k")
     axes.set_ylabel("NDCG@k, mean over folds")
-    axes.set_title(f"{data}, convention {results.config.convention}")
+    axes.set_title(f"{data.name}, convention {results.config.convention_of(data)}")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
     return True
 

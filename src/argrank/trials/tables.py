@@ -65,8 +65,9 @@ def results_text(results: Results, format: str) -> str:  # noqa: A002 (as elsewh
     title = f"# {rendering.plain(config.title)}\n\n" if format == "markdown" else f"{rendering.plain(config.title)}\n\n"
     means = [means_table(results, data.name) for data in config.data]
     folds = [folds_table(results, data.name) for data in config.data]
+    own = "".join(f", of {data.name} {data.convention}" for data in config.data if data.convention)
     how = (
-        f"Mean over folds; best of each measure marked. Convention {config.convention}; parameters chosen by "
+        f"Mean over folds; best of each measure marked. Convention {config.convention}{own}; parameters chosen by "
         f"validation {config.select_by}; argrank {__version__}."
     )
     parts = [title + render(means, [how]), render(folds, _notes(results))]
