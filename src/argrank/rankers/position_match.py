@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from argrank.solvers import bundle
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Fill the slots of a page: minimise ``|W|² / (2C) + mean over queries of a bound of what the page lacks``.
 
@@ -43,14 +45,11 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         -1 hides the progress bar.
     """
 
-    def __init__(
-        self, *, slots: Any = None, C: float = 1.0, tol: float = 1e-3, max_iter: int = 1000, verbose: int = 0
-    ) -> None:
-        self.slots = slots
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    slots: Any = None
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    verbose: int = 0
 
     def fit(self, X: Any, worth: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
         """Learn from documents, and what each is worth at each slot: ``worth`` of shape (n_documents, n_slots)."""

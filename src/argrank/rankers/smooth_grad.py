@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from argrank.solvers.shifted import Shifted, shifted_result
 METHODS = {"l-bfgs": "L-BFGS-B", "cg": "CG"}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SmoothGrad(BaseRanker):
     """Linear ranker that minimises ``|w - w0|² / (2C) + risk``, the risk being what a smooth measure lacks of the best.
 
@@ -55,50 +56,28 @@ class SmoothGrad(BaseRanker):
 
     learner: ClassVar[str] = "smooth-grad"
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        measure: Any = "ndcg@10",
-        k: Any = "auto",
-        discount: Any = "log2",
-        gain: Any = "exp2",
-        relevant_at: float = 1.0,
-        a: Any = None,
-        b: Any = None,
-        sigma: float = 1.0,
-        halvings: int = 6,
-        w0: Any = None,
-        solver: str = "l-bfgs",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        normalise: str | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.measure = measure
-        self.k = k
-        self.discount = discount
-        self.gain = gain
-        self.relevant_at = relevant_at
-        self.a = a
-        self.b = b
-        self.sigma = sigma
-        self.halvings = halvings
-        self.w0 = w0
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.normalise = normalise
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
+    measure: Any = "ndcg@10"
+    k: Any = "auto"
+    discount: Any = "log2"
+    gain: Any = "exp2"
+    relevant_at: float = 1.0
+    a: Any = None
+    b: Any = None
+    sigma: float = 1.0
+    halvings: int = 6
+    w0: Any = None
+    solver: str = "l-bfgs"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @property
     def _reported(self) -> Any:
-        return (
-            Product(self.a, self.b) if self.a is not None and self.b is not None else self._asked(1.0).problem.measure
-        )
+        own = self.a is not None and self.b is not None
+        return Product(self.a, self.b) if own else self._asked(1.0).problem.measure
 
     def _objective(self) -> Objective:
         return self._asked(getattr(self, "sigma_", 1.0))
