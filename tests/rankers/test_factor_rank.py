@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import argrank as ar
 from argrank.errors import InputError, ModelError, OptionError
@@ -121,3 +122,104 @@ def test_bad_ratings_are_refused():
     assert ar.ranker_names("factors") == ["factor-rank"]
     assert "factor-rank" not in ar.ranker_names()
     assert "factor-rank" in ar.ranker_names(None)
+
+
+OFFSETS = {item: float(np.sin(7 * item)) for item in range(30)}
+
+
+@pytest.mark.parametrize("parameters", [{"bound": "convex"}, {"bound": "tight", "near_start": True}])
+def test_offsets_are_added_to_scores_and_not_shrunk(parameters):
+    users, items, ratings, _ = some_ratings()
+    options = {"rank": 3, "C": 2.0, "tol": 1e-6, "max_iter": 10} | parameters
+    ranker = ar.make_ranker("factor-rank", rounds=3, **options).fit(users, items, ratings, item_offsets=OFFSETS)
+    assert (np.diff(ranker.trace_["objective"]) <= 0).all()
+    data = ar.Dataset(np.zeros((len(users), 1)), ratings, qid=users)
+    loss = ar.objective("orm", bound=parameters["bound"])(ranker.predict(users, items), data)[0]
+    known = np.array([OFFSETS[item] for item in ranker.model_.items])
+    U, V = ranker.model_.user_factors, ranker.model_.item_factors - np.eye(4)[-1] * known[:, None]
+    if "near_start" in parameters:  # the start is of the ratings alone, whatever is known: a tiny C stays there
+        near = ar.make_ranker("factor-rank", rounds=1, **options | {"C": 1e-9})
+        start = near.fit(users, items, ratings, item_offsets=OFFSETS).model_
+        U, V = U - start.user_factors, V + np.eye(4)[-1] * known[:, None] - start.item_factors
+    penalty = ((U**2).sum() + (V**2).sum()) / (2 * 2.0 * 40)
+    assert ranker.objective_ == pytest.approx(loss + penalty, rel=1e-9)
+
+
+def test_where_everything_else_is_shrunk_to_nothing_the_offsets_rank():
+    users, items, ratings, _ = some_ratings()
+    ranker = ar.make_ranker("factor-rank", rank=2, C=1e-9).fit(users, items, ratings, item_offsets=OFFSETS)
+    by_offset = sorted(OFFSETS, key=OFFSETS.__getitem__, reverse=True)
+    assert ranker.recommend(0, n=30, seen=True) == ranker.recommend("nobody", n=30) == by_offset
+
+
+def test_what_offsets_explain_is_not_learned_again():
+    users, items, _, _ = some_ratings()
+    ratings = np.digitize(3 * np.array([OFFSETS[item] for item in items]), [-1.5, -0.5, 0.5, 1.5]) + 1
+    steep = {item: 1000 * value for item, value in OFFSETS.items()}
+    plain, given = (
+        ar.make_ranker("factor-rank", rank=2, rounds=3, bound="tight").fit(users, items, ratings, item_offsets=offsets)
+        for offsets in (None, steep)
+    )
+    assert given.objective_ < 1e-3 < plain.objective_
+    learned = given.model_.item_factors[:, -1] - [steep[item] for item in given.model_.items]
+    assert np.abs(learned).max() < 0.05 * np.abs(plain.model_.item_factors[:, -1]).max()
+
+
+@pytest.mark.parametrize("offsets", [{}, dict.fromkeys(range(30), 8.0)])
+def test_offsets_that_are_the_same_for_all_items_change_nothing(offsets):
+    users, items, ratings, _ = some_ratings()
+    plain, given = (
+        ar.make_ranker("factor-rank", rank=2, rounds=2, max_iter=5).fit(users, items, ratings, item_offsets=one)
+        for one in (None, offsets)
+    )
+    constant = next(iter(offsets.values()), 0.0)
+    assert given.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+    np.testing.assert_allclose(given.predict(users, items), plain.predict(users, items) + constant, atol=1e-4)
+
+
+def test_items_without_ratings_have_offsets_too(tmp_path):
+    users, items, ratings, _ = some_ratings()
+    features = {item: [item, item % 2] for item in range(32)}
+    ranker = ar.make_ranker("factor-rank", rank=2, rounds=1, max_iter=5)
+    offsets = {np.int64(30): 5.0, 31: -5.0, 40: 50.0, 41: 0.25}
+    without = ranker.fit(users, items, ratings, item_features=features).model_
+    unknown = without.predict([0], ["unknown"])[0]
+    before = without.predict([0, 0], [30, 31])
+    model = ranker.fit(users, items, ratings, item_features=features, item_offsets=offsets).model_
+    np.testing.assert_allclose(model.predict([0, 0], [30, 31]), before + [5.0, -5.0])
+    np.testing.assert_allclose(model.predict([0, 0], [40, 41]), [unknown + 50.0, unknown + 0.25])
+    mean = np.mean([offsets.get(item, 0.0) for item in model.items])
+    assert model.predict([0], ["unknown"])[0] == pytest.approx(unknown + mean)
+    assert model.recommend(0, n=1) == model.recommend("nobody", n=1) == [40]
+    ranker.save(tmp_path / "model.json")
+    loaded = ar.load_model(tmp_path / "model.json")
+    everything = [*range(32), 40, 41, "unknown"]
+    np.testing.assert_array_equal(loaded.predict([3] * 35, everything), model.predict([3] * 35, everything))
+    assert loaded.recommend(3, n=34, seen=True) == model.recommend(3, n=34, seen=True)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "high", None, [1.0], 1j])
+def test_offsets_that_are_no_numbers_are_refused(value):
+    with pytest.raises(InputError, match=r"item_offsets\['b'\]: expected a finite number, got"):
+        ar.make_ranker("factor-rank").fit([1, 1], ["a", "b"], [1, 2], item_offsets={"a": 1, "b": value})
+
+
+def test_what_is_known_of_items_must_be_a_mapping():
+    ranker = ar.make_ranker("factor-rank")
+    with pytest.raises(InputError, match=r"item_offsets: expected a mapping from items, got \[1.0, 2.0\]"):
+        ranker.fit([1, 1], ["a", "b"], [1, 2], item_offsets=[1.0, 2.0])
+    with pytest.raises(InputError, match=r"item_features\['b'\]: expected 2 numbers, as before, got 1"):
+        ranker.fit([1, 1], ["a", "b"], [1, 2], item_features={"a": [1, 2], "b": [3]})
+    with pytest.raises(InputError, match=r"item_features\['b'\]: expected a vector of finite numbers, got"):
+        ranker.fit([1, 1], ["a", "b"], [1, 2], item_features={"a": [1, 2], "b": [3, np.nan]})
+
+
+@pytest.mark.parametrize("name", ["factor-rank", "position-match"])
+def test_parameters_are_scikit_learns(name):
+    ranker = ar.make_ranker(name, C=2.0)
+    again = clone(ranker)
+    assert again.get_params() == ranker.get_params()
+    assert repr(again) == f"{type(ranker).__name__}(C=2.0)"
+    assert again.set_params(tol=0.1).tol == 0.1
+    with pytest.raises(OptionError, match="no parameter 'K'"):
+        ar.make_ranker(name, K=1)
