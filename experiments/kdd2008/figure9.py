@@ -21,11 +21,29 @@ from argrank.trials.store import slug
 from experiments.kdd2008._common import HERE
 
 MEASURES = ("mrr@10", "ndcg@10", "map")
-INTRODUCTION = """Means over five folds, convention kdd2008, C chosen by validation MAP, the best of each column in
-bold. "Folds at w = 0" counts the folds in which the chosen model gives all documents one score, so that the row shows
-what a random order is worth; `collapse.csv` has the proofs that the optimum of the convex bound is there. "At an end"
-counts the folds whose choice is the smallest or largest C of a grid of several; a model at w = 0 is the same for every
-C and is not counted. McRank chooses leaves (4, 10, 31) and learning rate (0.05, 0.2) at 30 rounds."""
+INTRODUCTION = """Means over five folds, convention kdd2008, parameters chosen by validation MAP. The best of each column
+is in bold, the best of the paper's learners in italics: the rows above "other learners" that are not ours. "Folds at
+w = 0" counts the folds in which the chosen model gives all documents one score, so that the row shows what a random
+order is worth; `collapse.csv` has the proofs that the optimum of the convex bound is there. "Chosen" is C unless it
+says what else, from the smallest to the largest of the folds. "At an end" counts the folds whose choice is the smallest
+or largest value of a grid of one parameter; a model at w = 0 is the same for every C and is not counted. McRank chooses
+leaves (4, 10, 31) and learning rate (0.05, 0.2) at 30 rounds, LambdaMART leaves (10, 31) and learning rate (0.05, 0.1,
+0.3) at 100."""
+#: Learners that the paper does not have; their rows stand under a heading of their own.
+OTHERS = (
+    "regression",
+    "log-mle",
+    "log-convex, NDCG@10",
+    "listnet",
+    "rank-cosine",
+    "lambdarank",
+    "adarank, MAP",
+    "rankboost",
+    "direct-rank, NDCG@10",
+    "smooth-grad, NDCG",
+    "orm, NDCG@10, tight",
+    "lambda-mart, NDCG@10",
+)
 #: The paper's rows for OHSUMED.
 PAPER = {
     "AUC": (0.799, 0.635, 0.582),
@@ -52,6 +70,7 @@ PAIRS = (
     ("MAP", "McRank"),
     ("COMBO MAP+NDCG+NDCG-NC", "McRank"),
     ("COMBO MAP+NDCG-NC", "McRank"),
+    *((other, "MAP") for other in OTHERS),
 )
 
 
@@ -66,14 +85,15 @@ def main(folders: list[Path]) -> None:
 
 
 def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any]], scores: Path) -> list[str]:
-    """Return the means of five folds, the best of each column in bold, and the paper's for OHSUMED."""
+    """Return the means of five folds, the best of all and of the paper's marked, and the paper's for OHSUMED."""
     paper = data == "OHSUMED"
     best = {name: max(row[name] for row in rows.values()) for name in MEASURES}
+    first = {name: max(row[name] for learner, row in rows.items() if is_papers(learner)) for name in MEASURES}
     head = [
         "trained on",
         *MEASURES,
         "folds at w = 0",
-        "C",
+        "chosen",
         "at an end",
         *(f"paper {name}" for name in MEASURES if paper),
     ]
@@ -81,11 +101,17 @@ def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any
     which = "" if len(folds) == 5 else f", fold {', '.join(map(str, folds))} only"
     lines = [f"## {data}{which}", "", f"| {' | '.join(head)} |", f"|---|{'--:|' * (len(head) - 1)}"]
     for learner, row in rows.items():
+        if learner == OTHERS[0]:
+            lines.append(f"| other learners |{' |' * (len(head) - 1)}")
         own = [run for run in runs if (run["data"], run["learner"]) == (data, learner)]
         files = [scores / f"{slug(learner)}-fold{run['fold']}.txt" for run in own]
         zero = [len(set(np.loadtxt(file))) == 1 for file in files]
         border = sum(at_an_end(run) for run, flat in zip(own, zero, strict=True) if not flat)
-        values = [f"**{row[name]:.3f}**" if row[name] == best[name] else f"{row[name]:.3f}" for name in MEASURES]
+        marks = {
+            name: "**" * (row[name] == best[name]) + "*" * (is_papers(learner) and row[name] == first[name])
+            for name in MEASURES
+        }
+        values = [f"{marks[name]}{row[name]:.3f}{marks[name]}" for name in MEASURES]
         theirs = [f"{value:.3f}" for value in PAPER[learner]] if learner in PAPER else ["", "", ""]
         lines.append(
             f"| {' | '.join([learner, *values, str(sum(zero)), span(own), str(border), *(theirs if paper else [])])} |"
@@ -93,18 +119,28 @@ def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any
     return [*lines, ""]
 
 
+def is_papers(learner: str) -> bool:
+    """Tell whether a row is one of the paper's learners."""
+    return learner not in OTHERS and not learner.endswith("(ours)")
+
+
 def span(runs: list[dict[str, Any]]) -> str:
-    """Return from where to where the folds' choices of C go."""
-    chosen = sorted(run["params"]["C"] for run in runs if "C" in run["params"])
-    if not chosen:
-        return ""
-    return f"{chosen[0]:.3g}" if chosen[0] == chosen[-1] else f"{chosen[0]:.3g}-{chosen[-1]:.3g}"
+    """Return from where to where the folds' choices go, of C or of what is named."""
+    ranges = []
+    for parameter in runs[0]["params"]:
+        chosen = sorted(run["params"][parameter] for run in runs)
+        ends = f"{chosen[0]:.3g}" if chosen[0] == chosen[-1] else f"{chosen[0]:.3g}-{chosen[-1]:.3g}"
+        ranges.append(ends if parameter == "C" else f"{parameter.replace('_', ' ')} {ends}")
+    return ", ".join(ranges)
 
 
 def at_an_end(run: dict[str, Any]) -> bool:
-    """Tell whether a fold chose the smallest or the largest C of a grid of several."""
-    tried = sorted({point["params"]["C"] for point in run["grid"] if "C" in point["params"]})
-    return len(tried) > 1 and run["params"]["C"] in (tried[0], tried[-1])
+    """Tell whether a fold chose the smallest or the largest value of a grid of one parameter."""
+    if len(run["params"]) != 1:
+        return False
+    ((parameter, chosen),) = run["params"].items()
+    tried = sorted({point["params"][parameter] for point in run["grid"]})
+    return len(tried) > 1 and chosen in (tried[0], tried[-1])
 
 
 def tests(path: Path) -> list[str]:
