@@ -21,8 +21,8 @@ from argrank.trials.store import slug
 from experiments.kdd2008._common import HERE
 
 MEASURES = ("mrr@10", "ndcg@10", "map")
-INTRODUCTION = """Means over five folds, convention kdd2008, parameters chosen by validation MAP. The best of each column
-is in bold, the best of the paper's learners in italics: the rows above "other learners" that are not ours. "Folds at
+INTRODUCTION = """Means over five folds, convention kdd2008, parameters chosen by validation MAP. The best of each
+column is in bold, the best of the paper's learners in italics: the rows above "other learners" that are not ours. "Folds at
 w = 0" counts the folds in which the chosen model gives all documents one score, so that the row shows what a random
 order is worth; `collapse.csv` has the proofs that the optimum of the convex bound is there. "Chosen" is C unless it
 says what else, from the smallest to the largest of the folds. "At an end" counts the folds whose choice is the smallest
