@@ -8,6 +8,7 @@ from typing import Any
 from argrank.errors import OptionError, unknown_name
 from argrank.objectives._base import Objective
 from argrank.objectives.conditional.learners import LogCombined, LogConvex, LogGain, LogLoss, LogMLE
+from argrank.objectives.fidelity import FRank
 from argrank.objectives.lambdarank import LambdaRank
 from argrank.objectives.listwise import ListNet, RankCosine
 from argrank.objectives.orm.objective import ORM
@@ -19,6 +20,7 @@ from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr,
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "dorm": DORM,
+    "frank": FRank,
     "lambdarank": LambdaRank,
     "listnet": ListNet,
     "log-combined": LogCombined,

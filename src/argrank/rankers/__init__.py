@@ -18,6 +18,7 @@ RANKERS = {
     "direct-rank-trees": ("argrank.rankers.direct_rank_trees", "DirectRankTrees"),
     "dorm": ("argrank.rankers.dorm", "DORM"),
     "factor-rank": ("argrank.rankers.factor_rank", "FactorRank"),
+    "frank": ("argrank.rankers.frank", "FRank"),
     "lambda-mart": ("argrank.rankers.lambda_mart", "LambdaMART"),
     "lambdarank": ("argrank.rankers.lambdarank", "LambdaRank"),
     "listnet": ("argrank.rankers.listwise", "ListNet"),

@@ -16,6 +16,7 @@ TREES: dict[str, Any] = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]
 GRIDS: dict[str, dict[str, Any]] = {
     "adarank": {"n_rounds": [1, 3, 10, 30, 100]},
     "direct-rank-trees": {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
+    "frank": {"n_rounds": [10, 30, 100, 300]},
     "lambda-mart": TREES,
     "lambdarank": {"learning_rate": [0.0003, 0.001, 0.003, 0.01]},
     "log-combined": {"C": SUM_C_VALUES},

@@ -7,7 +7,7 @@ from argrank.rankers import RANKERS
 #: Family -> its learners, those for a first comparison in the first tuple. A learner is used once it is registered.
 FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "pointwise": (("regression",), ("mcrank",)),
-    "pairwise": (("rank-svm",), ("rankboost",)),
+    "pairwise": (("rank-svm",), ("frank", "rankboost")),
     "structured": (
         ("svm-auc", "svm-map", "svm-ndcg"),
         ("dorm", "orm", "svm-combo", "svm-mrr", "svm-ndcg-nc"),
@@ -20,7 +20,7 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 #: Learners whose model does not mind how features are scaled.
-SCALE_FREE = frozenset({"adarank", "mart", "mcrank", "lambda-mart", "rankboost", "direct-rank-trees"})
+SCALE_FREE = frozenset({"adarank", "frank", "mart", "mcrank", "lambda-mart", "rankboost", "direct-rank-trees"})
 
 
 def family_of(name: str) -> str | None:
