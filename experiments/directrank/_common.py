@@ -43,6 +43,15 @@ def mslr_shape(n_queries: int, truth: str, random_state: int = 1) -> Fold:
     return Fold(*data.split(0.3, 0.1, 0.6, random_state=random_state))
 
 
+def nonlinear(n_queries: int = 2000) -> Fold:
+    """Generate the queries of ``python -m benchmarks trees``, or their first ones, by its split: 60, 20 and 20 %.
+
+    No linear model can express their truth; the noise is half as large as it.
+    """
+    data = ar.make_ranking(n_queries, 120, 136, truth="nonlinear", random_state=1)
+    return Fold(*data.split(0.6, 0.2, 0.2))
+
+
 def fit(ranker: str, train: ar.Dataset, valid: ar.Dataset | None = None, **parameters: Any) -> tuple[Any, float]:
     """Fit on one thread, without a progress bar and warnings; return the learner and the CPU seconds it took."""
     begin = time.process_time()

@@ -11,32 +11,17 @@ NDCG@10 is taken. Measures by the convention yahoo.
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any
 
 import numpy as np
 
 import argrank as ar
 from argrank.data.folds import Fold
-from argrank.errors import ArgrankWarning
-from argrank.trials.select import search
 from experiments.directrank._common import Table, fit, mean, mslr_shape
+from experiments.directrank._rivals import linear, tune
 
 STARTS = {300: 100, 2000: 20}  # number of queries -> starts
 CONVENTION = "yahoo"
-C = {"C": [1.0, 10.0, 100.0]}
-RIVALS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "regression": ("regression", {}, {}),
-    "rank-svm": ("rank-svm", {}, {"C": {"values": [0.05, 0.5, 5.0], "divide_by": "pairs"}}),
-    "listnet": ("listnet", {}, {"C": [0.1, 1.0, 10.0]}),
-    "rank-cosine": ("rank-cosine", {}, C),
-    "svm-map": ("svm-map", {}, C),
-    "svm-ndcg-nc": ("svm-ndcg-nc", {}, C),
-    "smooth-grad": ("smooth-grad", {}, C),
-    "lambdarank": ("lambdarank", {"C": 100.0}, {"learning_rate": [0.001, 0.003, 0.01]}),
-    "adarank-ndcg": ("adarank", {"measure": "ndcg@10"}, {"n_rounds": [10, 100]}),
-    "rankboost": ("rankboost", {}, {"n_rounds": [100, 300]}),
-}
 TESTED = ["ndcg@1", "ndcg@10", "err", "map"]
 
 
@@ -75,32 +60,15 @@ def starts(fold: Fold, n_starts: int) -> None:
 def rivals(fold: Fold) -> None:
     """Fit every rival at its grid, chosen by validation NDCG@10; coordinate ascent from one start, being slow."""
     table, queries = Table("large.csv", "queries", "learner"), fold.train.n_queries
-    for learner, (ranker, parameters, grid) in RIVALS.items():
+    for learner, rival in linear(10).items():
         if not table.has(queries, learner):
-            begin = time.process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ArgrankWarning)
-                found = search(
-                    ar.make_ranker(ranker, n_jobs=1, **parameters), grid, fold.train, fold.valid, "ndcg@10",
-                    convention=CONVENTION, n_jobs=1, progress=False,
-                )  # fmt: skip
-            facts = {
-                "queries": queries,
-                "learner": learner,
-                "fits": len(found.points),
-                "cpu_seconds": time.process_time() - begin,
-            }
-            table.add(facts | tested(found.ranker, fold))
+            fitted, facts = tune(rival, fold, "ndcg@10", CONVENTION)
+            table.add({"queries": queries, "learner": learner, **facts} | tested(fitted, fold))
     warm = "direct-rank, 3 warm starts"
     if not table.has(queries, warm):
         fitted, seconds = fit("direct-rank", fold.train, fold.valid, restarts=3, point="middle")
-        table.add({"queries": queries, "learner": warm, "fits": 3, "cpu_seconds": seconds} | tested(fitted, fold))
-    if not table.has(queries, "coordinate-ascent"):
-        fitted, seconds = fit("coordinate-ascent", fold.train, fold.valid, restarts=1)
-        table.add(
-            {"queries": queries, "learner": "coordinate-ascent", "fits": 1, "cpu_seconds": seconds}
-            | tested(fitted, fold)
-        )
+        facts = {"queries": queries, "learner": warm, "fits": 3, "setting": "", "cpu_seconds": seconds}
+        table.add(facts | tested(fitted, fold))
 
 
 if __name__ == "__main__":
