@@ -137,7 +137,7 @@ def test_offsets_are_added_to_scores_and_not_shrunk(parameters):
     loss = ar.objective("orm", bound=parameters["bound"])(ranker.predict(users, items), data)[0]
     known = np.array([OFFSETS[item] for item in ranker.model_.items])
     U, V = ranker.model_.user_factors, ranker.model_.item_factors - np.eye(4)[-1] * known[:, None]
-    if "near_start" in parameters:  # the start is of the ratings alone, whatever is known: a tiny C stays there
+    if "near_start" in parameters:  # a tiny C stays there
         near = ar.make_ranker("factor-rank", rounds=1, **options | {"C": 1e-9})
         start = near.fit(users, items, ratings, item_offsets=OFFSETS).model_
         U, V = U - start.user_factors, V + np.eye(4)[-1] * known[:, None] - start.item_factors

@@ -25,7 +25,7 @@ class FactorModel:
     users, items : tuple of ids
     user_factors : array of shape (n_users, rank)
     item_factors : array of shape (n_items, rank + 1)
-        The last column is the item's own worth.
+        The last column is the item's own worth, together with what was known of it beforehand.
     seen : tuple of arrays
         For every user the numbers of the items that were rated in training.
     """

@@ -46,8 +46,11 @@ class Alternation:
         U, V = start_factors(user, item, y, asked)
         self.objective, self.n_rounds = np.inf, 0
         self.U0, self.V0 = np.zeros_like(U), np.zeros_like(V)
-        for scale in START_SCALES:  # the length of a regression's scores means nothing to a ranking loss
-            self._begin(np.sqrt(scale) * U, np.column_stack((np.sqrt(scale) * V[:, :-1], scale * V[:, -1])))
+        explained = explained_part(known, item, asked.start_ridge)
+        for less in (np.zeros_like(explained), explained) if explained.any() else (explained,):
+            for scale in START_SCALES:  # the length of a regression's scores means nothing to a ranking loss
+                worth = scale * V[:, -1] - less
+                self._begin(np.sqrt(scale) * U, np.column_stack((np.sqrt(scale) * V[:, :-1], worth)))
 
     def _begin(self, U: Floats, V: Floats) -> None:
         """Take factors as the start if none better are known; there is nothing yet to stay near."""
@@ -104,10 +107,6 @@ def start_factors(user: Integers, item: Integers, y: Floats, asked: FactorRank) 
 
     The users' worth is learned with the rest and dropped: it tells generous users from users of good items, which the
     mean of their ratings cannot, and changes no user's ranking.
-
-    Known parts of scores are left out. They are in units of the score, and what a rating is worth in those is found
-    afterwards, by trying lengths: taken off the ratings they would be right at one length and wrong at all others. The
-    lengths are judged with them, and what both explain the first half of a round takes back from the items' worth.
     """
     random, rank, ridge = np.random.default_rng(asked.random_state), asked.rank, asked.start_ridge
     target = y - y.mean()
@@ -122,6 +121,19 @@ def start_factors(user: Integers, item: Integers, y: Floats, asked: FactorRank) 
                 block = (user if own is U else item)[rows[0]]
                 own[block] = _ridge(features, target[rows] - mates[:, -1], ridge)
     return U[:, :-1], V
+
+
+def explained_part(known: Floats, item: Integers, ridge: float) -> Floats:
+    """Return how much of every item's known score its ratings say themselves, to be taken off the worth of a start.
+
+    Known scores cannot be taken off the ratings before these are factorised: they are in units of the score, and how
+    long a rating is in those is found only afterwards. But at any length a ridge regression with n ratings follows a
+    constant by n / (n + ridge): were it taken off the ratings, the item's worth would fall by as much. The mean over
+    the ratings is left out, as it is of the ratings themselves. Starts with and without this are tried, since where C
+    is small even a worth that undoes a misleading offset is too dear.
+    """
+    counts = np.bincount(item, minlength=len(known))
+    return np.asarray(counts / (counts + ridge) * (known - known[item].mean()))
 
 
 def _rows(block: Integers) -> list[Integers]:
