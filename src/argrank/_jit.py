@@ -11,7 +11,7 @@ Most kernels handle the scores of one query and have one of two shapes:
 
 where ``order`` holds the query's row positions by descending score and the last argument is filled. ``over_queries``
 and ``curvature_over_queries`` run them over a block of queries without the interpreter lock. A kernel uses nothing
-outside its own function but NumPy: numba's disk cache would not notice a change elsewhere.
+outside its own function but NumPy and math: numba's disk cache would not notice a change elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every declared kernel: JIT on equals JIT off, and nothing outside its file but NumPy."""
+"""Every declared kernel: JIT on equals JIT off, and nothing outside its file but NumPy and math."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def names_of(code: types.CodeType) -> set[str]:
 
 
 @pytest.mark.parametrize("kernel", all_kernels(), ids=lambda kernel: f"{kernel.__module__}.{kernel.__name__}")
-def test_a_kernel_refers_to_nothing_outside_its_file_but_numpy(kernel: LazyKernel):
+def test_a_kernel_refers_to_nothing_outside_its_file_but_numpy_and_math(kernel: LazyKernel):
     function = kernel.function
     assert inspect.getclosurevars(function).nonlocals == {}
     tree = ast.parse(inspect.getsource(inspect.getmodule(function)))
@@ -43,7 +43,7 @@ def test_a_kernel_refers_to_nothing_outside_its_file_but_numpy(kernel: LazyKerne
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     }
-    assert {imported[name] for name in names_of(function.__code__) & set(imported)} <= {"numpy"}
+    assert {imported[name] for name in names_of(function.__code__) & set(imported)} <= {"math", "numpy"}
 
 
 @pytest.mark.parametrize("name", sorted(OBJECTIVES))

@@ -15,6 +15,7 @@ from argrank.objectives.orm.objective import ORM
 from argrank.objectives.pointwise import SquaredError
 from argrank.objectives.rank_svm import PairwiseHinge
 from argrank.objectives.smooth import SmoothGrad
+from argrank.objectives.softrank import SoftRank
 from argrank.objectives.structured.combo import SVMcombo
 from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
 
@@ -33,6 +34,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "rank-svm": PairwiseHinge,
     "regression": SquaredError,
     "smooth-grad": SmoothGrad,
+    "softrank": SoftRank,
     "svm-auc": SVMauc,
     "svm-combo": SVMcombo,
     "svm-map": SVMmap,

@@ -9,12 +9,11 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
 from argrank.measures.names import measure as parse_measure
-from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights
-from argrank.objectives.orm.problem import ProductProblem, greatest, product_problem
+from argrank.objectives._base import Kernels, Prepared, refuse_row_weights
+from argrank.objectives._smooth_measure import AboveMinus, SmoothMeasure
+from argrank.objectives.orm.problem import ProductProblem
 from argrank.objectives.smooth_precision import smooth_average_precision
-from argrank.objectives.structured.positions import require_single_good
 from argrank.objectives.structured.problem import Problem, resolve
 
 
@@ -53,7 +52,7 @@ def smooth_product(scores: Any, order: Any, gains: Any, constants: Any, gradient
 
 
 @dataclass(frozen=True)
-class SmoothGrad(Objective):
+class SmoothGrad(SmoothMeasure):
     """What the smooth measure lacks of the greatest value (ORM section 5, with the factor a_j that the paper omits).
 
     ``loss = max a · b - sum over ranks j of a_j sum over documents i of b_i h_ij / sum of h_ij``, h as in the paper.
@@ -69,60 +68,21 @@ class SmoothGrad(Objective):
     """
 
     name: ClassVar[str] = "smooth-grad"
-    convex: ClassVar[bool] = False
-
-    measure: Any = "ndcg@10"
-    k: Any = "auto"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
-    a: Any = None
-    b: Any = None
-    sigma: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not self.sigma > 0 or not np.isfinite(self.sigma):
-            raise OptionError(f"{self.name}: expected sigma to be a positive number, got {self.sigma!r}")
-        for parameter in ("a", "b"):
-            if isinstance(getattr(self, parameter), np.ndarray | list):
-                object.__setattr__(self, parameter, tuple(np.asarray(getattr(self, parameter), np.float64).tolist()))
-        _ = self.problem
 
     @property
     def problem(self) -> Problem:
         """The parameters, resolved."""
-        given: dict[str, Any] = {
-            "k": self.k, "gain": self.gain, "discount": self.discount, "relevant_at": self.relevant_at,
-            "feature_map": "positions", "scale": None, "decay": None, "reference": "averaged", "margin": "unit",
-        }  # fmt: skip
         if self.a is None and self.b is None and parse_measure(self.measure).spelling == "AP":
-            return resolve(name=self.name, measure=self.measure, default_k=None, **given)
-        return product_problem(self.name, self.measure, self.a, self.b, **given)
+            return resolve(name=self.name, measure=self.measure, default_k=None, **self._given)
+        return super().problem
 
     def prepare(self, data: Dataset) -> Prepared:
         """Prepare gains, worth of the ranks and the greatest values."""
+        problem = self.problem
+        if isinstance(problem, ProductProblem):
+            return self._product(problem, data, smooth_product, self.sigma**-2)
         refuse_row_weights(data, self.name)
-        problem, longest = self.problem, int(data.sizes.max())
-        if not isinstance(problem, ProductProblem):
-            relevance = problem.relevance(data)
-            constants = np.array([self.sigma**-2, problem.k or longest], np.float64)
-            any_relevant = np.maximum.reduceat(relevance, data.indptr[:-1])
-            return AboveMinus(Kernels(data.indptr, relevance, constants, smooth_average_precision), any_relevant)
-        if problem.kind == "RR":
-            require_single_good(problem, data)
-        gains, worth = problem.gains(data), problem.worth(longest)
-        reach = int(np.flatnonzero(worth)[-1]) + 1 if worth.any() else 0
-        constants = np.concatenate(([self.sigma**-2], worth[:reach]))
-        return AboveMinus(Kernels(data.indptr, gains, constants, smooth_product), greatest(gains, worth, data))
-
-
-class AboveMinus(Prepared):
-    """A prepared objective plus a constant a query."""
-
-    def __init__(self, inner: Prepared, constants: Any) -> None:
-        self.indptr, self.ranks = inner.indptr, inner.ranks
-        self._inner, self._constants = inner, constants
-
-    def evaluate(self, first: int, last: int, scores: Any, order: Any, gradient: Any) -> Any:
-        """Add the constants."""
-        return self._inner.evaluate(first, last, scores, order, gradient) + self._constants[first:last]
+        relevance = problem.relevance(data)
+        constants = np.array([self.sigma**-2, problem.k or data.sizes.max()], np.float64)
+        any_relevant = np.maximum.reduceat(relevance, data.indptr[:-1])
+        return AboveMinus(Kernels(data.indptr, relevance, constants, smooth_average_precision), any_relevant)

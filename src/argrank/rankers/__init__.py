@@ -36,6 +36,7 @@ RANKERS = {
     "rankboost": ("argrank.rankers.rankboost", "RankBoost"),
     "regression": ("argrank.rankers.regression", "Regression"),
     "smooth-grad": ("argrank.rankers.smooth_grad", "SmoothGrad"),
+    "softrank": ("argrank.rankers.softrank", "SoftRank"),
     "svm-auc": ("argrank.rankers.svm_auc", "SVMauc"),
     "svm-combo": ("argrank.rankers.svm_combo", "SVMcombo"),
     "svm-map": ("argrank.rankers.svm_map", "SVMmap"),

@@ -27,6 +27,7 @@ GRIDS: dict[str, dict[str, Any]] = {
     "rank-svm": {"C": {"values": [0.005, 0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}},
     "rankboost": {"n_rounds": [10, 30, 100, 300]},
     "regression": {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
+    "softrank": {"C": [0.1, 1.0, 10.0, 100.0, 1000.0]},
 }
 
 #: For every learner that has C, whose risk is a mean over queries.

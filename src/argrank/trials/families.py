@@ -13,7 +13,7 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("dorm", "orm", "svm-combo", "svm-mrr", "svm-ndcg-nc"),
     ),
     "conditional": (("log-mle",), ("log-combined", "log-convex", "log-gain", "log-loss")),
-    "listwise": (("listnet",), ("adarank", "lambdarank", "rank-cosine", "smooth-grad")),
+    "listwise": (("listnet",), ("adarank", "lambdarank", "rank-cosine", "smooth-grad", "softrank")),
     "direct": (("direct-rank",), ("coordinate-ascent",)),
     "trees": (("mart", "lambda-mart"), ("direct-rank-trees",)),
     "factors": ((), ("factor-rank", "position-match")),
