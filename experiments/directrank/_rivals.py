@@ -46,7 +46,7 @@ def linear(k: int) -> dict[str, Rival]:
         "regression": Rival("regression", {}, {}),
         "rank-svm": Rival("rank-svm", {}, {"C": {"values": [0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}}),
         "rankboost": Rival("rankboost", {}, {"n_rounds": [30, 100, 300]}),
-        "frank": Rival("frank", {}, {"n_rounds": [30, 100, 300]}),
+        "frank": Rival("frank", {}, {"n_rounds": [30, 100]}),
         "adarank-map": Rival("adarank", {"measure": "map"}, {"n_rounds": [3, 30, 100]}),
         "adarank-ndcg": Rival("adarank", ndcg, {"n_rounds": [3, 30, 100]}),
         "listnet": Rival("listnet", {}, {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}),

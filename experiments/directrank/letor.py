@@ -27,8 +27,8 @@ EVERY = (1, 2, 3, 4, 5)
 #: data -> folds, convention, starts; the lower-case ones are generated
 DATA: dict[str, tuple[tuple[int, ...], str, int]] = {
     "OHSUMED-LETOR3": (EVERY, "letor3", 50),
-    "MQ2008": (EVERY, "letor4", 50),
-    "MSLR-sample": ((1,), "mslr", 50),
+    "MQ2008": (EVERY, "letor4", 20),
+    "MSLR-sample": ((1,), "mslr", 20),
     "MQ2007-agg": (EVERY, "letor4", 20),
     "td2003": ((1,), "letor3", 20),
     "td2004": ((1,), "letor3", 20),
