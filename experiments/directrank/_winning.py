@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.directrank._common import Table, save_figure
-from experiments.directrank._markdown import digits, table
+from experiments.directrank._markdown import above, digits, table
 from experiments.directrank._rivals import trees
 from experiments.directrank.letor import DATA
 
@@ -67,9 +68,13 @@ def means_of(rows: Iterable[dict[str, str]]) -> tuple[Means, dict[str, list[str]
             for key, value in row.items():
                 if key not in ("data", "fold", "learner", "setting") and value:
                     values = np.array([float(by_fold[fold][learner][key]) for fold in folds[data]])
-                    of_error = np.sqrt((values**2).sum()) / len(values)
-                    found[data][learner][key] = float(of_error if key.startswith("error") else values.mean())
+                    found[data][learner][key] = error_of(values) if key.startswith("error") else float(values.mean())
     return found, folds, collapsed
+
+
+def error_of(errors: NDArray[np.float64]) -> float:
+    """Return the standard error of a mean over folds from those of the folds."""
+    return float(np.sqrt((errors**2).sum()) / len(errors))
 
 
 def titled(data: str) -> str:
@@ -113,8 +118,8 @@ def data_table(learners: dict[str, dict[str, float]], collapsed: dict[str, int])
     for name, row in sorted(learners.items(), key=lambda item: -item[1]["ndcg@5"]):
         shown = [f"**{row[key]:.4f}**" if row[key] == best[key] else f"{row[key]:.4f}" for key in keys]
         notes = ["trees"] * (name in TREES) + [f"{collapsed[name]} collapsed"] * (collapsed[name] > 0)
-        apart = row["ndcg@10"] - learners["direct-rank"]["ndcg@10"]
-        compared = "" if name == "direct-rank" else f"{apart:+.4f} ± {row['error ndcg@10']:.4f}"
+        ours = learners["direct-rank"]["ndcg@10"]
+        compared = "" if name == "direct-rank" else above(row["ndcg@10"], ours, row["error ndcg@10"])
         cells.append([
             f"{name} ({', '.join(notes)})" if notes else name, *shown, compared,
             *digits(row, ("train ndcg@5", "climbed")), *digits(row, ["cpu_seconds"], 1), *digits(row, ["fits"], 0),

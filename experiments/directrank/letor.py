@@ -15,12 +15,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 import argrank as ar
 from argrank.data.folds import Fold
 from experiments.directrank._common import Table, fit, fold_of
+from experiments.directrank._paired import errors
 from experiments.directrank._rivals import linear, trees, tune
 
 EVERY = (1, 2, 3, 4, 5)
@@ -59,13 +57,9 @@ def row(name: str, number: int, learner: str, fold: Fold, queries: Table) -> dic
     train = ar.evaluate(fitted.predict(fold.train), fold.train, ["ndcg@5", "ndcg@10"]).means
     test = ar.evaluate(fitted.predict(fold.test), fold.test, MEASURES, convention=convention)
     place = {"data": name, "fold": str(number)}
-    if learner == "direct-rank" and not queries.has(*place.values()):
-        for values in zip(*(test.values[key].tolist() for key in PAIRED), strict=True):
-            queries.add(place | dict(zip(PAIRED, values, strict=True)), quiet=True)
-    ours = [own for own in queries.rows if own["data"] == name and own["fold"] == str(number)]
-    errors = {f"error {key}": paired(test.values[key], np.array([float(own[key]) for own in ours])) for key in PAIRED}
+    spread = errors(queries, place, {key: test.values[key] for key in PAIRED}, keep=learner == "direct-rank")
     known = {"learner": learner, "climbed": "", "rounds": "", **facts}
-    return place | known | {f"train {measure}": value for measure, value in train.items()} | test.means | errors
+    return place | known | {f"train {measure}": value for measure, value in train.items()} | test.means | spread
 
 
 def climb(fold: Fold, starts: int) -> tuple[Any, dict[str, Any]]:
@@ -76,12 +70,6 @@ def climb(fold: Fold, starts: int) -> tuple[Any, dict[str, Any]]:
     return fitted, {
         "climbed": reached, "rounds": fitted.n_iter_, "fits": starts, "setting": "", "cpu_seconds": seconds,
     }  # fmt: skip
-
-
-def paired(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Return the standard error of the mean difference over the queries for which the measure is defined."""
-    differences = (one - other)[~np.isnan(one - other)]
-    return float(differences.std(ddof=1) / len(differences) ** 0.5)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from collections import defaultdict
 import numpy as np
 
 from experiments.directrank._common import HERE, Table
-from experiments.directrank._markdown import difference, digits, table
-from experiments.directrank._winning import letor
+from experiments.directrank._markdown import above, digits, table
+from experiments.directrank._winning import error_of, letor
 
 
 def large(lines: list[str]) -> None:
@@ -48,42 +48,42 @@ def large(lines: list[str]) -> None:
 
 def truncated(lines: list[str]) -> None:
     rows = Table("truncated.csv").rows
-    values: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for row in Table("truncated_queries.csv").rows:
-        values[row["data"], row["learner"], row["climbed"]].append(float(row["value"]))
+    keys = ("train", "test", "rounds", "cpu_seconds")
     for data in dict.fromkeys(row["data"] for row in rows):
         lines += [f"## Table 8: ERR and MAP on {data}, five folds, whole lists and truncated", ""]
-        own = [row for row in rows if row["data"] == data]
+        groups: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
+        for row in rows:
+            if row["data"] == data:
+                groups[row["learner"], row["climbed"], row["measure"]].append(row)
+        means = {name: {key: np.mean([float(row[key]) for row in own]) for key in keys} for name, own in groups.items()}
         cells = []
-        for learner, climbed, measure in dict.fromkeys((r["learner"], r["climbed"], r["measure"]) for r in own):
-            folds = [row for row in own if (row["learner"], row["climbed"]) == (learner, climbed)]
-            keys = ("train", "test", "rounds", "cpu_seconds")
-            means = {key: float(np.mean([float(row[key]) for row in folds])) for key in keys}
-            rival = values[data, "coordinate-ascent", measure]
-            above = "" if learner == "coordinate-ascent" else difference(values[data, learner, climbed], rival)
-            cells.append([learner, climbed, measure, *digits(means, keys[:2]), above, *digits(means, keys[2:], 1)])
+        for (learner, climbed, measure), own in groups.items():
+            row, rival = means[learner, climbed, measure], means["coordinate-ascent", measure, measure]
+            error = error_of(np.array([float(row["error"]) for row in own]))
+            compared = "" if learner == "coordinate-ascent" else above(row["test"], rival["test"], error)
+            cells.append([learner, climbed, measure, *digits(row, keys[:2]), compared, *digits(row, keys[2:], 1)])
         head = ["learner", "climbed", "measure", "train", "test", "above coordinate ascent", "rounds", "CPU s a fold"]
         lines += table(head, cells)
 
 
 def trees(lines: list[str]) -> None:
-    rows, by_query = Table("trees.csv").rows, Table("trees_queries.csv").rows
-    keys = ["train ndcg@10", "test ndcg@1", "test ndcg@10"]
-    values: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in by_query:
-        for key in ("ndcg@1", "ndcg@10"):
-            values[row["data"], row["learner"], row["leaves"]][key].append(float(row[key]))
+    rows = Table("trees.csv").rows
+    keys, tested = ["train ndcg@10", "test ndcg@1", "test ndcg@10"], ["ndcg@1", "ndcg@10"]
     for data in dict.fromkeys(row["data"] for row in rows):
         lines += [f"## Tables 9 and 10: {data}, convention yahoo", ""]
+        own = [row for row in rows if row["data"] == data]
+        ours = {row["leaves"]: row for row in own if row["learner"] == "direct-rank-trees"}
         cells = []
-        for row in (row for row in rows if row["data"] == data):
-            own = values[data, row["learner"], row["leaves"]]
-            ours = values[data, "direct-rank-trees", row["leaves"]]
-            below = ["" if row["learner"] == "direct-rank-trees" else difference(ours[key], own[key]) for key in own]
+        for row in own:
+            compared = [
+                above(row[f"test {key}"], ours[row["leaves"]][f"test {key}"], row[f"error {key}"])
+                if row["learner"] != "direct-rank-trees" else ""
+                for key in tested
+            ]  # fmt: skip
             name = [row["learner"], row["leaves"], row["setting"], row["trees"]]
-            cells.append([*name, *digits(row, keys), *below, *digits(row, ["cpu_seconds"], 1)])
-        above = [f"direct-rank-trees above it, {key}" for key in ("ndcg@1", "ndcg@10")]
-        lines += table(["learner", "leaves", "setting", "trees", *keys, *above, "CPU s"], cells)
+            cells.append([*name, *digits(row, keys), *compared, *digits(row, ["cpu_seconds"], 1)])
+        head = [f"{key} above direct-rank-trees" for key in tested]
+        lines += table(["learner", "leaves", "setting", "trees", *keys, *head, "CPU s"], cells)
 
 
 def main() -> None:
