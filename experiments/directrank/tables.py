@@ -55,13 +55,16 @@ def truncated(lines: list[str]) -> None:
         for row in rows:
             if row["data"] == data:
                 groups[row["learner"], row["climbed"], row["measure"]].append(row)
-        means = {name: {key: np.mean([float(row[key]) for row in own]) for key in keys} for name, own in groups.items()}
+        means = {
+            name: {key: float(np.mean([float(fold[key]) for fold in own])) for key in keys}
+            for name, own in groups.items()
+        }
         cells = []
         for (learner, climbed, measure), own in groups.items():
-            row, rival = means[learner, climbed, measure], means["coordinate-ascent", measure, measure]
-            error = error_of(np.array([float(row["error"]) for row in own]))
-            compared = "" if learner == "coordinate-ascent" else above(row["test"], rival["test"], error)
-            cells.append([learner, climbed, measure, *digits(row, keys[:2]), compared, *digits(row, keys[2:], 1)])
+            mean, rival = means[learner, climbed, measure], means["coordinate-ascent", measure, measure]
+            error = error_of(np.array([float(fold["error"]) for fold in own]))
+            compared = "" if learner == "coordinate-ascent" else above(mean["test"], rival["test"], error)
+            cells.append([learner, climbed, measure, *digits(mean, keys[:2]), compared, *digits(mean, keys[2:], 1)])
         head = ["learner", "climbed", "measure", "train", "test", "above coordinate ascent", "rounds", "CPU s a fold"]
         lines += table(head, cells)
 
