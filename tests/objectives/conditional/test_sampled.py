@@ -6,6 +6,8 @@ are larger than its by log m, and the other forms, being ratios, are equal.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from tests.objectives.conditional.enumeration import NAMED, exponents, objectives, pairs_of, valid_y
@@ -51,6 +53,28 @@ def test_sampled_forms_equal_the_sum_over_valid_rankings(measure, labels):
             for name, (registered, parameters) in NAMED.items():
                 function = ar.objective(registered, measure=measure, scale=scale, n_samples=EVERYTHING, **parameters)
                 assert function(scores, dataset(labels))[0] == pytest.approx(expected[name], rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@3", "err@5"])
+def test_with_a_label_of_its_own_for_every_document_the_model_is_boltzranks(measure):
+    """BoltzRank's energy of a ranking is the mean over pairs of the score below less the score above.
+
+    Pairs that count by their distance in rank make the same but for a factor of n / 2, both being linear in the ranks.
+    """
+    labels, scores = np.array([2.0, 0.0, 4.0, 1.0, 3.0]), 5 * np.random.default_rng(6).standard_normal(5)
+    orders = list(itertools.permutations(range(5)))
+    energy = np.array([-np.mean([scores[i] - scores[j] for i, j in itertools.combinations(o, 2)]) for o in orders])
+    far = [
+        [(o.index(j) - o.index(i)) * (scores[i] - scores[j]) for i, j in itertools.combinations(o, 2)] for o in orders
+    ]
+    np.testing.assert_allclose(np.ptp(energy + np.mean(far, axis=1) * 2 / 5), 0.0, atol=1e-12)
+    chances = np.exp(-energy) / np.exp(-energy).sum()
+    lost = chances @ losses_of(orders, labels, measure)
+    wanted = {"measure": measure, "scale": "pairs", "n_samples": EVERYTHING}
+    assert ar.objective("log-loss", **wanted)(scores, dataset(labels))[0] == pytest.approx(lost, rel=1e-11)
+    of_best = chances[orders.index(tuple(np.argsort(-labels)))]
+    combined, _ = ar.objective("log-combined", rho=3.0, **wanted)(scores, dataset(labels))
+    assert combined == pytest.approx(-np.log(of_best) + 3.0 * lost, rel=1e-11)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
