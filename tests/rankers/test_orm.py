@@ -106,6 +106,9 @@ def test_a_stream_of_chunks_trains_like_the_whole(data, tmp_path):
     assert loaded.training["documents"] == data.n_documents
     with pytest.raises(OptionError, match="within queries"):
         ar.make_ranker("orm", normalise="standard").fit_stream(tmp_path / "data.txt")
+    for alone in ({"kernel": "rbf"}, {"w0": "regression"}):
+        with pytest.raises(OptionError, match=f"fit_stream: expected no {next(iter(alone))}"):
+            ar.make_ranker("orm", **alone).fit_stream(tmp_path / "data.txt")
     with pytest.raises(InputError, match="empty stream"):
         ar.make_ranker("orm").fit_stream(list)
 

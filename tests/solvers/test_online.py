@@ -7,6 +7,7 @@ import pytest
 
 import argrank as ar
 from argrank.engines.local import LocalRisk
+from argrank.errors import OptionError
 from argrank.solvers import bundle, online
 from argrank.solvers.regularisers import Squared
 
@@ -38,6 +39,22 @@ def test_mini_batches_and_seeds(data):
     one, same = (online.minimise(risk, 1.0, 1e-2, 12, random_state=3, batch_size=10) for _ in range(2))
     assert batch.lower_bound <= one.objective <= 1.01 * batch.objective
     np.testing.assert_array_equal(one.w, same.w)
+
+
+@pytest.mark.parametrize(("rows", "batch_size"), [(20, 1), (60, 4), (60, 16), (2000, 200)])
+def test_chunks_of_few_queries_and_steps_of_many(data, rows, batch_size):
+    few = data.select(np.arange(60))
+    batch = bundle.minimise(risk_of(few), 1.0, 1e-3, 1000)
+    parts = [risk_of(part) for part in few.batches(rows)]
+    found = online.minimise_stream(lambda: iter(parts), few.n_features, 1.0, epochs=30, batch_size=batch_size)
+    assert batch.lower_bound <= found.objective <= 1.01 * batch.objective
+
+
+def test_streams_that_cannot_be_learned_from():
+    with pytest.raises(OptionError, match="empty"):
+        online.minimise_stream(lambda: iter([]), 3)
+    with pytest.raises(OptionError, match="epochs: expected at least one"):
+        online.minimise_stream(lambda: iter([]), 3, epochs=0)
 
 
 def test_the_mean_is_weighted_by_the_step():

@@ -58,7 +58,8 @@ class ORM(StructuredRanker):
         c, the weight of the ranks in the score of a ranking: "sqrt" (default) 1/sqrt(i), a power d for i^-d, "linear"
         max(k + 1 - i, 0), "log2", "loglog", "measure" (c = a, which one sort solves) or a vector that never rises.
     reference : "averaged", "any" or "given"
-        The ideal ranking of equal labels in the convex bound.
+        The ideal ranking of the convex bound: the mean of all ideal ones, one that keeps equal labels in their order,
+        or the rows as they come.
     bound : "convex", "tie-broken" or "tight"
         Equations 20, 21 and 22 of the paper, each closer to the loss than the one before; the last two are not convex,
         and are solved by successive convex approximation (Algorithm 2).
@@ -187,8 +188,13 @@ class ORM(StructuredRanker):
         n_features : int, optional
             Number of features of a file, where the first chunk may not mention the last ones.
 
-        Queries count alike; ``normalise`` may be one that works within queries. ``solver`` and ``w0`` are not used.
+        Queries count alike; ``normalise`` may be one that works within queries. ``solver`` is not used.
         """
+        for name in ("kernel", "w0"):
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    f"fit_stream: expected no {name}, which needs all data at once, got {name}={getattr(self, name)!r}"
+                )
         objective = self._objective()
         counted = {"queries": 0, "documents": 0}
         parts = source if callable(source) else _reader(source, chunk_bytes, n_features, self.n_jobs)

@@ -13,19 +13,29 @@ weights handed back are the mean over all steps weighted by t, which forgets the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank.errors import OptionError
 from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried
+FEWEST = 64  # queries of a stream that are held together for these trials, where its first chunk has fewer
+STEPS = 32  # of a trial at least: one or two say nothing about where a descent ends
 FACTOR = 3.0  # between two sizes
 MOST_TRIALS = 12
+
+
+class Visit(NamedTuple):
+    """A query of a risk, and what it counts: 1 in the mean."""
+
+    risk: QueryRisk
+    query: int
+    weight: float
 
 
 @dataclass
@@ -57,33 +67,45 @@ class Descent:
         self.mean += 2.0 / (self.steps + 1.0) * (self.w - self.mean)
 
 
-def sweep(descent: Descent, risk: QueryRisk, order: NDArray[np.int64], batch_size: int) -> None:
+def visits(risks: Iterable[QueryRisk], random: np.random.Generator) -> list[Visit]:
+    """Return the queries of risks in random order."""
+    found = [
+        Visit(risk, q, weight)
+        for risk in risks
+        for q, weight in enumerate((risk.query_shares * risk.n_queries).tolist())
+    ]
+    return [found[number] for number in random.permutation(len(found))]
+
+
+def sweep(descent: Descent, order: Sequence[Visit], batch_size: int) -> None:
     """Visit queries in an order, a mini-batch at a step."""
-    weight = risk.query_shares * risk.n_queries
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
-        total = np.zeros(risk.n_features)
-        for q in chosen:
-            total += weight[q] * risk.query(int(q), descent.w)[1]
+        total = np.zeros(len(descent.w))
+        for risk, q, weight in chosen:
+            total += weight * risk.query(q, descent.w)[1]
         descent.step(total / len(chosen))
 
 
-def sized(descent: Descent, risk: QueryRisk, batch_size: int, random: np.random.Generator) -> Descent:
+def sized(descent: Descent, order: Sequence[Visit], batch_size: int) -> Descent:
     """Return a descent whose size is the best of several, each tried by one sweep over a sample.
 
     The first is the distance at which the tangent at the start reaches 0; from there it goes up or down as long as the
-    objective on the sample falls.
+    objective on the sample falls. Mini-batches are smaller in a trial where it would make too few steps: the length of
+    the optimum does not depend on them.
     """
-    sample = random.permutation(risk.n_queries)[:SAMPLE]
-    share = risk.query_shares[sample] / risk.query_shares[sample].sum()
+    sample = order[:SAMPLE]
+    batch = min(batch_size, max(len(sample) // STEPS, 1))
+    weights = np.array([visit.weight for visit in sample])
+    share = weights / weights.sum()
 
     def objective(size: float) -> float:
         trial = replace(descent, size=size)
-        sweep(trial, risk, sample, batch_size)
-        losses = [risk.query(int(q), trial.mean)[0] for q in sample]
+        sweep(trial, sample, batch)
+        losses = [risk.query(q, trial.mean)[0] for risk, q, _ in sample]
         return float(share @ losses) + float(trial.mean @ trial.mean) / (2 * descent.C)
 
-    asked = [risk.query(int(q), descent.w)[:2] for q in sample]
+    asked = [risk.query(q, descent.w)[:2] for risk, q, _ in sample]
     loss, slope = share @ [loss for loss, _ in asked], share @ [gradient for _, gradient in asked]
     steepness = float(np.sqrt(slope @ slope))
     best = min(float(loss) / steepness, descent.radius) if steepness > 0 and loss > 0 else max(descent.radius, 1e-12)
@@ -128,12 +150,12 @@ def minimise(
     start = limits.project(np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64))
     best.look(start)
     descent = Descent(start, C, float(np.sqrt(2 * C * best.objective)), 1.0, limits)
-    descent = sized(descent, risk, batch_size, random)
+    descent = sized(descent, visits([risk], random), batch_size)
     n_iter, reason, idle = 0, "", 0
     try:
         while not reason:
             before = best.objective
-            sweep(descent, risk, random.permutation(risk.n_queries), batch_size)
+            sweep(descent, visits([risk], random), batch_size)
             best.look(limits.project(descent.mean.copy()))
             n_iter += 1
             facts = meter.facts(best.w, best.objective, float("nan"), best.value, 0)
@@ -161,33 +183,51 @@ def minimise_stream(
 ) -> Result:
     """Minimise over a stream of risks, one for every chunk of whole queries; one more pass takes the objective.
 
-    ``stream()`` starts from the beginning, once an epoch. Only one chunk is held at a time.
+    ``stream()`` starts from the beginning, once an epoch and once for the first chunks, which set the steps. Apart from
+    these one chunk is held at a time.
     """
     check_C(C)
     _check_batch(batch_size)
     random, n_passes = np.random.default_rng(random_state), 0.0
     limits = Squared() if regulariser is None else regulariser
-    descent: Descent | None = None
+    if epochs < 1:
+        raise OptionError(f"epochs: expected at least one pass over the stream, got {epochs!r}")
+    descent = _first_descent(stream(), n_features, C, batch_size, limits, random)
     n_iter, reason = 0, "epochs"
     try:
         for _ in range(epochs):
             for risk in stream():
-                if descent is None:  # the first chunk stands for all: its loss at 0 and a sample of it set the steps
-                    zero = np.zeros(n_features)
-                    at_zero = risk.at_scores(risk.scores(zero))[0]
-                    first = Descent(zero, C, 2 * float(np.sqrt(2 * C * at_zero)), 1.0, limits)
-                    descent = sized(first, risk, batch_size, random)
-                sweep(descent, risk, random.permutation(risk.n_queries), batch_size)
+                sweep(descent, visits([risk], random), batch_size)
             n_iter, n_passes = n_iter + 1, n_passes + 1
-            if callback is not None and descent is not None:
+            if callback is not None:
                 facts = {"objective": float("nan"), "norm": float(np.sqrt(descent.mean @ descent.mean))}
                 callback(descent.mean, facts | {"n_passes": n_passes})
     except KeyboardInterrupt:
         reason = "interrupted"
-    if descent is None:
-        raise OptionError("epochs: expected at least one pass over a stream that is not empty")
     w = limits.project(descent.mean)
     return _result(w, objective_of(stream, w, C), n_iter, n_passes + 1, reason)
+
+
+def _first_descent(
+    stream: Iterable[QueryRisk],
+    n_features: int,
+    C: float,
+    batch_size: int,
+    limits: Regulariser,
+    random: np.random.Generator,
+) -> Descent:
+    """Return the descent from w = 0; the first chunks stand for all: their loss there and a sample set the steps."""
+    first: list[QueryRisk] = []
+    for risk in stream:
+        first.append(risk)
+        if sum(one.n_queries for one in first) >= FEWEST:
+            break
+    if not first:
+        raise OptionError("expected a stream of at least one query, got an empty one")
+    zero = np.zeros(n_features)
+    at_zero = max(risk.at_scores(risk.scores(zero))[0] for risk in first)
+    descent = Descent(zero, C, 2 * float(np.sqrt(2 * C * at_zero)), 1.0, limits)
+    return sized(descent, visits(first, random), batch_size)
 
 
 def objective_of(stream: Callable[[], Iterable[QueryRisk]], w: Floats, C: float) -> float:
