@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
+from argrank._threads import map_threads
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.objectives import objective
@@ -21,6 +24,7 @@ from argrank.rankers._trace import Watcher
 Floats = NDArray[np.float64]
 
 SEPARATED = 1e-9  # mean loss at which all pairs are in the right order by far
+BLOCKS = 16  # of queries, for threads; sums are added in their order, so that any number of threads gives the same bits
 LEAST_SHARE = 1e-9  # of the pairs' weight: a threshold that orders no pair wrongly would get an infinite step
 
 
@@ -32,12 +36,10 @@ def _signature(types: Any) -> Any:
 
 @kernel(_signature)
 def _weigh(scores: Any, levels: Any, indptr: Any, shares: Any, places: Any, lowest: Any, weights: Any) -> None:
-    """Fill in the weight of the pairs of every document, and of those whose lower place is this one, by feature.
+    """Add the weight of every pair to those of its documents, and by feature to that of its lower place.
 
     A pair weighs minus the slope of its loss, 1/2 sqrt(P) (1 - P), times the share of its query's pairs.
     """
-    lowest[:] = 0.0
-    weights[:] = 0.0
     n_features = places.shape[1]
     for query in range(len(indptr) - 1):
         for better in range(indptr[query], indptr[query + 1]):
@@ -73,7 +75,7 @@ class FRank(BaseRanker):
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
-        Threads for the loss; the search for a threshold has one.
+        Threads; None for all cores. The result has the same bits for any number.
     verbose : int
         -1 hides the progress bar.
     """
@@ -89,7 +91,7 @@ class FRank(BaseRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_rounds(self.n_rounds)
-        risk, search = LocalRisk(data, self._objective(), self.n_jobs), _Search(data)
+        risk, search = LocalRisk(data, self._objective(), self.n_jobs), _Search(data, self.n_jobs)
         scores = np.zeros(data.n_documents)
         value, slope = risk.at_scores(scores)
         with Steps(data, watcher, value) as steps:
@@ -113,23 +115,30 @@ class _Search:
     document is above: the weights of all documents above, less twice the pairs that are above as a whole.
     """
 
-    def __init__(self, data: Dataset) -> None:
-        self.thresholds = Thresholds(data.X)
+    def __init__(self, data: Dataset, n_jobs: int | None) -> None:
+        self.thresholds, self._n_jobs = Thresholds(data.X), n_jobs
         self._by_document = np.ascontiguousarray(self.thresholds.places.T)
         self._levels, self._indptr = level_numbers(data.y, data.indptr), data.indptr
-        counts = np.array([_n_pairs(self._levels[a:b]) for a, b in zip(data.indptr, data.indptr[1:], strict=False)])
+        counts = np.array([_n_pairs(self._levels[a:b]) for a, b in itertools.pairwise(data.indptr)])
         self._shares = query_shares(data) / np.maximum(counts, 1.0)
-        self._lowest = np.empty((data.n_features, MOST_THRESHOLDS + 1))
-        self._weights = np.empty(data.n_documents)
+        borders = np.unique(np.linspace(0, data.n_queries, BLOCKS + 1).astype(np.int64)).tolist()
+        self._blocks = list(itertools.pairwise(borders))
 
     def best(self, scores: Floats, potentials: Floats) -> tuple[int, int, float, float]:
         """Return feature, number of the threshold, step and promised decrease; potentials are minus the slopes."""
-        _weigh(
-            scores, self._levels, self._indptr, self._shares, self._by_document, self._lowest, self._weights
-        )  # fmt: skip
-        total = 0.5 * float(self._weights.sum())
-        above = total - np.cumsum(self._lowest, axis=1)[:, :-1]  # pairs of which both are above
-        split = self.thresholds.sums_above(self._weights) - 2.0 * above
+        weights = np.zeros(len(scores))
+
+        def weigh(block: tuple[int, int]) -> Floats:
+            first, last = block
+            lowest = np.zeros((len(self.thresholds.places), MOST_THRESHOLDS + 1))
+            indptr, shares = self._indptr[first : last + 1], self._shares[first:last]
+            _weigh(scores, self._levels, indptr, shares, self._by_document, lowest, weights)
+            return lowest
+
+        lowest = functools.reduce(np.add, map_threads(weigh, self._blocks, self._n_jobs))
+        total = 0.5 * float(weights.sum())
+        above = total - np.cumsum(lowest, axis=1)[:, :-1]  # pairs of which both are above
+        split = self.thresholds.sums_above(weights) - 2.0 * above
         margin = self.thresholds.sums_above(potentials)
         right, wrong = (np.maximum(0.5 * (split + sign * margin), LEAST_SHARE * total) for sign in (1.0, -1.0))
         gains = (np.sqrt(right) - np.sqrt(wrong)) ** 2

@@ -16,7 +16,7 @@ TREES: dict[str, Any] = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]
 GRIDS: dict[str, dict[str, Any]] = {
     "adarank": {"n_rounds": [1, 3, 10, 30, 100]},
     "direct-rank-trees": {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
-    "frank": {"n_rounds": [10, 30, 100, 300]},
+    "frank": {"n_rounds": [3, 10, 30, 100, 300]},
     "lambda-mart": TREES,
     "lambdarank": {"learning_rate": [0.0003, 0.001, 0.003, 0.01]},
     "log-combined": {"C": SUM_C_VALUES},
@@ -27,7 +27,7 @@ GRIDS: dict[str, dict[str, Any]] = {
     "rank-svm": {"C": {"values": [0.005, 0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}},
     "rankboost": {"n_rounds": [10, 30, 100, 300]},
     "regression": {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
-    "softrank": {"C": [0.1, 1.0, 10.0, 100.0, 1000.0]},
+    "softrank": {"C": [1.0, 10.0, 100.0, 1e3, 1e4]},
 }
 
 #: For every learner that has C, whose risk is a mean over queries.
