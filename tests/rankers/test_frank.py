@@ -1,6 +1,9 @@
-"""FRank: rounds by definition, pair by pair; the promise of a step; what interruption leaves."""
+"""FRank: rounds by definition, pair by pair; the promise of a step; the published row."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,9 @@ import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
 from argrank.models.stumps import StumpsModel
 from argrank.rankers._thresholds import Steps
+from argrank.trials.config import read_config
+
+EXPERIMENT = Path(__file__).resolve().parents[2] / "experiments" / "letor" / "ohsumed2.toml"
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +78,16 @@ def test_every_round_keeps_its_promise():
     assert (-np.diff(values) >= ranker.trace_["promised"] - 1e-15).all()
     assert isinstance(ranker.model_, StumpsModel)
     assert ranker.n_iter_ == 60
+
+
+def test_the_published_row_of_letor_2(real_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("ARGRANK_DATA", str(real_data))
+    config = read_config(EXPERIMENT)
+    learner = replace(next(one for one in config.learners if one.name == "frank"), grid={"n_rounds": [10, 30]})
+    expected = tuple(one for one in config.expected if one.learner == "frank")
+    results = ar.run_experiment(replace(config, learners=(learner,), expected=expected), tmp_path, progress=False)
+    assert [check.expected.measure for check in results.checks] == ["ndcg@10", "map"]
+    assert results.failures == []
 
 
 def test_the_loss_is_exact_for_scores_far_apart():
