@@ -108,11 +108,27 @@ def test_a_saved_model_recommends_the_same(fitted, tmp_path):
         ar.load_model(tmp_path / "model.json")
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_ratings_in_a_data_frame(library):
+    frames = pytest.importorskip(library)
+    columns = {"user": ["x", "x", "y", "y"], "film": [1, 2, 1, 3], "ratings": [5, 1, 2, 4]}
+    ranker = ar.make_ranker("factor-rank", rank=1)
+    assert ranker.fit(frames.DataFrame(columns)).recommend("x") == ranker.fit(*columns.values()).recommend("x") == [3]
+    with pytest.raises(InputError, match=r"data frame of shape \(n, 3\)"):
+        ranker.fit(frames.DataFrame({"user": ["x"], "film": [1]}))
+
+
 def test_bad_ratings_are_refused():
     with pytest.raises(InputError, match="twice"):
         ar.make_ranker("factor-rank").fit([1, 1], ["a", "a"], [1, 2])
     with pytest.raises(InputError, match="shape"):
         ar.make_ranker("factor-rank").fit([1, 2])
+    with pytest.raises(InputError, match="ratings: expected numbers >= 0, got -2 in row 1"):
+        ar.make_ranker("factor-rank").fit([1, 1], ["a", "b"], [1, -2])
+    with pytest.raises(InputError, match="ratings: expected finite numbers, got nan"):
+        ar.make_ranker("factor-rank").fit([1, 1], ["a", "b"], [1, np.nan])
+    with pytest.raises(InputError, match="items: expected one for each of 2 ratings, got 3"):
+        ar.make_ranker("factor-rank").fit([1, 1], ["a", "b", "c"], [1, 2])
     with pytest.raises(OptionError, match="rank"):
         ar.make_ranker("factor-rank", rank=0).fit([1, 1], ["a", "b"], [1, 2])
     with pytest.raises(OptionError, match="user_weight"):

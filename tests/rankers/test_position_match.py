@@ -72,4 +72,8 @@ def test_slots_may_share_weights_and_stay_empty(tmp_path):
         ar.make_ranker("position-match", slots=np.eye(2)).fit(X, worth, qid=qid)
     with pytest.raises(InputError, match="expected 160 rows"):
         ar.make_ranker("position-match").fit(X, worth[:3], qid=qid)
+    with pytest.raises(InputError, match="worth: expected finite numbers"):
+        ar.make_ranker("position-match").fit(X, [["much"]], qid=qid)
+    with pytest.raises(InputError, match="X: expected no missing values"):
+        ar.make_ranker("position-match").fit(np.where(X > 1, np.nan, X), worth, qid=qid)
     assert ar.ranker_names("slots") == ["position-match"]

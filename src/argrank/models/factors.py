@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
@@ -117,4 +117,7 @@ class FactorModel:
 
 
 def _ids(values: Any) -> list[Any]:
-    return list(values.tolist() if hasattr(values, "tolist") else values)
+    found = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise InputError(f"expected lists of users and of items, got {shown(values)}")
+    return list(found)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from argrank.data import checks
+from argrank.data.frames import is_frame
 from argrank.data.grouping import group_by_id
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.models.factors import FactorModel
@@ -95,7 +96,8 @@ class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         Parameters
         ----------
         users, items, ratings
-            Three arrays; or an array of shape (n, 3), or loaded ratings, in the place of ``users``.
+            Three arrays; or, in the place of ``users``, an array or data frame with three columns in this order, or
+            loaded ratings. A rating is a number from 0 up.
         item_features : mapping from items to vectors, optional
             Items without ratings get the factors that a ridge regression of the learned factors on the features
             predicts for them; without features they get the mean of all items.
@@ -156,13 +158,28 @@ class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
 def _triples(users: Any, items: Any, ratings: Any) -> tuple[Any, Any, Floats]:
     if items is None and ratings is None:
-        if hasattr(users, "ratings"):
-            users, items, ratings = users.users, users.items, users.ratings
-        elif getattr(users, "ndim", 0) == 2 and users.shape[1] == 3:
-            users, items, ratings = users[:, 0], users[:, 1], users[:, 2]
+        columns = list(users.T) if getattr(users, "ndim", 0) == 2 and not is_frame(users) else _columns(users)
+        if len(columns) == 3:
+            users, items, ratings = columns
     if items is None or ratings is None:
-        raise InputError("expected users, items and ratings, or an array of shape (n, 3)")
-    return users, items, checks.labels(ratings, len(ratings))
+        raise InputError("expected users, items and ratings, or an array or data frame of shape (n, 3)")
+    y = checks.numbers(ratings, len(ratings), "ratings", "rating")
+    if (y < 0).any():
+        raise InputError(f"ratings: expected numbers >= 0, got {y.min():g} in row {int(np.argmin(y))}")
+    for name, ids in (("users", users), ("items", items)):
+        if len(ids) != len(y):
+            raise InputError(f"{name}: expected one for each of {len(y)} ratings, got {len(ids)}")
+    return users, items, y
+
+
+def _columns(table: Any) -> list[Any]:
+    """Return the columns of a data frame, or of loaded ratings."""
+    if not is_frame(table):
+        return [table.users, table.items, table.ratings] if hasattr(table, "ratings") else []
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True)
+    return [frame.get_column(name).to_numpy() for name in frame.columns]
 
 
 def _numbers(groups: Any, n: int) -> NDArray[np.int64]:

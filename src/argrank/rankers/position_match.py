@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from argrank.data.dataset import Dataset
+from argrank.data.impute import refuse_missing
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
 from argrank.rankers._trace import Trace, Watcher
@@ -53,10 +54,14 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
     def fit(self, X: Any, worth: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
         """Learn from documents, and what each is worth at each slot: ``worth`` of shape (n_documents, n_slots)."""
-        worth = np.asarray(worth, np.float64)
+        try:
+            worth = np.asarray(worth, np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"worth: expected finite numbers, documents by slots, got {error}") from error
         if worth.ndim != 2 or not np.isfinite(worth).all():
             raise InputError(f"worth: expected finite numbers, documents by slots, got shape {worth.shape}")
         data = Dataset(X, None, qid, group=group)
+        refuse_missing(data)
         if len(worth) != data.n_documents:
             raise InputError(f"worth: expected {data.n_documents} rows, got {len(worth)}")
         slots = np.eye(worth.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
