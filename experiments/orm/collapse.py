@@ -2,9 +2,10 @@
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.orm.collapse
 
-collapse.csv has the exact optimum (gap 1e-3) of the convex and the tie-broken bound against C. slopes.csv has the
-derivative of the risk at w = 0, per unit of spread of the scores, towards models that rank well: where it is positive
-for every such model, w = 0 is the best that the bound knows. Training part of fold 1.
+collapse.csv has the optimum of the convex bound against C (gap 1e-3, at most 100 passes) and where fits of the
+tie-broken bound end, which is not convex: its gap is that of the last approximation. slopes.csv has the derivative of
+the risk at w = 0, per unit of spread of the scores, towards models that rank well: where it is positive for every such
+model, w = 0 is the best that the bound knows. Training part of fold 1.
 """
 
 from __future__ import annotations
