@@ -55,6 +55,21 @@ def test_sampled_forms_equal_the_sum_over_valid_rankings(measure, labels):
                 assert function(scores, dataset(labels))[0] == pytest.approx(expected[name], rel=1e-11, abs=1e-12)
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("name", NAMED)
+def test_gradients_of_drawn_samples(name, measure):
+    registered, parameters = NAMED[name]
+    rho = {} if registered == "log-gain" else {"rho": 2.5}
+    data = ar.Dataset(np.eye(20), [2, 0, 1, 1, 0, 0, 1, 0, 0, 3, 3, 3, 0, 1, 0, 0, 2, 0, 0, 1], group=[9, 11])
+    scores = np.random.default_rng(7).standard_normal(20)
+    for more in ({}, {"scale": "pairs", "restarts": "mixed"}, {"importance": True}):
+        function = ar.objective(registered, measure=measure, n_samples=40, **parameters, **rho, **more)
+        _, gradient = function(scores, data)
+        for row, shift in enumerate(1e-6 * np.eye(20)):
+            slope = (function(scores + shift, data)[0] - function(scores - shift, data)[0]) / 2e-6
+            assert gradient[row] == pytest.approx(slope, rel=1e-5, abs=1e-7)
+
+
 @pytest.mark.parametrize("measure", ["ndcg@3", "err@5"])
 def test_with_a_label_of_its_own_for_every_document_the_model_is_boltzranks(measure):
     """BoltzRank's energy of a ranking is the mean over pairs of the score below less the score above.
