@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._jit import LazyKernel
+from argrank.linesearch.sweep import sweep
 
 Floats = NDArray[np.float64]
 
 BLOCK_ROWS = 1 << 14  # rows of queries walked by one call
-FIRST_EVENTS = 1 << 14  # events a block has room for before its arrays grow
+FIRST_EVENTS = 1 << 15  # events a block has room for before its arrays grow
 
 
 class Task(NamedTuple):
-    """A kernel (``sweep`` or ``count_above``) and what it is told beside the lines."""
+    """A kernel (``crossings`` or ``count_above``) and what it is told beside the lines."""
 
     kernel: LazyKernel
     worth: Floats
@@ -47,15 +48,29 @@ def adjacent_queries(indptr: NDArray[np.int64], n_rows: int = BLOCK_ROWS) -> lis
 def walk_block(
     scores: Floats, slopes: Floats, indptr: NDArray[np.int64], task: Task, block: tuple[int, int]
 ) -> Changes:
-    """Run a task on the queries of one block, with more and more room for events until they fit."""
+    """Run a task on the queries of one block, and ``sweep`` on those that its kernel leaves (their start is NaN)."""
     first, last = block
     borders = indptr[first : last + 1]
     rows = slice(int(borders[0]), int(borders[-1]))
-    lines = (scores[rows], slopes[rows], task.worth[rows], task.scale[first:last], task.discounts, borders - borders[0])
-    starts, state = np.empty(last - first), np.zeros(2, np.int64)
+    lines = (scores[rows], slopes[rows], task.worth[rows])
+    scale, borders = task.scale[first:last], borders - borders[0]
+    starts, times, deltas = _run(task.kernel, lines, scale, borders, task)
+    left = np.isnan(starts)
+    if left.any():
+        others = _run(sweep, lines, np.where(left, scale, 0.0), borders, task)
+        starts = np.where(left, others[0], starts)
+        times, deltas = np.concatenate([times, others[1]]), np.concatenate([deltas, others[2]])
+    return Changes(float(np.sum(starts)), times, deltas)
+
+
+def _run(
+    kernel: LazyKernel, lines: tuple[Floats, Floats, Floats], scale: Floats, borders: NDArray[np.int64], task: Task
+) -> tuple[Floats, Floats, Floats]:
+    """Return starts, times and changes of a block, with more and more room for changes until they fit."""
+    starts, state = np.empty(len(scale)), np.zeros(2, np.int64)
     times, deltas = np.empty(FIRST_EVENTS), np.empty(FIRST_EVENTS)
     while True:
-        task.kernel(*lines, task.kind, *task.options, starts, times, deltas, state)
-        if state[0] == last - first:
-            return Changes(float(np.sum(starts)), times[: state[1]], deltas[: state[1]])
+        kernel(*lines, scale, task.discounts, borders, task.kind, *task.options, starts, times, deltas, state)
+        if state[0] == len(scale):
+            return starts, times[: state[1]], deltas[: state[1]]
         times, deltas = (np.concatenate([part, np.empty(len(part))]) for part in (times, deltas))

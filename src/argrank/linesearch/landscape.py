@@ -18,11 +18,12 @@ from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
 from argrank.linesearch.blocks import Changes, Task, adjacent_queries, walk_block
 from argrank.linesearch.counting import count_above
+from argrank.linesearch.crossings import crossings
 from argrank.linesearch.enumeration import FunctionMeasure, QueryLines, enumerate_query
 from argrank.linesearch.likelihood import order_likelihood, wanted_order
 from argrank.linesearch.routes import route
 from argrank.linesearch.step_function import StepFunction
-from argrank.linesearch.sweep import ADDITIVE, sweep
+from argrank.linesearch.sweep import ADDITIVE
 from argrank.measures.conventions import make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
@@ -122,8 +123,8 @@ class Landscape:
             apart = np.unique(np.searchsorted(self.data.indptr, together.rows, side="right") - 1)
             share = share.copy()
             share[apart] = 0.0
-        options = (min(max(0.0, low), high), low, high)  # a sweep begins at 0, or at the end next to it
-        return Task(sweep, worth, share * plan.scale, plan.discounts[: plan.depth + 1], plan.swap, options), apart
+        discounts = plan.discounts[: plan.depth + 1]
+        return Task(crossings, worth, share * plan.scale, discounts, plan.swap, (low, high)), apart
 
     def _enumerate(self, query: int, scores: Floats, slopes: Floats, low: float, high: float) -> Changes:
         rows = slice(int(self.data.indptr[query]), int(self.data.indptr[query + 1]))

@@ -24,7 +24,7 @@ class StepFunction(NamedTuple):
     def of(cls, start: float, times: Floats, deltas: Floats) -> StepFunction:
         """Add up changes from the left, where the value is ``start``; changes at one point become one."""
         breakpoints, values = np.empty(len(times)), np.empty(len(times) + 1)
-        count = int(add_up(times, deltas, np.argsort(times), start, SAME_POINT, breakpoints, values))
+        count = int(add_up(times, deltas, _rough_order(times), start, SAME_POINT, breakpoints, values))
         return cls(breakpoints[:count], values[: count + 1])
 
     def edges(self, low: float, high: float) -> tuple[Floats, Floats]:
@@ -40,31 +40,63 @@ def last_of_point(times: Floats) -> NDArray[np.intp]:
     return np.append(np.flatnonzero(apart), len(times) - 1)
 
 
-def _signature(types: Any) -> Any:
+def _rough_order(times: Floats) -> Integers:
+    """Return the order of times, but for those that agree in all but the last bits.
+
+    One sort of whole numbers, each a time's leading bits and its place, takes a third of the time of ``np.argsort``.
+    """
+    place_bits = len(times).bit_length()
+    keys = np.empty(len(times), np.int64)
+    pack(times.view(np.int64), place_bits, keys)
+    keys.sort()
+    keys &= (1 << place_bits) - 1
+    return keys
+
+
+def _pack_signature(types: Any) -> Any:
+    return types.void(read_only(types, "int64"), types.int64, types.int64[::1])
+
+
+@kernel(_pack_signature)
+def pack(bits: Integers, place_bits: int, keys: Integers) -> None:
+    """Fill numbers that are in order as the floats of these bits are, their last bits the place of the float."""
+    for e in range(len(bits)):
+        ordered = bits[e] ^ ((bits[e] >> 63) & 0x7FFFFFFFFFFFFFFF)  # of negative floats the greater magnitude is less
+        keys[e] = ((ordered >> place_bits) << place_bits) | e
+
+
+def _add_up_signature(types: Any) -> Any:
     read, write = read_only(types), types.float64[::1]
     return types.int64(read, read, read_only(types, "int64"), types.float64, types.float64, write, write)
 
 
-@kernel(_signature)
+@kernel(_add_up_signature)
 def add_up(
     times: Floats, deltas: Floats, order: Integers, start: float, same: float, breakpoints: Floats, values: Floats
 ) -> int:
     """Fill breakpoints and the values before, between and after them; return the number of breakpoints.
 
-    Sums carry what rounding takes from them (Neumaier), so that after millions of changes the last digits are right.
+    The order may be rough: it is put right by insertion. Sums carry what rounding takes from them (Neumaier), so that
+    after millions of changes the last digits are right.
     """
+    n = len(order)
+    for e in range(n):
+        time, delta = times[order[e]], deltas[order[e]]
+        place = e
+        while place > 0 and breakpoints[place - 1] > time:
+            breakpoints[place], values[place + 1] = breakpoints[place - 1], values[place]
+            place -= 1
+        breakpoints[place], values[place + 1] = time, delta
     values[0] = start
     total, lost, count = start, 0.0, 0
-    for e in range(len(order)):
-        delta = deltas[order[e]]
+    for e in range(n):
+        time, delta = breakpoints[e], values[e + 1]
         added = total + delta
         lost += (total - added) + delta if abs(total) >= abs(delta) else (delta - added) + total
         total = added
-        time = times[order[e]]
-        if e + 1 == len(order) or times[order[e + 1]] - time > same * abs(times[order[e + 1]]):
-            breakpoints[count] = time + 0.0  # never -0
-            count += 1
-            values[count] = total + lost
+        last = e + 1 == n or breakpoints[e + 1] - time > same * abs(breakpoints[e + 1])
+        breakpoints[count], values[count + 1] = time + 0.0, total + lost  # never -0
+        count += 1 if last else 0
     return count
 
 

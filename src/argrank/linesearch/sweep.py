@@ -30,7 +30,7 @@ def _signature(types: Any) -> Any:
     read, write = read_only(types), types.float64[::1]
     real, whole = types.float64, types.int64
     rows = (read, read, read, read, read, read_only(types, "int64"))
-    return types.void(*rows, whole, real, real, real, write, write, write, types.int64[::1])
+    return types.void(*rows, whole, real, real, write, write, write, types.int64[::1])
 
 
 @kernel(_signature)
@@ -42,7 +42,6 @@ def sweep(
     discounts: Floats,
     indptr: Integers,
     kind: int,
-    origin: float,
     low: float,
     high: float,
     starts: Floats,
@@ -55,11 +54,12 @@ def sweep(
     The value of a ranking is ``weight * sum over ranks p < k of discount_p * worth_p * factor_p``, where the factor is
     1 (ADDITIVE), the product of ``1 - worth`` above (CASCADE) or 1 plus the sum of ``worth`` above (PRECISION); in all
     three a swap at p, p + 1 changes it by ``factor_p * (discount_p - discount_{p+1}) * (difference in worth)``.
-    ``discounts`` has k + 1 entries, the last of them 0. The sweep runs from ``origin`` to both ends. ``state`` holds
-    the query to go on with and the number of events so far; with ``times`` full, the kernel returns before the query
-    that did not fit.
+    ``discounts`` has k + 1 entries, the last of them 0. The sweep runs from 0, or the end next to it, to both ends.
+    ``state`` holds the query to go on with and the number of events so far; with ``times`` full, the kernel returns
+    before the query that did not fit.
     """
     infinity = np.inf
+    origin = min(max(0.0, low), high)
     depth = len(discounts) - 1
     n_queries = len(indptr) - 1
     widest = 1

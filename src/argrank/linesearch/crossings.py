@@ -1,0 +1,253 @@
+"""Lines in general position: how a measure of the first k ranks changes, from which pairs of lines change their order.
+
+The line is cut into segments. In a segment only few lines can be among the first k: those that are, at its right end,
+not below all of the first k of its left end (a line below k lines at both ends is below them in between). Two orders of
+these few, by insertion, give the pairs that cross; of each pair with a difference in worth, the lines above the point
+where it crosses are counted. Nothing has to be done in the order of time, and pairs of equal worth cost nothing. Times
+at which normal lines cross have a Cauchy distribution: the segments are of equal probability by it.
+
+The counts are right only where lines lie apart. Where other lines pass within rounding of a crossing, or two lines
+meet at the end of a segment, the query is left to ``sweep``, which takes every position; lines that are equal or
+parallel are no such case.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import Floats, Integers, kernel, read_only
+
+
+def _signature(types: Any) -> Any:
+    read, write = read_only(types), types.float64[::1]
+    real, whole = types.float64, types.int64
+    rows = (read, read, read, read, read, read_only(types, "int64"))
+    return types.void(*rows, whole, real, real, write, write, write, types.int64[::1])
+
+
+@kernel(_signature)
+def crossings(
+    scores: Floats,
+    slopes: Floats,
+    worth: Floats,
+    weight: Floats,
+    discounts: Floats,
+    indptr: Integers,
+    kind: int,
+    low: float,
+    high: float,
+    starts: Floats,
+    times: Floats,
+    deltas: Floats,
+    state: Integers,
+) -> None:
+    """Fill the value of every query just above ``low`` and the (time, change) of all its changes below ``high``.
+
+    Arguments and meaning are those of ``sweep``, but a query that is left to it has a start of NaN and no changes.
+    """
+    infinity = np.inf
+    certain, apart = 1e-9, 1e-12  # shares of the scores' size: what prunes, and what rounding cannot turn round
+    depth = len(discounts) - 1
+    n_queries = len(indptr) - 1
+    widest = 1
+    for query in range(n_queries):
+        widest = max(widest, indptr[query + 1] - indptr[query])
+    most = min(widest, 4 * depth + 64)  # lines of a segment; a query that has more of them is full of ties
+    room = most + 16
+    level = np.empty(widest)
+    outside = np.empty(widest + 1, np.uint32)
+    height, slope, value_of = np.empty(room), np.empty(room), np.empty(room)
+    row, place = np.empty(room, np.uint32), np.empty(room, np.uint32)
+    key = np.empty(room)
+    best, leader = np.empty(depth + 1), np.empty(depth + 1, np.uint32)
+    lower, upper, moment = np.empty(room * most, np.uint32), np.empty(room * most, np.uint32), np.empty(room * most)
+    most_segments = 24
+    quantiles = np.zeros((most_segments + 1, most_segments + 1))  # of the Cauchy distribution, for so many segments
+    for n_segments in range(2, most_segments + 1):
+        for segment in range(1, n_segments):
+            quantiles[n_segments, segment] = np.tan(np.pi * (segment / n_segments - 0.5))
+    drop = np.zeros(room)
+    for p in range(min(depth, room)):
+        drop[p] = discounts[p] - discounts[p + 1]
+
+    query, count, capacity = state[0], state[1], len(times)
+    while query < n_queries:
+        first, n = indptr[query], indptr[query + 1] - indptr[query]
+        k = min(depth, n)
+        s_of, a_of, w_of = scores[first : first + n], slopes[first : first + n], worth[first : first + n]
+        scale = weight[query]
+        before = count
+        starts[query] = 0.0
+        if scale == 0.0 or low >= high:
+            query += 1
+            continue
+
+        # Where lines cross: at the slope of the regression of scores on slopes, give or take what it leaves over.
+        mean_s, mean_a, greatest_s, greatest_a = 0.0, 0.0, 0.0, 0.0
+        for i in range(n):
+            mean_s += s_of[i] / n
+            mean_a += a_of[i] / n
+            greatest_s, greatest_a = max(greatest_s, abs(s_of[i])), max(greatest_a, abs(a_of[i]))
+        ss, aa, sa = 0.0, 0.0, 0.0
+        for i in range(n):
+            ss += (s_of[i] - mean_s) ** 2
+            aa += (a_of[i] - mean_a) ** 2
+            sa += (s_of[i] - mean_s) * (a_of[i] - mean_a)
+        middle, spread = 0.0, 0.0
+        if aa > 0.0:
+            middle, spread = -sa / aa, np.sqrt(max(0.0, ss - sa * sa / aa) / aa)
+        unsure = not abs(middle) + spread < infinity
+        n_segments = min(most_segments, 1 + int(4.5 * np.log2(n / k)))
+        ends = quantiles[n_segments]
+
+        # The first k + 1 just above the left end, by insertion.
+        chosen = 0
+        for i in range(n):
+            level[i] = -a_of[i] if low == -infinity else s_of[i] + low * a_of[i]
+        for i in range(n):
+            v = level[i]
+            p = chosen
+            if chosen == k + 1:
+                p = k
+                if v < best[k] or (v == best[k] and s_of[i] <= s_of[leader[k]]):
+                    continue
+            else:
+                chosen += 1
+            while p > 0 and (v > best[p - 1] or (v == best[p - 1] and s_of[i] > s_of[leader[p - 1]])):
+                best[p], leader[p] = best[p - 1], leader[p - 1]
+                p -= 1
+            best[p], leader[p] = v, i
+        if low > -infinity:
+            near = apart * (greatest_s + abs(low) * greatest_a)
+            for p in range(chosen - 1):
+                if not best[p] - best[p + 1] > near and a_of[leader[p]] != a_of[leader[p + 1]]:
+                    unsure = True
+        value, factor = 0.0, 1.0
+        for p in range(k):
+            w = w_of[leader[p]]
+            value += factor * discounts[p] * w
+            if kind == 1:
+                factor *= 1.0 - w
+            elif kind == 2:
+                factor += w
+        starts[query] = scale * value
+
+        begin, segment = low, 0
+        while begin < high and not unsure:
+            end = begin
+            while end <= begin:
+                segment += 1
+                end = high if segment == n_segments else min(high, middle + spread * ends[segment])
+
+            # The lines of this segment: the first k, then others, in their order at its beginning.
+            bound = infinity
+            if end == infinity:
+                for i in range(n):
+                    level[i] = a_of[i]
+            else:
+                for i in range(n):
+                    level[i] = s_of[i] + end * a_of[i]
+            for p in range(k):
+                i = leader[p]
+                height[p], slope[p], value_of[p], row[p], place[p] = s_of[i], a_of[i], w_of[i], i, p
+                key[p] = level[i]
+                bound = min(bound, level[i])
+                level[i] = -infinity
+            if end < infinity:
+                bound -= certain * (greatest_s + abs(end) * greatest_a)
+            others = 0
+            for i in range(n):
+                outside[others] = i
+                others += 1 if level[i] >= bound else 0
+            m = k + others
+            if m > most:
+                unsure = True
+                break
+            for x in range(others):
+                i = outside[x]
+                s = s_of[i]
+                v = -a_of[i] if begin == -infinity else s + begin * a_of[i]
+                p = k + x
+                while p > k and (v > key[p - 1] or (v == key[p - 1] and s > height[p - 1])):
+                    key[p], height[p], row[p] = key[p - 1], height[p - 1], row[p - 1]
+                    p -= 1
+                key[p], height[p], row[p] = v, s, i
+            for p in range(k, m):
+                i = row[p]
+                slope[p], value_of[p], place[p], key[p] = a_of[i], w_of[i], p, level[i]
+
+            # Their order at its end: whom a line has to pass on the way to its place, it crosses.
+            pairs = 0
+            for x in range(1, m):
+                v, w = key[x], value_of[x]
+                p = x
+                while p > 0 and v > key[p - 1]:
+                    y = place[p - 1]
+                    key[p], place[p] = key[p - 1], y
+                    lower[pairs], upper[pairs] = x, y
+                    pairs += 1 if value_of[y] != w else 0
+                    p -= 1
+                key[p], place[p] = v, x
+            if end < infinity:
+                near = apart * (greatest_s + abs(end) * greatest_a)
+                for p in range(min(k, m - 1)):
+                    if not key[p] - key[p + 1] > near and slope[place[p]] != slope[place[p + 1]]:
+                        unsure = True
+            if count + pairs > capacity:
+                state[0], state[1] = query, before
+                return
+
+            # What each pair changes, by the number of lines above the point where it crosses.
+            padded = (m + 3) // 4 * 4  # for the vector unit
+            for p in range(m, padded):
+                height[p], slope[p] = -infinity, 0.0
+            for e in range(pairs):
+                x, y = lower[e], upper[e]
+                moment[e] = (height[y] - height[x]) / (slope[x] - slope[y])
+            for e in range(pairs):
+                x, y, time = lower[e], upper[e], moment[e]
+                v = height[x] + time * slope[x]
+                near = apart * (greatest_s + abs(time) * greatest_a)
+                above, not_below = 0, 0
+                for p in range(padded):
+                    f = height[p] + time * slope[p]
+                    above += f > v + near
+                    not_below += f >= v - near
+                factor = 1.0
+                tied = not_below != above + 2
+                if tied:  # of equal lines the earlier row is above
+                    for p in range(m):
+                        f = height[p] + time * slope[p]
+                        if p != x and p != y and v - near <= f <= v + near:
+                            over = False
+                            if height[p] == height[x] and slope[p] == slope[x]:
+                                over = row[p] < row[x]
+                            elif height[p] == height[y] and slope[p] == slope[y]:
+                                over = row[p] < row[y]
+                            else:
+                                unsure = True
+                            if over:
+                                above += 1
+                                if kind == 1:
+                                    factor *= 1.0 - value_of[p]
+                                elif kind == 2:
+                                    factor += value_of[p]
+                if kind == 1 and above < k:
+                    for p in range(m):
+                        factor *= 1.0 - value_of[p] if height[p] + time * slope[p] > v + near else 1.0
+                elif kind == 2 and above < k:
+                    for p in range(m):
+                        factor += value_of[p] if height[p] + time * slope[p] > v + near else 0.0
+                delta = scale * factor * drop[above] * (value_of[x] - value_of[y])
+                times[count], deltas[count] = time, delta
+                count += 1 if delta != 0.0 else 0
+            for p in range(k):
+                leader[p] = row[place[p]]
+            begin = end
+        if unsure:
+            starts[query] = np.nan
+            count = before
+        query += 1
+    state[0], state[1] = query, count
