@@ -18,6 +18,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable
+from numbers import Integral
 
 
 class ArgrankError(Exception):
@@ -70,6 +71,12 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
     close = [by_lower[match] for match in difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)]
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
     return OptionError(f"unknown {kind} {name!r}; {hint}")
+
+
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Raise unless an option's value is a whole number from ``least`` up."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise OptionError(f"{name}: expected a whole number from {least} up, got {shown(value)}")
 
 
 def shown(value: object, limit: int = 60) -> str:

@@ -11,8 +11,9 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 import argrank as ar
-from argrank.errors import OptionError
+from argrank.errors import ArgrankWarning, OptionError
 from argrank.models.stumps import StumpsModel
+from argrank.rankers._trace import Watcher
 from argrank.trials.config import read_config
 
 EXPERIMENT = Path(__file__).resolve().parents[2] / "experiments" / "letor" / "rivals.toml"
@@ -102,6 +103,21 @@ def test_lambdas_are_those_of_lightgbm():
     np.testing.assert_allclose(leaves, -(slopes / curvatures)[leaf], rtol=2e-3)
     _, unclipped = ar.objective("lambdarank", k=None)(scores, ar.Dataset(np.eye(n), labels, group=[n]))
     np.testing.assert_allclose(unclipped, whole[0], rtol=1e-10, atol=1e-14)
+
+
+def test_an_interrupted_adarank_keeps_its_rounds(data, monkeypatch):
+    expected, looked = ar.make_ranker("adarank", n_rounds=3).fit(data), Watcher.__call__
+
+    def stop(self, *arguments):
+        if len(self.trace) == 3:
+            raise KeyboardInterrupt
+        return looked(self, *arguments)
+
+    monkeypatch.setattr(Watcher, "__call__", stop)
+    with pytest.warns(ArgrankWarning, match="the 3 rounds before were kept"):
+        ranker = ar.make_ranker("adarank", n_rounds=9).fit(data)
+    np.testing.assert_array_equal(ranker.coef_, expected.coef_)
+    assert (ranker.objective_, ranker.n_iter_) == (expected.objective_, 3)
 
 
 def test_adarank_follows_its_definition(data):

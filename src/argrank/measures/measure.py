@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.errors import OptionError, shown
+from argrank.errors import OptionError, check_count, shown
 from argrank.measures.conventions import Convention, check_undefined
 from argrank.measures.rankings import Rankings
 
@@ -42,8 +42,7 @@ class Measure(abc.ABC):
             object.__setattr__(self, "undefined", check_undefined(self.undefined))
         cutoff = getattr(self, "k", None)
         if cutoff is not None:
-            if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-                raise OptionError(f"{self.spelling}@k: expected a whole number from 1 up, got {shown(cutoff)}")
+            check_count(f"{self.spelling}@k", cutoff)
             object.__setattr__(self, "k", int(cutoff))
         level = getattr(self, "rel", None)
         if level is not None and (isinstance(level, bool) or not isinstance(level, int | float)):

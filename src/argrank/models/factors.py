@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.errors import InputError, ModelError, OptionError, shown
+from argrank.errors import InputError, ModelError, check_count, shown
 from argrank.models._base import Model
 
 Floats = NDArray[np.float64]
@@ -59,8 +59,7 @@ class FactorModel:
 
         Items that the user rated in training are left out unless ``seen`` is True.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise OptionError(f"n: expected a whole number from 1 up, got {shown(n)}")
+        check_count("n", n)
         scores = self.item_factors[:, :-1] @ self._factors_of(user) + self.item_factors[:, -1]
         number = self._number("_user_number", user)
         order = np.argsort(-scores, kind="stable")

@@ -22,7 +22,7 @@ import numpy as np
 from argrank._jit import Floats, Integers, kernel, read_only
 from argrank._threads import map_threads
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
+from argrank.errors import OptionError, check_count
 from argrank.measures.average_precision import AP
 from argrank.measures.conventions import make_convention
 from argrank.measures.dcg import DCG
@@ -179,8 +179,7 @@ class Lambdas:
 
     def prepare(self, data: Dataset, n_jobs: int | None = None) -> PreparedLambdas:
         """Look at the labels once."""
-        if isinstance(self.truncation, bool) or not isinstance(self.truncation, int) or self.truncation < 1:
-            raise OptionError(f"truncation: expected a whole number from 1 up, got {self.truncation!r}")
+        check_count("truncation", self.truncation)
         if not self.sigmoid > 0:
             raise OptionError(f"sigmoid: expected a positive number, got {self.sigmoid!r}")
         measure = parse_measure(self.measure)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, OptionError, shown
+from argrank.errors import InputError, check_count
 from argrank.models import _forest
 from argrank.rankers._base import BaseRanker
 from argrank.rankers._growth import Settings
@@ -89,8 +89,7 @@ class BoostedRanker(BaseRanker):
     def _rounds(self, data: Dataset, watcher: Watcher, n_outputs: int = 1, sums: Sums = _forest.sums) -> Rounds:
         rounds, patience = self.n_trees, self.early_stopping
         for name, value in (("n_trees", rounds), ("early_stopping", 1 if patience is None else patience)):
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise OptionError(f"{name}: expected a whole number from 1 up, got {shown(value)}")
+            check_count(name, value)
         if patience is not None and not watcher.validations:
             raise InputError("early_stopping: expected an eval_set to stop by, got none")
         return Rounds(data, watcher, patience, n_outputs, sums)

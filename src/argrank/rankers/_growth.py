@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from argrank._threads import count_jobs
 from argrank.data.dataset import Dataset
-from argrank.errors import MissingExtraError, OptionError, shown, unknown_name
+from argrank.errors import MissingExtraError, OptionError, check_count, shown, unknown_name
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
 
@@ -38,9 +38,7 @@ class Settings(NamedTuple):
     def check(self) -> None:
         """Refuse what no tree can be grown with."""
         for name, least in (("n_leaves", 2), ("min_documents", 1), ("random_state", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise OptionError(f"{name}: expected a whole number from {least} up, got {shown(value)}")
+            check_count(name, getattr(self, name), least)
         if not 0 < self.feature_fraction <= 1:
             raise OptionError(f"feature_fraction: expected a share above 0, at most 1, got {self.feature_fraction!r}")
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, shown
 from argrank.models.stumps import StumpsModel
 from argrank.rankers._trace import Watcher
 
@@ -101,9 +100,3 @@ class Steps:
         interrupted = kind is KeyboardInterrupt and len(self) > 0
         self.complaint = f"interrupted; the {len(self)} rounds before were kept" if interrupted else None
         return interrupted
-
-
-def check_rounds(n_rounds: Any) -> None:
-    """Raise unless this is a number of rounds."""
-    if isinstance(n_rounds, bool) or not isinstance(n_rounds, int | np.integer) or n_rounds < 1:
-        raise OptionError(f"n_rounds: expected a whole number from 1 up, got {shown(n_rounds)}")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, shown
+from argrank.errors import check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.linear import LinearModel
 from argrank.objectives._base import query_shares
@@ -53,8 +53,7 @@ class AdaRank(BaseRanker):
     verbose: int = 0
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        if isinstance(self.n_rounds, bool) or not isinstance(self.n_rounds, int | np.integer) or self.n_rounds < 1:
-            raise OptionError(f"n_rounds: expected a whole number from 1 up, got {shown(self.n_rounds)}")
+        check_count("n_rounds", self.n_rounds)
         columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
         worth = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
         reverse = [self._per_query(-_column(columns, j), data) for j in range(data.n_features)]
@@ -66,23 +65,31 @@ class AdaRank(BaseRanker):
             return Outcome(LinearModel(weights), 0.0, np.nan, 0)
         weak[~counted] = 0.0
         shares /= shares.sum()
-        chances, before, objective = shares, -1, 1.0
-        for _ in range(self.n_rounds):
-            means = chances @ weak
-            if before >= 0:
-                means[before] = -np.inf
-            chosen = int(np.argmax(means))
-            mean = min(float(means[chosen]), ALMOST_PERFECT)
-            feature, sign = chosen % data.n_features, 1.0 if chosen < data.n_features else -1.0
-            step = 0.5 * np.log((1.0 + mean) / (1.0 - mean))
-            weights[feature] += sign * step
-            scores += sign * step * _column(columns, feature)
-            reached = np.where(counted, self._per_query(scores, data), 0.0)
-            losses = shares * np.exp(-reached)
-            objective, before = float(losses.sum()), chosen
-            chances = losses / objective
-            watcher(weights.copy(), {"objective": objective, "measure": float(shares @ reached)})
-        return Outcome(LinearModel(weights), objective, np.nan, self.n_rounds)
+        chances, before, objective, complaint = shares, -1, 1.0, None
+        rounds = 0
+        try:
+            while rounds < self.n_rounds:
+                means = chances @ weak
+                if before >= 0:
+                    means[before] = -np.inf
+                chosen = int(np.argmax(means))
+                mean = min(float(means[chosen]), ALMOST_PERFECT)
+                feature, sign = chosen % data.n_features, 1.0 if chosen < data.n_features else -1.0
+                step = sign * 0.5 * np.log((1.0 + mean) / (1.0 - mean))
+                scores = scores + step * _column(columns, feature)
+                reached = np.where(counted, self._per_query(scores, data), 0.0)
+                losses = shares * np.exp(-reached)
+                latest = weights.copy()
+                latest[feature] += step
+                facts = {"objective": float(losses.sum()), "measure": float(shares @ reached)}
+                watcher(latest, facts)
+                weights, objective, before, rounds = latest, facts["objective"], chosen, rounds + 1
+                chances = losses / objective
+        except KeyboardInterrupt:
+            if rounds == 0:
+                raise
+            complaint = f"interrupted; the {rounds} rounds before were kept"
+        return Outcome(LinearModel(weights), objective, np.nan, rounds, complaint=complaint)
 
     def _per_query(self, scores: Floats, data: Dataset) -> Floats:
         found = evaluate(data.to_caller(scores), data, self.measure, n_jobs=self.n_jobs)

@@ -14,11 +14,12 @@ from argrank._jit import kernel, read_only
 from argrank._threads import map_threads
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
+from argrank.errors import check_count
 from argrank.objectives import objective
 from argrank.objectives._base import Objective, query_shares
 from argrank.objectives.pairwise import level_numbers
 from argrank.rankers._base import BaseRanker, Outcome
-from argrank.rankers._thresholds import MOST_THRESHOLDS, Steps, Thresholds, check_rounds
+from argrank.rankers._thresholds import MOST_THRESHOLDS, Steps, Thresholds
 from argrank.rankers._trace import Watcher
 
 Floats = NDArray[np.float64]
@@ -90,7 +91,7 @@ class FRank(BaseRanker):
         return objective("frank")
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_rounds(self.n_rounds)
+        check_count("n_rounds", self.n_rounds)
         risk, search = LocalRisk(data, self._objective(), self.n_jobs), _Search(data, self.n_jobs)
         scores = np.zeros(data.n_documents)
         value, slope = risk.at_scores(scores)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
+from argrank.errors import check_count
 from argrank.objectives._base import query_shares
 from argrank.objectives.pairwise import level_numbers
 from argrank.rankers._base import BaseRanker, Outcome
-from argrank.rankers._thresholds import Steps, Thresholds, check_rounds
+from argrank.rankers._thresholds import Steps, Thresholds
 from argrank.rankers._trace import Watcher
 
 Floats = NDArray[np.float64]
@@ -54,7 +55,7 @@ class RankBoost(BaseRanker):
     verbose: int = 0
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_rounds(self.n_rounds)
+        check_count("n_rounds", self.n_rounds)
         thresholds, pairs = Thresholds(data.X), _Pairs(data)
         scores = np.zeros(data.n_documents)
         objective, potentials = pairs.look(scores)

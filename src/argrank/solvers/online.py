@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from argrank.errors import OptionError
+from argrank.errors import OptionError, check_count
 from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
 from argrank.solvers.regularisers import Regulariser, Squared
 
@@ -122,11 +122,6 @@ def sized(descent: Descent, order: Sequence[Visit], batch_size: int) -> Descent:
     return replace(descent, size=best)
 
 
-def _check_batch(batch_size: int) -> None:
-    if not isinstance(batch_size, int | np.integer) or isinstance(batch_size, bool) or batch_size < 1:
-        raise OptionError(f"batch_size: expected a whole number from 1 up, got {batch_size!r}")
-
-
 def minimise(
     risk: QueryRisk,
     C: float = 1.0,
@@ -144,7 +139,7 @@ def minimise(
     regulariser only the limits on the weights are used; the penalty is |w|².
     """
     check_C(C)
-    _check_batch(batch_size)
+    check_count("batch_size", batch_size)
     meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
     limits = Squared() if regulariser is None else regulariser
     start = limits.project(np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64))
@@ -187,7 +182,7 @@ def minimise_stream(
     these one chunk is held at a time.
     """
     check_C(C)
-    _check_batch(batch_size)
+    check_count("batch_size", batch_size)
     random, n_passes = np.random.default_rng(random_state), 0.0
     limits = Squared() if regulariser is None else regulariser
     if epochs < 1:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.errors import OptionError, shown
+from argrank.errors import OptionError, check_count, shown
 from argrank.objectives._base import Floats, Integers
 from argrank.objectives.conditional.identity import query_seed
 from argrank.objectives.conditional.moves import walk
@@ -49,8 +49,7 @@ class Sampling:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_samples, bool) or not isinstance(self.n_samples, int | np.integer) or self.n_samples < 1:
-            raise OptionError(f"n_samples: expected a whole number from 1 up, got {shown(self.n_samples)}")
+        check_count("n_samples", self.n_samples)
         named = isinstance(self.restarts, str) and self.restarts in SHARE_OF_BEST
         skewed = isinstance(self.restarts, int | float) and not isinstance(self.restarts, bool)
         if not named and not (skewed and np.isfinite(self.restarts)):
