@@ -2,7 +2,7 @@
 
     python -m experiments.directrank.truncated      # truncated.csv, truncated_queries.csv; resumes
 
-MQ2008 and OHSUMED, five folds; every climb begins once, at equal weights, so that all have the same start, and the best
+MQ2008, five folds; every climb begins once, at equal weights, so that all have the same start, and the best
 iterate on the validation part is kept. Tested is the whole measure, whatever was climbed; "error" is the standard error
 of the difference from coordinate ascent, whose values for all test queries are in the second file.
 """
@@ -17,7 +17,7 @@ import argrank as ar
 from experiments.directrank._common import Table, fold_of, mean
 from experiments.directrank._paired import errors
 
-DATA = ("MQ2008", "OHSUMED-LETOR3")
+DATA = ("MQ2008",)
 CLIMBED = {"err": ("err", "err@10"), "map": ("map", "map@10")}
 
 
