@@ -16,9 +16,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 
 
 class ArgrankError(Exception):
@@ -77,6 +78,12 @@ def check_count(name: str, value: object, least: int = 1) -> None:
     """Raise unless an option's value is a whole number from ``least`` up."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise OptionError(f"{name}: expected a whole number from {least} up, got {shown(value)}")
+
+
+def check_positive(name: str, value: object) -> None:
+    """Raise unless an option's value is a positive, finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+        raise OptionError(f"{name}: expected a positive number, got {shown(value)}")
 
 
 def shown(value: object, limit: int = 60) -> str:

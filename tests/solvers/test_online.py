@@ -54,7 +54,7 @@ def test_chunks_of_few_queries_and_steps_of_many(rows, batch_size):
 def test_streams_that_cannot_be_learned_from():
     with pytest.raises(OptionError, match="empty"):
         online.minimise_stream(lambda: iter([]), 3)
-    with pytest.raises(OptionError, match="epochs: expected at least one"):
+    with pytest.raises(OptionError, match="epochs: expected a whole number"):
         online.minimise_stream(lambda: iter([]), 3, epochs=0)
 
 

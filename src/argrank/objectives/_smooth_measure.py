@@ -9,7 +9,7 @@ import numpy as np
 
 from argrank._jit import LazyKernel
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
+from argrank.errors import check_positive
 from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights
 from argrank.objectives.orm.problem import ProductProblem, greatest, product_problem
 from argrank.objectives.structured.positions import require_single_good
@@ -32,8 +32,7 @@ class SmoothMeasure(Objective):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.sigma > 0 or not np.isfinite(self.sigma):
-            raise OptionError(f"{self.name}: expected sigma to be a positive number, got {self.sigma!r}")
+        check_positive("sigma", self.sigma)
         for parameter in ("a", "b"):
             if isinstance(getattr(self, parameter), np.ndarray | list):
                 object.__setattr__(self, parameter, tuple(np.asarray(getattr(self, parameter), np.float64).tolist()))

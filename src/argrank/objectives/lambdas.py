@@ -22,7 +22,7 @@ import numpy as np
 from argrank._jit import Floats, Integers, kernel, read_only
 from argrank._threads import map_threads
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, check_count
+from argrank.errors import OptionError, check_count, check_positive
 from argrank.measures.average_precision import AP
 from argrank.measures.conventions import make_convention
 from argrank.measures.dcg import DCG
@@ -180,8 +180,7 @@ class Lambdas:
     def prepare(self, data: Dataset, n_jobs: int | None = None) -> PreparedLambdas:
         """Look at the labels once."""
         check_count("truncation", self.truncation)
-        if not self.sigmoid > 0:
-            raise OptionError(f"sigmoid: expected a positive number, got {self.sigmoid!r}")
+        check_positive("sigmoid", self.sigmoid)
         measure = parse_measure(self.measure)
         rules = measure.adapt(make_convention("default"))
         widest = int(data.sizes.max())

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from argrank.data import checks
 from argrank.data.frames import is_frame
 from argrank.data.grouping import group_by_id
-from argrank.errors import InputError, OptionError, unknown_name
+from argrank.errors import InputError, check_count, check_positive, unknown_name
 from argrank.models.factors import FactorModel
 from argrank.rankers._alternation import Alternation
 from argrank.rankers._items import check_features, check_offsets, offsets_of, served_items
@@ -144,14 +144,12 @@ class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.model_.save(path)
 
     def _check(self, n_ratings: int) -> None:
-        if self.rank < 1 or self.rounds < 1 or not self.C > 0:
-            raise OptionError(
-                f"expected rank and rounds from 1 up and C > 0, got {self.rank!r}, {self.rounds!r} and {self.C!r}"
-            )
+        for name in ("rank", "rounds"):
+            check_count(name, getattr(self, name))
+        for name in ("C", "start_ridge"):
+            check_positive(name, getattr(self, name))
         if self.user_weight not in USER_WEIGHTS:
             raise unknown_name("user_weight", self.user_weight, USER_WEIGHTS)
-        if not self.start_ridge > 0:
-            raise OptionError(f"start_ridge: expected a positive number, got {self.start_ridge!r}")
         if n_ratings < 2:
             raise InputError(f"ratings: expected at least two, got {n_ratings}")
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.errors import OptionError, shown
+from argrank.errors import check_positive
 from argrank.models.linear import LinearModel
 from argrank.objectives import objective
 from argrank.objectives._base import Objective, query_shares
@@ -66,13 +66,11 @@ class LambdaRank(BaseRanker):
         return objective("lambdarank", k=self.k, gain=self.gain, discount=self.discount)
 
     def _train(self, data: Dataset, watcher: Watcher, start: NDArray[np.float64] | None) -> Outcome:
-        rate = self.learning_rate
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not (np.isfinite(rate) and rate > 0):
-            raise OptionError(f"learning_rate: expected a positive number, got {shown(rate)}")
+        check_positive("learning_rate", self.learning_rate)
         risk = LocalRisk(data, self._objective(), self.n_jobs)
         spread = _spread(data)
         begin = self._begin(data, spread) if start is None else start
-        result = gradient_descent.descend(risk, self.C, rate, self.max_iter, begin, watcher, spread)
+        result = gradient_descent.descend(risk, self.C, self.learning_rate, self.max_iter, begin, watcher, spread)
         return Outcome(LinearModel(result.w), result.objective, result.gap, result.n_iter)
 
     def _begin(self, data: Dataset, spread: NDArray[np.float64]) -> NDArray[np.float64]:

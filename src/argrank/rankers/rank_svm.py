@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
+from argrank.errors import check_positive
 from argrank.objectives import objective
 from argrank.objectives._base import Objective
 from argrank.rankers._base import BaseRanker, Outcome
 from argrank.rankers._trace import Watcher
 from argrank.solvers import bundle, newton
-from argrank.solvers._result import check_C
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -75,7 +75,7 @@ class RankSVM(BaseRanker):
         if self.loss == "squared":
             tol = 1e-6 if self.tol is None else self.tol
             return Outcome.of(newton.minimise(risk, self.C, tol, self.max_iter, start, watcher))
-        check_C(self.C)
+        check_positive("C", self.C)
         scale = self.C * data.n_queries  # |w|²/2 + C Q risk is this times what the bundle method minimises
         result = bundle.minimise(risk, scale, 1e-3 if self.tol is None else self.tol, self.max_iter, start, watcher)
         return Outcome.of(replace(result, objective=scale * result.objective, gap=scale * result.gap))

@@ -10,8 +10,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.errors import OptionError
-
 Floats = NDArray[np.float64]
 
 #: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
@@ -176,9 +174,3 @@ class Meter:
             reason=reason,
             message=why.format(share=share, passes=self.n_passes),
         )
-
-
-def check_C(C: float) -> None:  # noqa: N802  C is its name everywhere
-    """Refuse a C that is not a positive number."""
-    if not C > 0 or not math.isfinite(C):
-        raise OptionError(f"C: expected a positive number, got {C!r}")

@@ -14,8 +14,9 @@ import time
 
 import numpy as np
 
+from argrank.errors import check_positive
 from argrank.solvers import level
-from argrank.solvers._result import Callback, Floats, Meter, Result, Risk, check_C
+from argrank.solvers._result import Callback, Floats, Meter, Result, Risk
 from argrank.solvers.planes import FreePlanes, Point, SquaredPlanes, look
 from argrank.solvers.regularisers import Absolute, Regulariser, Squared
 
@@ -48,7 +49,7 @@ def minimise(
     regulariser : Regulariser, optional
         Another penalty in the place of |w|² / 2, or limits on the weights.
     """
-    check_C(C)
+    check_positive("C", C)
     penalty = Squared() if regulariser is None else regulariser
     if isinstance(penalty, Absolute):
         return level.minimise(risk, C, tol, max_iter, w0, callback, penalty)

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from argrank.errors import check_positive
 from argrank.solvers import bundle
-from argrank.solvers._result import Callback, Floats, Result, Risk, check_C
+from argrank.solvers._result import Callback, Floats, Result, Risk
 from argrank.solvers.regularisers import Regulariser, Squared
 
 
@@ -53,7 +54,7 @@ def minimise(
     The result's objective is F itself and never rises from step to step. Its gap is that of the last convex
     approximation: F is not convex, and nothing is proven about other minima.
     """
-    check_C(C)
+    check_positive("C", C)
     penalty = Squared() if regulariser is None else regulariser
     before, w, n_iter = np.inf, penalty.project(np.array(w0, np.float64)), 0
     passes = convex.n_passes

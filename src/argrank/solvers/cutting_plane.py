@@ -14,8 +14,9 @@ import time
 
 import numpy as np
 
+from argrank.errors import check_positive
 from argrank.solvers import block_qp, simplex_qp
-from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
+from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result
 
 REPEATS = 10  # rounds over the working sets after every pass
 NEW = 1e-12  # a plane that rises less than this above the known ones is no news
@@ -68,7 +69,7 @@ def minimise(
 
     A start ``w0`` cannot be used: it has no dual to go with it.
     """
-    check_C(C)
+    check_positive("C", C)
     meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
     sets = [_WorkingSet(risk.n_features, float(share)) for share in risk.query_shares]
     w, bound, n_iter, reason = np.zeros(risk.n_features), 0.0, 0, ""

@@ -14,8 +14,9 @@ import time
 
 import numpy as np
 
+from argrank.errors import check_positive
 from argrank.solvers import block_qp
-from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
+from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result
 
 REPEATS = 10  # rounds over the known planes after every pass
 
@@ -71,7 +72,7 @@ def minimise(
     Both the last weights and their average (weighted towards the end) are judged after every pass, by primal and by
     dual value, and the best of each counts. A start ``w0`` cannot be used: it has no dual to go with it.
     """
-    check_C(C)
+    check_positive("C", C)
     meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
     mixtures = [_Mixture(risk.n_features, float(share)) for share in risk.query_shares]
     w, mean_w, mean_height = np.zeros(risk.n_features), np.zeros(risk.n_features), 0.0

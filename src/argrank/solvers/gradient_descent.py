@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from argrank.solvers._result import Callback, Floats, Result, check_C
+from argrank.errors import check_positive
+from argrank.solvers._result import Callback, Floats, Result
 from argrank.solvers.quasi_newton import ValueRisk
 
 MOMENTUM = 0.9
@@ -29,7 +30,7 @@ def descend(
 
     ``scales`` (the spread of every feature) makes the descent that of features divided by them; 0 rests a weight.
     """
-    check_C(C)
+    check_positive("C", C)
     passes, seconds, queries = risk.n_passes, risk.seconds, risk.n_queries
     w = np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64)
     rates = np.ones_like(w) if scales is None else np.divide(1.0, scales**2, out=np.zeros_like(w), where=scales > 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize as scipy_minimize
 
-from argrank.solvers._result import Callback, Floats, Meter, Result, Risk, check_C
+from argrank.errors import check_positive
+from argrank.solvers._result import Callback, Floats, Meter, Result, Risk
 
 
 def minimise(
@@ -21,7 +22,7 @@ def minimise(
 
     ``method`` is one of SciPy's that take gradients ("L-BFGS-B", "CG"). The gap is NaN: nothing is proven.
     """
-    check_C(C)
+    check_positive("C", C)
     meter, facts = Meter(risk), {"objective": np.inf}
     best = np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64)
     n_iter, reason = 0, ""

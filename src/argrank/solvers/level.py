@@ -13,7 +13,8 @@ import time
 import numpy as np
 from scipy.optimize import linprog
 
-from argrank.solvers._result import Callback, Floats, Meter, Result, Risk, check_C
+from argrank.errors import check_positive
+from argrank.solvers._result import Callback, Floats, Meter, Result, Risk
 from argrank.solvers.mixture import Inner, best_mixture
 from argrank.solvers.planes import Planes, look
 from argrank.solvers.regularisers import Regulariser
@@ -83,7 +84,7 @@ def minimise(
     regulariser: Regulariser,
 ) -> Result:
     """Minimise ``|w|₁ / C + risk(w)`` until the gap is at most ``tol`` times the objective; see ``bundle.minimise``."""
-    check_C(C)
+    check_positive("C", C)
     meter, planes = Meter(risk), AbsolutePlanes(risk.n_features, C, regulariser)
     start = regulariser.project(np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64))
     best = look(risk, C, regulariser, start, risk.scores(start))

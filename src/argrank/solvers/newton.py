@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from argrank.solvers._result import Callback, Floats, Result, SmoothRisk, check_C
+from argrank.errors import check_positive
+from argrank.solvers._result import Callback, Floats, Result, SmoothRisk
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
 
@@ -80,7 +81,7 @@ def minimise(
 
     The gap of the result is ``|gradient|^2 / 2``: F is 1-strongly convex, so its minimum lies no further below.
     """
-    check_C(C)
+    check_positive("C", C)
     problem = _Problem(risk, C)
     origin = np.zeros(risk.n_features)
     here = problem.at(origin, np.zeros(risk.n_documents))

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from argrank.errors import OptionError, check_count
-from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result, check_C
+from argrank.errors import OptionError, check_count, check_positive
+from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried
@@ -138,7 +138,7 @@ def minimise(
     The risk need not be convex; then the end is near a local minimum. The gap is NaN: nothing is proven. Of a
     regulariser only the limits on the weights are used; the penalty is |w|².
     """
-    check_C(C)
+    check_positive("C", C)
     check_count("batch_size", batch_size)
     meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
     limits = Squared() if regulariser is None else regulariser
@@ -181,12 +181,11 @@ def minimise_stream(
     ``stream()`` starts from the beginning, once an epoch and once for the first chunks, which set the steps. Apart from
     these one chunk is held at a time.
     """
-    check_C(C)
+    check_positive("C", C)
     check_count("batch_size", batch_size)
     random, n_passes = np.random.default_rng(random_state), 0.0
     limits = Squared() if regulariser is None else regulariser
-    if epochs < 1:
-        raise OptionError(f"epochs: expected at least one pass over the stream, got {epochs!r}")
+    check_count("epochs", epochs)
     descent = _first_descent(stream(), n_features, C, batch_size, limits, random)
     n_iter, reason = 0, "epochs"
     try:

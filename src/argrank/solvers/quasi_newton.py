@@ -15,7 +15,8 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import minimize as scipy_minimize
 
-from argrank.solvers._result import Callback, Floats, Result, Risk, check_C
+from argrank.errors import check_positive
+from argrank.solvers._result import Callback, Floats, Result, Risk
 
 MEMORY = 20  # pairs of steps and gradient changes that approximate the Hessian
 
@@ -75,7 +76,7 @@ def minimise(
         Descents from different weights; the best counts. Those after the first begin at random weights whose scores
         have standard deviation 1.
     """
-    check_C(C)
+    check_positive("C", C)
     descent = _Descent(risk, C, tol, max_iter, callback, convex)
     generator = np.random.default_rng(random_state)
     best = descent.run(np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64))

@@ -10,7 +10,7 @@ import numpy as np
 
 from argrank._jit import LazyKernel
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, shown
+from argrank.errors import OptionError, check_positive, shown
 from argrank.objectives._base import Floats, Kernels, Objective, Prepared, refuse_row_weights, require_labels
 from argrank.objectives.conditional import forms
 from argrank.objectives.conditional.losses import RankingLoss
@@ -85,9 +85,7 @@ class Conditional(Objective):
 
     def __post_init__(self) -> None:
         _check_scale(self.name, self.scale)
-        rho = getattr(self, "rho", 1.0)
-        if isinstance(rho, bool) or not isinstance(rho, int | float) or not (np.isfinite(rho) and rho > 0):
-            raise OptionError(f"{self.name}: expected rho to be a positive number, got {shown(rho)}")
+        check_positive("rho", getattr(self, "rho", 1.0))
         _ = self.loss, self.sampling
 
     @property
