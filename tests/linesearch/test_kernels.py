@@ -11,9 +11,11 @@ from tests.linesearch.instances import instance
 import argrank as ar
 from argrank.linesearch import blocks
 from argrank.linesearch.blocks import walk_block
+from argrank.linesearch.crossings import crossings
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.likelihood import most_likely, order_likelihood
-from argrank.linesearch.step_function import add_up
+from argrank.linesearch.step_function import StepFunction, _rough_order, add_up, pack
+from argrank.linesearch.sweep import sweep
 
 
 @pytest.mark.parametrize("measure", ["ndcg@2", "err@3", "map@3", "map", "mrr", "auc"])
@@ -34,6 +36,62 @@ def test_walks_are_the_same_without_machine_code(measure, monkeypatch):
             assert compiled.start == pytest.approx(plain.start, abs=1e-15)
             np.testing.assert_allclose(np.sort(compiled.times), np.sort(plain.times), rtol=1e-15)
             np.testing.assert_allclose(np.sort(compiled.deltas), np.sort(plain.deltas), rtol=0, atol=1e-15)
+
+
+def walked(landscape, scores, slopes, low, high, kernel):
+    """Return the starts of the queries and the steps of their sum, by one kernel."""
+    together = landscape._coinciding(scores, slopes, landscape.value(scores).tied)
+    task, _ = landscape._task(together, low, high)
+    lines = (scores, slopes, task.worth)
+    starts, times, deltas = blocks._run(kernel, lines, task.scale, landscape.data.indptr, task)
+    return starts, StepFunction.of(0.0, times, deltas)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "p@3", "err@10", "map@5"])
+@pytest.mark.parametrize("window", [(-np.inf, np.inf), (0.1, 0.5), (-3.0, 0.2)])
+@pytest.mark.parametrize("size", [8, 40, 300])
+def test_lines_apart_need_no_sweep_and_agree_with_it(measure, window, size):
+    data = ar.make_ranking(12, size, 4, random_state=size)
+    rng = np.random.default_rng(size)
+    scores = data.X @ rng.standard_normal(4)
+    landscape = Landscape(data, measure, "row", 1)
+    for slopes in (data.X[:, 1].copy(), np.maximum(data.X[:, 2], 0.3), rng.integers(0, 5, len(scores)).astype(float)):
+        found, expected = (walked(landscape, scores, slopes, *window, kernel) for kernel in (crossings, sweep))
+        np.testing.assert_allclose(found[0], expected[0], rtol=0, atol=1e-15)  # none is NaN: none was left
+        np.testing.assert_allclose(found[1].breakpoints, expected[1].breakpoints, rtol=1e-14)
+        np.testing.assert_allclose(found[1].values, expected[1].values, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@3", "err@5", "map@4"])
+def test_equal_lines_need_no_sweep_but_three_in_one_point_do(measure):
+    rng = np.random.default_rng(0)
+    lines = rng.standard_normal((12, 2))
+    data = ar.Dataset(np.ones((30, 1)), rng.integers(0, 3, 30), group=[30])
+    landscape = Landscape(data, measure, "row", 1)
+    rows = rng.integers(0, 12, 30)
+    scores, slopes = lines[rows, 0].copy(), lines[rows, 1].copy()  # every line several times
+    found, expected = (walked(landscape, scores, slopes, -np.inf, np.inf, kernel) for kernel in (crossings, sweep))
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-15)
+    np.testing.assert_allclose(found[1].breakpoints, expected[1].breakpoints, rtol=1e-14)
+    np.testing.assert_allclose(found[1].values, expected[1].values, rtol=0, atol=1e-14)
+    through_one_point = 1.0 - 2.0 * slopes
+    assert np.isnan(walked(landscape, through_one_point, slopes, -np.inf, np.inf, crossings)[0]).all()
+
+
+def test_a_rough_order_is_put_right():
+    rng = np.random.default_rng(0)
+    times = 1.0 + rng.integers(-40, 40, 300) * np.finfo(float).eps  # alike in their leading bits
+    times[::3] = -times[::3]
+    times[::7] = rng.standard_cauchy(len(times[::7]))
+    deltas = rng.standard_normal(300)
+    breakpoints, values = np.empty(300), np.empty(301)
+    count = add_up(times, deltas, _rough_order(times), 0.0, 0.0, breakpoints, values)
+    np.testing.assert_array_equal(breakpoints[:count], np.unique(times))
+    assert values[count] == pytest.approx(deltas.sum(), abs=1e-12)
+    keys, plain = np.empty(300, np.int64), np.empty(300, np.int64)
+    for kernel, result in ((pack, keys), (pack.function, plain)):
+        kernel(times.view(np.int64), 9, result)
+    np.testing.assert_array_equal(keys, plain)
 
 
 def test_adding_up_is_exact_after_many_changes():

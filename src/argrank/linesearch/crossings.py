@@ -102,11 +102,24 @@ def crossings(
         n_segments = min(most_segments, 1 + int(4.5 * np.log2(n / k)))
         ends = quantiles[n_segments]
 
-        # The first k + 1 just above the left end, by insertion.
-        chosen = 0
+        # The first k + 1 just above the left end, by insertion; most lines are far below and do not come that far.
+        centre, width = -mean_a, np.sqrt(aa / n)
+        if low > -infinity:
+            centre, width = mean_s + low * mean_a, np.sqrt(max(0.0, ss + low * (2.0 * sa + low * aa)) / n)
         for i in range(n):
             level[i] = -a_of[i] if low == -infinity else s_of[i] + low * a_of[i]
-        for i in range(n):
+        share = (1.5 * k + 4.0) / n
+        bound = centre + width * np.log(1.0 / share - 1.0) / 1.7 if share < 0.5 else -infinity  # if they were normal
+        candidates = 0
+        while candidates <= min(k, n - 1):
+            candidates = 0
+            for i in range(n):
+                outside[candidates] = i
+                candidates += 0 if level[i] < bound else 1
+            bound = -infinity
+        chosen = 0
+        for x in range(candidates):
+            i = outside[x]
             v = level[i]
             p = chosen
             if chosen == k + 1:

@@ -203,8 +203,8 @@ def _current(steps: StepFunction, low: float, high: float) -> tuple[float, float
     place = int(np.searchsorted(steps.breakpoints, 0.0))
     if place < len(steps.breakpoints) and steps.breakpoints[place] == 0.0:
         return None
-    left, right = steps.edges(low, high)
-    return float(left[place]), float(right[place])
+    left, right = steps.edges(np.array([place]), low, high)
+    return float(left[0]), float(right[0])
 
 
 def _bounded(left: float, right: float, unit: float) -> tuple[float, float]:

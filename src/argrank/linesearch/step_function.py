@@ -27,9 +27,13 @@ class StepFunction(NamedTuple):
         count = int(add_up(times, deltas, _rough_order(times), start, SAME_POINT, breakpoints, values))
         return cls(breakpoints[:count], values[: count + 1])
 
-    def edges(self, low: float, high: float) -> tuple[Floats, Floats]:
-        """Return the left and the right ends of the intervals of a window."""
-        return np.concatenate(([low], self.breakpoints)), np.concatenate((self.breakpoints, [high]))
+    def edges(self, numbers: NDArray[np.intp], low: float, high: float) -> tuple[Floats, Floats]:
+        """Return the left and the right ends of some intervals of a window."""
+        last = len(self.breakpoints)
+        if last == 0:
+            return np.full(len(numbers), low), np.full(len(numbers), high)
+        left = np.where(numbers > 0, self.breakpoints[np.maximum(numbers - 1, 0)], low)
+        return left, np.where(numbers < last, self.breakpoints[np.minimum(numbers, last - 1)], high)
 
 
 def last_of_point(times: Floats) -> NDArray[np.intp]:
@@ -109,8 +113,7 @@ def rank_intervals(
     finite end: far out nothing changes any more and rounding has the last word.
     """
     some = np.flatnonzero(steps.values > floor)
-    ends = np.concatenate(([low], steps.breakpoints, [high]))
-    left, right = ends[some], ends[some + 1]
+    left, right = steps.edges(some, low, high)
     left = np.where(np.isinf(left), np.minimum(right, 0.0) - unit, left)
     right = np.where(np.isinf(right), np.maximum(left, 0.0) + unit, right)
     far = np.maximum(np.abs(left), np.abs(right))
