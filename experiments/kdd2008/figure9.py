@@ -43,6 +43,8 @@ OTHERS = (
     "smooth-grad, NDCG",
     "orm, NDCG@10, tight",
     "lambda-mart, NDCG@10",
+    "frank",
+    "softrank, NDCG",
 )
 #: The paper's rows for OHSUMED.
 PAPER = {
