@@ -78,6 +78,14 @@ def test_equal_lines_need_no_sweep_but_three_in_one_point_do(measure):
     assert np.isnan(walked(landscape, through_one_point, slopes, -np.inf, np.inf, crossings)[0]).all()
 
 
+def test_a_tie_at_the_left_end_is_seen_behind_equal_lines():
+    data = ar.Dataset(np.ones((4, 1)), [0, 3, 2, 2], group=[4])
+    scores, slopes = np.array([1.0, 0.0, 0.0, 0.0]), np.array([1.0, -1.0, -1.0, 1.0])
+    search = ar.line_search(scores, slopes, data, "ndcg@2", window=(0.0, 1.0), n_jobs=1)
+    assert search.breakpoints.tolist() == []  # the last line is second from the beginning
+    assert search.values[0] == pytest.approx(ar.evaluate(scores + 0.5 * slopes, data, "ndcg@2").means["ndcg@2"])
+
+
 def test_a_rough_order_is_put_right():
     rng = np.random.default_rng(0)
     times = 1.0 + rng.integers(-40, 40, 300) * np.finfo(float).eps  # alike in their leading bits

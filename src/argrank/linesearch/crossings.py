@@ -61,7 +61,7 @@ def crossings(
     height, slope, value_of = np.empty(room), np.empty(room), np.empty(room)
     row, place = np.empty(room, np.uint32), np.empty(room, np.uint32)
     key = np.empty(room)
-    best, leader = np.empty(depth + 1), np.empty(depth + 1, np.uint32)
+    best, leader = np.empty(depth), np.empty(depth, np.uint32)
     lower, upper, moment = np.empty(room * most, np.uint32), np.empty(room * most, np.uint32), np.empty(room * most)
     most_segments = 24
     quantiles = np.zeros((most_segments + 1, most_segments + 1))  # of the Cauchy distribution, for so many segments
@@ -102,7 +102,7 @@ def crossings(
         n_segments = min(most_segments, 1 + int(4.5 * np.log2(n / k)))
         ends = quantiles[n_segments]
 
-        # The first k + 1 just above the left end, by insertion; most lines are far below and do not come that far.
+        # The first k just above the left end, by insertion; most lines are far below and do not come that far.
         centre, width = -mean_a, np.sqrt(aa / n)
         if low > -infinity:
             centre, width = mean_s + low * mean_a, np.sqrt(max(0.0, ss + low * (2.0 * sa + low * aa)) / n)
@@ -111,7 +111,7 @@ def crossings(
         share = (1.5 * k + 4.0) / n
         bound = centre + width * np.log(1.0 / share - 1.0) / 1.7 if share < 0.5 else -infinity  # if they were normal
         candidates = 0
-        while candidates <= min(k, n - 1):
+        while candidates < k:
             candidates = 0
             for i in range(n):
                 outside[candidates] = i
@@ -122,9 +122,9 @@ def crossings(
             i = outside[x]
             v = level[i]
             p = chosen
-            if chosen == k + 1:
-                p = k
-                if v < best[k] or (v == best[k] and s_of[i] <= s_of[leader[k]]):
+            if chosen == k:
+                p = k - 1
+                if v < best[p] or (v == best[p] and s_of[i] <= s_of[leader[p]]):
                     continue
             else:
                 chosen += 1
@@ -134,8 +134,11 @@ def crossings(
             best[p], leader[p] = v, i
         if low > -infinity:
             near = apart * (greatest_s + abs(low) * greatest_a)
-            for p in range(chosen - 1):
+            for p in range(k - 1):
                 if not best[p] - best[p + 1] > near and a_of[leader[p]] != a_of[leader[p + 1]]:
+                    unsure = True
+            for i in range(n):
+                if abs(level[i] - best[k - 1]) <= near and a_of[i] != a_of[leader[k - 1]]:
                     unsure = True
         value, factor = 0.0, 1.0
         for p in range(k):
@@ -205,8 +208,11 @@ def crossings(
                 key[p], place[p] = v, x
             if end < infinity:
                 near = apart * (greatest_s + abs(end) * greatest_a)
-                for p in range(min(k, m - 1)):
-                    if not key[p] - key[p + 1] > near and slope[place[p]] != slope[place[p + 1]]:
+                for p in range(m - 1):
+                    if key[p] - key[p + 1] > near:
+                        if p >= k - 1:
+                            break  # what comes later is not among the first k, nor near them
+                    elif slope[place[p]] != slope[place[p + 1]]:
                         unsure = True
             if count + pairs > capacity:
                 state[0], state[1] = query, before
