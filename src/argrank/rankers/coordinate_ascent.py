@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.linesearch.landscape import Landscape
-from argrank.rankers._base import BaseRanker, Outcome
-from argrank.rankers._climb import Iterate, climb
+from argrank.rankers._base import Outcome
+from argrank.rankers._climb import ClimbingRanker, Iterate
 from argrank.rankers._columns import Columns
 from argrank.rankers._trace import Watcher
 
 Floats = NDArray[np.float64]
 
 
-class CoordinateAscent(BaseRanker):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CoordinateAscent(ClimbingRanker):
     """Linear ranker that maximises the training measure, one weight after the other, by growing trial steps.
 
     For each weight, in random order, growing steps upwards are tried, each ``step_scale`` times the one before; if none
@@ -30,8 +31,6 @@ class CoordinateAscent(BaseRanker):
 
     Parameters
     ----------
-    measure : str or Measure
-        What is maximised, expected over ties; also what ``score`` and the validation column report.
     restarts : int
         Number of beginnings: equal weights first, then random ones.
     step_base : float
@@ -40,50 +39,15 @@ class CoordinateAscent(BaseRanker):
         What a step is multiplied by to give the next.
     n_steps : int
         Steps tried to each side.
-    tol : float
-        A climb ends when a round over all weights adds no more than this to the measure.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    max_iter : int
-        At most so many rounds from each beginning.
-    early_stopping : int, optional
-        End a climb after so many rounds without a better validation measure.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    random_state : int
-        Seed of the order of the weights and of random beginnings.
-    verbose : int
-        -1 hides the progress bar.
+    measure, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
+        See ``ClimbingRanker``.
     """
 
-    def __init__(
-        self,
-        *,
-        measure: Any = "ndcg@10",
-        restarts: int = 2,
-        step_base: float = 0.05,
-        step_scale: float = 2.0,
-        n_steps: int = 25,
-        tol: float = 0.001,
-        normalise: str | None = None,
-        max_iter: int = 100,
-        early_stopping: int | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.measure = measure
-        self.restarts = restarts
-        self.step_base = step_base
-        self.step_scale = step_scale
-        self.n_steps = n_steps
-        self.tol = tol
-        self.normalise = normalise
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    restarts: int = 2
+    step_base: float = 0.05
+    step_scale: float = 2.0
+    n_steps: int = 25
+    tol: float = 0.001
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.restarts < 1 or self.max_iter < 1 or self.n_steps < 1:
@@ -119,8 +83,7 @@ class CoordinateAscent(BaseRanker):
                         scores = columns.scores(weights)
                 value = landscape.value(scores).mean  # the division may have moved documents that were all but tied
 
-        return climb(starts() if start is None else iter([start]), rounds, watcher, self.tol, self.max_iter,
-                     self.early_stopping)  # fmt: skip
+        return self._climb(starts() if start is None else iter([start]), rounds, watcher)
 
     def _steps(self, weight: float) -> Iterator[Floats]:
         """Yield the trial steps of a weight: upwards, downwards, to 0."""

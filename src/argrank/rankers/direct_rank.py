@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,8 +17,8 @@ from argrank.linesearch.search import Wishes, search
 from argrank.linesearch.step_function import BETTER
 from argrank.models.linear import LinearModel
 from argrank.rankers._bagging import mean_weights
-from argrank.rankers._base import BaseRanker, Outcome
-from argrank.rankers._climb import Iterate, climb
+from argrank.rankers._base import Outcome
+from argrank.rankers._climb import ClimbingRanker, Iterate
 from argrank.rankers._columns import Columns
 from argrank.rankers._starts import starting_weights
 from argrank.rankers._trace import Watcher
@@ -27,7 +28,8 @@ Floats = NDArray[np.float64]
 SMALL = 100_000  # documents up to which point="auto" takes the Plackett–Luce point
 
 
-class DirectRank(BaseRanker):
+@dataclass(eq=False, repr=False, kw_only=True)
+class DirectRank(ClimbingRanker):
     """Linear ranker that maximises the training measure, one weight after the other, each by exact line search.
 
     Tan, Xia, Guo and Wang (2013). Along one weight the measure is a step function; all its steps are found and the best
@@ -53,20 +55,8 @@ class DirectRank(BaseRanker):
     bags : int
         Against overfitting few queries: with a number above 0, the weights are the mean of those of so many climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    tol : float
-        A climb ends when a round adds no more than this to the measure.
-    max_iter : int
-        At most so many rounds from each beginning.
-    early_stopping : int, optional
-        End a climb after so many rounds without a better validation measure.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    random_state : int
-        Seed of the order of the weights and of random beginnings.
-    verbose : int
-        -1 hides the progress bar.
+    tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
+        See ``ClimbingRanker``.
 
     Examples
     --------
@@ -77,36 +67,12 @@ class DirectRank(BaseRanker):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        measure: Any = "ndcg@10",
-        validation_measure: Any = None,
-        coordinates: str = "cyclic",
-        restarts: int = 3,
-        point: str = "auto",
-        bags: int = 0,
-        normalise: str | None = None,
-        tol: float = 1e-5,
-        max_iter: int = 100,
-        early_stopping: int | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.measure = measure
-        self.validation_measure = validation_measure
-        self.coordinates = coordinates
-        self.restarts = restarts
-        self.point = point
-        self.bags = bags
-        self.normalise = normalise
-        self.tol = tol
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    validation_measure: Any = None
+    coordinates: str = "cyclic"
+    restarts: int = 3
+    point: str = "auto"
+    bags: int = 0
+    tol: float = 1e-5
 
     @property
     def _reported(self) -> Any:
@@ -123,9 +89,9 @@ class DirectRank(BaseRanker):
         if isinstance(as_measure(self.measure), FunctionMeasure):
             data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
         if self.bags == 0:
-            return self._climb(data, watcher, start, rng)
+            return self._search(data, watcher, start, rng)
         columns = Columns(data)
-        bagged = mean_weights(data, columns, self.bags, rng, lambda part: self._climb(part, watcher, start, rng))
+        bagged = mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
         weights = cast(LinearModel, bagged.model).weights
         value = self._landscape(data).value(columns.scores(weights)).mean
         watcher(weights, {"objective": 1.0 - value, "measure": value})
@@ -135,13 +101,13 @@ class DirectRank(BaseRanker):
         measure = as_measure(self.measure)
         return Landscape(data, measure, "row" if isinstance(measure, FunctionMeasure) else "expected", self.n_jobs)
 
-    def _climb(self, data: Dataset, watcher: Watcher, start: Floats | None, rng: np.random.Generator) -> Outcome:
+    def _search(self, data: Dataset, watcher: Watcher, start: Floats | None, rng: np.random.Generator) -> Outcome:
         landscape, columns = self._landscape(data), Columns(data)
         starts = starting_weights(data, columns, self.restarts, rng, self.n_jobs) if start is None else iter([start])
         point = self.point if self.point != "auto" else "likelihood" if data.n_documents <= SMALL else "middle"
         walker = _Walker(landscape, columns, point, rng)
         rounds = walker.cyclic if self.coordinates == "cyclic" else walker.greedy
-        return climb(starts, rounds, watcher, self.tol, self.max_iter, self.early_stopping)
+        return self._climb(starts, rounds, watcher)
 
 
 class _Walker:
