@@ -49,7 +49,7 @@ def means(
     """Return the mean of a measure at many steps, by one evaluation of as many copies of the data."""
     stored = data.from_caller(scores) + np.outer(steps, data.from_caller(slopes))
     copies = ar.Dataset(np.ones((stored.size, 1)), np.tile(data.y, len(steps)), group=np.tile(data.sizes, len(steps)))
-    result = ar.evaluate(stored.reshape(-1), copies, measure, ties=ties)
+    result = ar.evaluate(stored.reshape(-1), copies, measure, ties=ties, n_jobs=1)
     values = next(iter(result.values.values())).reshape(len(steps), -1)
     weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
     counted = ~np.isnan(values[0])
