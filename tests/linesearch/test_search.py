@@ -140,6 +140,14 @@ def test_parts_of_the_line_give_the_best_step():
     assert chosen.step == pytest.approx(low + 0.25 * (high - low))
 
 
+def test_a_breakpoint_is_where_the_measure_changes():
+    data, scores, slopes = larger(10, 5)
+    by_function = ar.line_search(scores, slopes, data, lambda labels: float((labels[:2] >= 1).mean()), point="middle")
+    by_name = ar.line_search(scores, slopes, data, "p@2", point="middle")
+    np.testing.assert_allclose(by_function.breakpoints, by_name.breakpoints, rtol=1e-14)
+    np.testing.assert_allclose(by_function.values, by_name.values, rtol=0, atol=1e-14)
+
+
 def test_the_present_place_is_kept_unless_another_is_better():
     data = ar.Dataset(np.ones((3, 1)), [2, 1, 0], group=[3])
     search = ar.line_search([3.0, 2.0, 1.0], [0.0, 1.0, 5.0], data, "ndcg", point="middle")

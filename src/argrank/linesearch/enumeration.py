@@ -97,7 +97,8 @@ def enumerate_query(
         place = places[-1]
         values.append(_measure(places, labels, line.reshape(-1), measure, rules))
     steps = np.concatenate(values)
-    return float(steps[0]), times[events][points], np.diff(steps)
+    changed = np.flatnonzero(np.diff(steps))
+    return float(steps[0]), times[events][points][changed], np.diff(steps)[changed]
 
 
 def _measure(
