@@ -37,8 +37,8 @@ def letor(lines: list[str]) -> None:
     for title, group in GROUPS.items():
         sets = [data for data in group if data in means]
         if sets == group:
-            drawn[title] = winning(means, sets, without=TREES | {FEW})
-            lines += [f"## {title}", "", *numbers_table(drawn[title], winning(means, sets, without={FEW}), len(sets))]
+            drawn[title] = winning(means, sets, without=TREES)
+            lines += [f"## {title}", "", *numbers_table(drawn[title], winning(means, sets), len(sets))]
     for data, learners in means.items():
         lines += [f"## {which[data]}, convention {DATA[data][1]}", ""]
         lines += data_table(learners, collapsed[data])
@@ -82,12 +82,16 @@ def titled(data: str) -> str:
     return f"{data} (generated)" if data.islower() else data
 
 
-def winning(means: Means, sets: list[str], without: Iterable[str]) -> Won:
-    """Return how many rivals a learner beats, over all sets, at every level of NDCG."""
+def winning(means: Means, sets: list[str], without: Iterable[str] = ()) -> Won:
+    """Return how many rivals a learner beats, over all sets, at every level of NDCG.
+
+    DirectRank from few starts stands in the place of DirectRank from many, not beside it.
+    """
     learners = [name for name in means[sets[0]] if all(name in means[data] for data in sets) and name not in without]
+    rivals = {name: set(learners) - ({"direct-rank", FEW} if name == FEW else {FEW}) for name in learners}
     return {
         name: [
-            sum(means[data][name][level] > means[data][other][level] for data in sets for other in learners)
+            sum(means[data][name][level] > means[data][other][level] for data in sets for other in rivals[name])
             for level in LEVELS
         ]
         for name in learners
@@ -96,8 +100,8 @@ def winning(means: Means, sets: list[str], without: Iterable[str]) -> Won:
 
 def numbers_table(won: Won, of_all: Won, n_sets: int) -> list[str]:
     """Return winning numbers among the learners without trees, and their sums among all learners."""
-    most, most_of_all = n_sets * (len(won) - 1), n_sets * (len(of_all) - 1)
-    text = f"At most {most} at each level; among all {len(of_all)} learners, those of trees included, {most_of_all}."
+    most, most_of_all = n_sets * (len(won) - 2), n_sets * (len(of_all) - 2)
+    text = f"At most {most} at each level; among all {len(of_all) - 1} learners, with those of trees, {most_of_all}."
     rows = (
         [
             name if name in won else f"{name} (trees)",
@@ -141,12 +145,13 @@ def draw(groups: dict[str, Won]) -> None:
 
     figure = Figure(figsize=(5.5 * len(groups), 4.6), layout="constrained")
     for axes, (title, won) in zip(figure.subplots(1, len(groups), squeeze=False)[0], groups.items(), strict=True):
-        order = sorted(set(won) - {"direct-rank"}, key=lambda name: -sum(won[name]))
+        order = sorted(set(won) - {"direct-rank", FEW}, key=lambda name: -sum(won[name]))
         for name in order[DRAWN:]:
             axes.plot(range(1, 11), won[name], color="0.85", linewidth=1)
         for name in order[:DRAWN]:
             axes.plot(range(1, 11), won[name], linewidth=1.5, label=name)
         axes.plot(range(1, 11), won["direct-rank"], linewidth=3, color="black", label="direct-rank")
+        axes.plot(range(1, 11), won[FEW], linewidth=2, color="black", linestyle="--", label=FEW)
         axes.set(title=title, xlabel="NDCG@", ylabel="winning number", xticks=range(1, 11))
         axes.legend(fontsize=8, loc="lower right")
     save_figure(figure, "winning.png")

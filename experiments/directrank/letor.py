@@ -2,12 +2,11 @@
 
     python -m experiments.directrank.letor [MQ2008 …]     # letor.csv, one row a data set, fold and learner; resumes
 
-DirectRank climbs NDCG@5 from 50 or 20 starts (RankSVM, equal weights, least squares, then random ones) and keeps the
+DirectRank climbs NDCG@5 from many starts (RankSVM, equal weights, least squares, then random ones) and keeps the
 iterate of the best validation MAP; all others have a small grid from which validation MAP chooses (_rivals.py).
 ``climbed`` is the greatest training NDCG@5 that a climb reached, whatever validation said of it. CPU seconds are of all
-fits of a row.
-``error ndcg@k`` is the standard error of the difference from DirectRank over the test queries of the fold;
-DirectRank's own values are in letor_queries.csv.
+fits of a row. ``error ndcg@k`` is the standard error of the difference from DirectRank over the test queries of the
+fold; DirectRank's own values are in letor_queries.csv.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ DATA: dict[str, tuple[tuple[int, ...], str, int]] = {
     "OHSUMED-LETOR3": (EVERY, "letor3", 50),
     "MQ2008": (EVERY, "letor4", 20),
     "MSLR-sample": ((1,), "mslr", 20),
-    "MQ2007-agg": (EVERY, "letor4", 20),
+    "MQ2007-agg": (EVERY, "letor4", 10),
     "td2003": ((1,), "letor3", 20),
     "td2004": ((1,), "letor3", 20),
 }
