@@ -28,7 +28,7 @@ def large(lines: list[str]) -> None:
         ours |= {key: chosen[key] for key in columns}
         rivals = [row for row in all_rivals if row["queries"] == queries]
         rows = sorted([ours, *rivals], key=lambda row: -float(row["test ndcg@10"]))
-        cells = ([row["learner"], *digits(row, columns), *digits(row, ["cpu_seconds"], 1), row["fits"]] for row in rows)
+        cells = ([named(row), *digits(row, columns), *digits(row, ["cpu_seconds"], 1), row["fits"]] for row in rows)
         lines += table(["learner", *columns, "CPU s, all fits", "fits"], cells)
     lines += ["Random starts: means ± standard deviations over starts; a round moves 136 weights.", ""]
     spread = []
@@ -44,6 +44,11 @@ def large(lines: list[str]) -> None:
         )
     head = ["training queries", "starts", "rounds", "CPU s a round", "training NDCG@10 reached", "test NDCG@10"]
     lines += table(head, spread)
+
+
+def named(row: dict[str, str]) -> str:
+    """Return the name of a learner, and whether it learned nothing."""
+    return row["learner"] + " (collapsed)" * row.get("setting", "").endswith("collapsed")
 
 
 def truncated(lines: list[str]) -> None:
