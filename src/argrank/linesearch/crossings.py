@@ -54,20 +54,15 @@ def crossings(
     widest = 1
     for query in range(n_queries):
         widest = max(widest, indptr[query + 1] - indptr[query])
-    most = min(widest, 4 * depth + 64)  # lines of a segment; a query that has more of them is full of ties
-    room = most + 16
+    most = min(widest, 2 * depth + 8)  # lines of a segment
+    room, n_pairs = most + 4, most * (most - 1) // 2 + 1
     level = np.empty(widest)
     outside = np.empty(widest + 1, np.uint32)
     height, slope, value_of = np.empty(room), np.empty(room), np.empty(room)
     row, place = np.empty(room, np.uint32), np.empty(room, np.uint32)
     key = np.empty(room)
     best, leader = np.empty(depth), np.empty(depth, np.uint32)
-    lower, upper, moment = np.empty(room * most, np.uint32), np.empty(room * most, np.uint32), np.empty(room * most)
-    most_segments = 24
-    quantiles = np.zeros((most_segments + 1, most_segments + 1))  # of the Cauchy distribution, for so many segments
-    for n_segments in range(2, most_segments + 1):
-        for segment in range(1, n_segments):
-            quantiles[n_segments, segment] = np.tan(np.pi * (segment / n_segments - 0.5))
+    lower, upper, moment = np.empty(n_pairs, np.uint32), np.empty(n_pairs, np.uint32), np.empty(n_pairs)
     drop = np.zeros(room)
     for p in range(min(depth, room)):
         drop[p] = discounts[p] - discounts[p + 1]
@@ -85,22 +80,22 @@ def crossings(
             continue
 
         # Where lines cross: at the slope of the regression of scores on slopes, give or take what it leaves over.
-        mean_s, mean_a, greatest_s, greatest_a = 0.0, 0.0, 0.0, 0.0
+        mean_s, mean_a, greatest, least_a, greatest_a = 0.0, 0.0, 0.0, infinity, -infinity
         for i in range(n):
-            mean_s += s_of[i] / n
-            mean_a += a_of[i] / n
-            greatest_s, greatest_a = max(greatest_s, abs(s_of[i])), max(greatest_a, abs(a_of[i]))
+            mean_s += s_of[i]
+            mean_a += a_of[i]
+            greatest = max(greatest, abs(s_of[i]))
+            least_a, greatest_a = min(least_a, a_of[i]), max(greatest_a, a_of[i])
+        mean_s, mean_a = mean_s / n, mean_a / n
         ss, aa, sa = 0.0, 0.0, 0.0
         for i in range(n):
             ss += (s_of[i] - mean_s) ** 2
             aa += (a_of[i] - mean_a) ** 2
             sa += (s_of[i] - mean_s) * (a_of[i] - mean_a)
         middle, spread = 0.0, 0.0
-        if aa > 0.0:
+        if least_a < greatest_a:
             middle, spread = -sa / aa, np.sqrt(max(0.0, ss - sa * sa / aa) / aa)
         unsure = not abs(middle) + spread < infinity
-        n_segments = min(most_segments, 1 + int(4.5 * np.log2(n / k)))
-        ends = quantiles[n_segments]
 
         # The first k just above the left end, by insertion; most lines are far below and do not come that far.
         centre, width = -mean_a, np.sqrt(aa / n)
@@ -133,12 +128,13 @@ def crossings(
                 p -= 1
             best[p], leader[p] = v, i
         if low > -infinity:
-            near = apart * (greatest_s + abs(low) * greatest_a)
             for p in range(k - 1):
+                near = apart * (greatest + abs(best[p]))
                 if not best[p] - best[p + 1] > near and a_of[leader[p]] != a_of[leader[p + 1]]:
                     unsure = True
+            near = apart * (greatest + abs(best[k - 1]))
             for i in range(n):
-                if abs(level[i] - best[k - 1]) <= near and a_of[i] != a_of[leader[k - 1]]:
+                if not best[k - 1] - level[i] > near and level[i] <= best[k - 1] and a_of[i] != a_of[leader[k - 1]]:
                     unsure = True
         value, factor = 0.0, 1.0
         for p in range(k):
@@ -150,38 +146,58 @@ def crossings(
                 factor += w
         starts[query] = scale * value
 
-        begin, segment = low, 0
+        # Times are middle + reach u / (1 - u²), close to the quantiles of the Cauchy distribution, u from -1 to 1. A
+        # segment that holds too many lines is halved, after one that holds few the next is longer. Where that does not
+        # help, the query is full of ties.
+        reach = 4.0 / np.pi * spread
+        u, longest = -1.0, 2.0 / (1.0 + 4.5 * np.log2(n / k))
+        if low > -infinity and reach > 0.0:
+            z = (low - middle) / reach
+            u = 0.0 if z == 0.0 else 2.0 * z / (1.0 + np.sqrt(1.0 + 4.0 * z * z))
+        length, begin = longest, low if least_a < greatest_a else high  # parallels do not cross
         while begin < high and not unsure:
-            end = begin
-            while end <= begin:
-                segment += 1
-                end = high if segment == n_segments else min(high, middle + spread * ends[segment])
-
-            # The lines of this segment: the first k, then others, in their order at its beginning.
-            bound = infinity
+            u += length
+            end = high
+            if u < 1.0:
+                end = min(high, middle + reach * u / (1.0 - u * u))
+            if end <= begin:
+                continue
             if end == infinity:
                 for i in range(n):
                     level[i] = a_of[i]
             else:
                 for i in range(n):
                     level[i] = s_of[i] + end * a_of[i]
+            bound = infinity
             for p in range(k):
                 i = leader[p]
-                height[p], slope[p], value_of[p], row[p], place[p] = s_of[i], a_of[i], w_of[i], i, p
                 key[p] = level[i]
                 bound = min(bound, level[i])
                 level[i] = -infinity
-            if end < infinity:
-                bound -= certain * (greatest_s + abs(end) * greatest_a)
+            # a line no steeper than the first k never gets past them
+            bound = np.nextafter(bound, infinity) if end == infinity else bound - certain * (greatest + abs(bound))
+            m = k
+            for i in range(n):
+                m += 1 if level[i] >= bound else 0
+            if m > 2 * k and length > longest / 16.0:
+                u -= length
+                length *= 0.5
+                continue
+            if m > most or not abs(bound) < infinity:
+                unsure = True
+                break
+            if m < k + 2:
+                length = min(0.5, 2.0 * length)
+
+            # The lines of this segment: the first k, then others, in their order at its beginning.
+            for p in range(k):
+                i = leader[p]
+                height[p], slope[p], value_of[p], row[p], place[p] = s_of[i], a_of[i], w_of[i], i, p
             others = 0
             for i in range(n):
                 outside[others] = i
                 others += 1 if level[i] >= bound else 0
-            m = k + others
-            if m > most:
-                unsure = True
-                break
-            for x in range(others):
+            for x in range(m - k):
                 i = outside[x]
                 s = s_of[i]
                 v = -a_of[i] if begin == -infinity else s + begin * a_of[i]
@@ -207,9 +223,8 @@ def crossings(
                     p -= 1
                 key[p], place[p] = v, x
             if end < infinity:
-                near = apart * (greatest_s + abs(end) * greatest_a)
                 for p in range(m - 1):
-                    if key[p] - key[p + 1] > near:
+                    if key[p] - key[p + 1] > apart * (greatest + abs(key[p])):
                         if p >= k - 1:
                             break  # what comes later is not among the first k, nor near them
                     elif slope[place[p]] != slope[place[p + 1]]:
@@ -228,7 +243,7 @@ def crossings(
             for e in range(pairs):
                 x, y, time = lower[e], upper[e], moment[e]
                 v = height[x] + time * slope[x]
-                near = apart * (greatest_s + abs(time) * greatest_a)
+                near = apart * (greatest + abs(v))
                 above, not_below = 0, 0
                 for p in range(padded):
                     f = height[p] + time * slope[p]
