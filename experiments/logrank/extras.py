@@ -25,6 +25,9 @@ PAIRS = (
     ("ConvexLoss NDCG", "ConvexLoss NDCG+MAP+MRR"),
     ("ConvexLoss NDCG+MAP+MRR", "SVMcombo NDCG+MAP+MRR"),
     ("ConvexLoss NDCG+MAP+MRR", "SVMcombo NDCG+MAP"),
+    ("L2 NDCG", "ConvexLoss NDCG"),
+    ("L2 NDCG", "MLE"),
+    ("L2 AUC", "MLE"),
 )
 
 
