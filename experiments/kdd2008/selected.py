@@ -67,7 +67,7 @@ def decay() -> list[dict[str, Any]]:
     ways = (
         ("convex", "averaged", [1.0, 100.0]),
         ("convex", "any", [1.0, 100.0]),
-        ("tight", "averaged", [0.1, 1.0, 10.0]),
+        ("tight", "averaged", [0.1, 1.0, 10.0, 100.0]),
     )
     for data in DATA:
         folds = folds_of(data)
