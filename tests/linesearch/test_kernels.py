@@ -86,6 +86,18 @@ def test_a_tie_at_the_left_end_is_seen_behind_equal_lines():
     assert search.values[0] == pytest.approx(ar.evaluate(scores + 0.5 * slopes, data, "ndcg@2").means["ndcg@2"])
 
 
+@pytest.mark.parametrize("scale", [1e-170, 1e-300, 1e150])
+def test_scales_at_the_end_of_the_range(scale):
+    rng = np.random.default_rng(3)
+    scores, slopes = rng.integers(-9, 9, 12) * 2.0**-3, rng.permutation(12) * 1.0
+    data = ar.Dataset(np.ones((12, 1)), rng.integers(0, 3, 12), group=[12])
+    plain = ar.line_search(scores, slopes, data, "ndcg@3", n_jobs=1)
+    for one, two in ((scale, 1.0), (1.0, scale)):
+        scaled = ar.line_search(one * scores, two * slopes, data, "ndcg@3", n_jobs=1)
+        np.testing.assert_allclose(scaled.breakpoints * (two / one), plain.breakpoints, rtol=1e-12)
+        np.testing.assert_allclose(scaled.values, plain.values, rtol=0, atol=1e-14)
+
+
 def test_a_rough_order_is_put_right():
     rng = np.random.default_rng(0)
     times = 1.0 + rng.integers(-40, 40, 300) * np.finfo(float).eps  # alike in their leading bits

@@ -4,7 +4,7 @@ The line is cut into segments. In a segment only few lines can be among the firs
 not below all of the first k of its left end (a line below k lines at both ends is below them in between). Two orders of
 these few, by insertion, give the pairs that cross; of each pair with a difference in worth, the lines above the point
 where it crosses are counted. Nothing has to be done in the order of time, and pairs of equal worth cost nothing. Times
-at which normal lines cross have a Cauchy distribution: the segments are of equal probability by it.
+at which normal lines cross have a Cauchy distribution, which says how long the segments are to begin with.
 
 The counts are right only where lines lie apart. Where other lines pass within rounding of a crossing, or two lines
 meet at the end of a segment, the query is left to ``sweep``, which takes every position; lines that are equal or
@@ -93,9 +93,9 @@ def crossings(
             aa += (a_of[i] - mean_a) ** 2
             sa += (s_of[i] - mean_s) * (a_of[i] - mean_a)
         middle, spread = 0.0, 0.0
-        if least_a < greatest_a:
+        if aa > 0.0:
             middle, spread = -sa / aa, np.sqrt(max(0.0, ss - sa * sa / aa) / aa)
-        unsure = not abs(middle) + spread < infinity
+        unsure = not abs(middle) + spread < infinity or (aa == 0.0 and least_a < greatest_a)  # out of range
 
         # The first k just above the left end, by insertion; most lines are far below and do not come that far.
         centre, width = -mean_a, np.sqrt(aa / n)
@@ -252,6 +252,7 @@ def crossings(
                 factor = 1.0
                 tied = not_below != above + 2
                 if tied:  # of equal lines the earlier row is above
+                    unsure = unsure or not abs(v) < infinity
                     for p in range(m):
                         f = height[p] + time * slope[p]
                         if p != x and p != y and v - near <= f <= v + near:
