@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
+from argrank.errors import check_count
 from argrank.linesearch.landscape import Landscape
 from argrank.rankers._base import Outcome
 from argrank.rankers._climb import ClimbingRanker, Iterate
@@ -50,8 +50,8 @@ class CoordinateAscent(ClimbingRanker):
     tol: float = 0.001
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        if self.restarts < 1 or self.max_iter < 1 or self.n_steps < 1:
-            raise OptionError("restarts, max_iter, n_steps: expected numbers from 1 up")
+        for name in ("restarts", "max_iter", "n_steps"):
+            check_count(name, getattr(self, name))
         rng = np.random.default_rng(self.random_state)
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
+from argrank.errors import OptionError, check_count
 from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.linesearch.landscape import Landscape, Value, as_measure
 from argrank.linesearch.search import Wishes, search
@@ -83,8 +83,8 @@ class DirectRank(ClimbingRanker):
             raise OptionError(f"coordinates: expected 'cyclic' or 'greedy', got {self.coordinates!r}")
         if self.point not in ("auto", "likelihood", "middle"):
             raise OptionError(f"point: expected 'auto', 'likelihood' or 'middle', got {self.point!r}")
-        if self.restarts < 1 or self.max_iter < 1 or self.bags < 0:
-            raise OptionError("restarts, max_iter: expected numbers from 1 up, and bags from 0 up")
+        for name, least in (("restarts", 1), ("max_iter", 1), ("bags", 0)):
+            check_count(name, getattr(self, name), least)
         rng = np.random.default_rng(self.random_state)
         if isinstance(as_measure(self.measure), FunctionMeasure):
             data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
