@@ -65,7 +65,7 @@ def test_bags_are_the_mean_of_climbs_on_samples_of_the_queries(data):
     assert again.coef_.tobytes() == bagged.coef_.tobytes()
     spread = parts[0].X.std(axis=0)
     assert np.linalg.norm(bagged.coef_ * spread) <= 1 + 1e-12  # a mean of vectors of length 1
-    with pytest.raises(OptionError, match="bags from 0 up"):
+    with pytest.raises(OptionError, match="bags: expected a whole number from 0 up"):
         ar.make_ranker("direct-rank", bags=-1).fit(data)
 
 
