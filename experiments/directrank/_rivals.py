@@ -53,6 +53,7 @@ def linear(k: int) -> dict[str, Rival]:
         "lambdarank": Rival("lambdarank", {"C": 100.0}, {"learning_rate": [0.001, 0.003, 0.01, 0.03]}),
         "rank-cosine": Rival("rank-cosine", {}, PAIRS),
         "smooth-grad": Rival("smooth-grad", ndcg, {"C": [1.0, 10.0, 100.0, 1e3]}),
+        "softrank": Rival("softrank", {**ndcg, "n_starts": 1}, {"C": [1.0, 10.0, 100.0, 1e3]}),
         "svm-auc": Rival("svm-auc", {}, PAIRS),
         "svm-map": Rival("svm-map", {}, PAIRS),
         "svm-ndcg-nc": Rival("svm-ndcg-nc", {}, PAIRS),
