@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+import argrank as ar
 from experiments.directrank._common import Table, save_figure
 from experiments.directrank._markdown import above, digits, table
 from experiments.directrank._rivals import trees
@@ -88,14 +89,13 @@ def winning(means: Means, sets: list[str], without: Iterable[str] = ()) -> Won:
     DirectRank from few starts stands in the place of DirectRank from many, not beside it.
     """
     learners = [name for name in means[sets[0]] if all(name in means[data] for data in sets) and name not in without]
-    rivals = {name: set(learners) - ({"direct-rank", FEW} if name == FEW else {FEW}) for name in learners}
-    return {
-        name: [
-            sum(means[data][name][level] > means[data][other][level] for data in sets for other in rivals[name])
-            for level in LEVELS
-        ]
-        for name in learners
-    }
+    won: dict[str, dict[str, int]] = {}
+    for absent in ("direct-rank", FEW):
+        present = [name for name in learners if name != absent]
+        won |= ar.winning_numbers({
+            data: {name: {level: means[data][name][level] for level in LEVELS} for name in present} for data in sets
+        })  # fmt: skip
+    return {name: list(won[name].values()) for name in learners}
 
 
 def numbers_table(won: Won, of_all: Won, n_sets: int) -> list[str]:

@@ -114,6 +114,19 @@ def test_a_rough_order_is_put_right():
     np.testing.assert_array_equal(keys, plain)
 
 
+def test_times_that_differ_in_the_last_bits_are_sorted_outright():
+    rng = np.random.default_rng(4)
+    ones = np.ones(1000).view(np.int64)
+    times = (np.concatenate((ones, ones)) + np.tile(rng.permutation(1000), 2)).view(np.float64)
+    times[1000:] *= 2.0
+    deltas = rng.standard_normal(2000)
+    assert add_up(times, deltas, _rough_order(times), 0.0, 1e-9, np.empty(2000), np.empty(2001)) == -1
+    steps = StepFunction.of(0.5, times, deltas)
+    np.testing.assert_array_equal(steps.breakpoints, [times[:1000].max(), times[1000:].max()])
+    expected = [0.5, 0.5 + deltas[:1000].sum(), 0.5 + deltas.sum()]
+    np.testing.assert_allclose(steps.values, expected, rtol=0, atol=1e-12)
+
+
 def test_adding_up_is_exact_after_many_changes():
     rng = np.random.default_rng(0)
     deltas = rng.standard_normal(200_001)

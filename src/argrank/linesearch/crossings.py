@@ -13,21 +13,13 @@ parallel are no such case.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._jit import Floats, Integers, kernel
+from argrank.linesearch.sweep import walk_signature
 
 
-def _signature(types: Any) -> Any:
-    read, write = read_only(types), types.float64[::1]
-    real, whole = types.float64, types.int64
-    rows = (read, read, read, read, read, read_only(types, "int64"))
-    return types.void(*rows, whole, real, real, write, write, write, types.int64[::1])
-
-
-@kernel(_signature)
+@kernel(walk_signature)
 def crossings(
     scores: Floats,
     slopes: Floats,

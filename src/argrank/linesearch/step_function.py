@@ -25,6 +25,9 @@ class StepFunction(NamedTuple):
         """Add up changes from the left, where the value is ``start``; changes at one point become one."""
         breakpoints, values = np.empty(len(times)), np.empty(len(times) + 1)
         count = int(add_up(times, deltas, _rough_order(times), start, SAME_POINT, breakpoints, values))
+        if count < 0:
+            order = np.argsort(times, kind="stable")
+            count = int(add_up(times, deltas, order, start, SAME_POINT, breakpoints, values))
         return cls(breakpoints[:count], values[: count + 1])
 
     def edges(self, numbers: NDArray[np.intp], low: float, high: float) -> tuple[Floats, Floats]:
@@ -80,16 +83,21 @@ def add_up(
 ) -> int:
     """Fill breakpoints and the values before, between and after them; return the number of breakpoints.
 
-    The order may be rough: it is put right by insertion. Sums carry what rounding takes from them (Neumaier), so that
-    after millions of changes the last digits are right.
+    The order may be rough: it is put right by insertion, unless that takes many moves, as with rounded features, whose
+    times lie together in great numbers and differ in the last bits; then -1 is returned. Sums carry what rounding takes
+    from them (Neumaier), so that after millions of changes the last digits are right.
     """
     n = len(order)
+    moves = 4 * n + 65536
     for e in range(n):
         time, delta = times[order[e]], deltas[order[e]]
         place = e
         while place > 0 and breakpoints[place - 1] > time:
             breakpoints[place], values[place + 1] = breakpoints[place - 1], values[place]
             place -= 1
+        moves -= e - place
+        if moves < 0:
+            return -1
         breakpoints[place], values[place + 1] = time, delta
     values[0] = start
     total, lost, count = start, 0.0, 0

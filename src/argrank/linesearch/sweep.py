@@ -26,14 +26,15 @@ from argrank._jit import Floats, Integers, kernel, read_only
 ADDITIVE, CASCADE, PRECISION = 0, 1, 2
 
 
-def _signature(types: Any) -> Any:
+def walk_signature(types: Any) -> Any:
+    """Return the types of a kernel that walks along the lines of queries."""
     read, write = read_only(types), types.float64[::1]
     real, whole = types.float64, types.int64
     rows = (read, read, read, read, read, read_only(types, "int64"))
     return types.void(*rows, whole, real, real, write, write, write, types.int64[::1])
 
 
-@kernel(_signature)
+@kernel(walk_signature)
 def sweep(
     scores: Floats,
     slopes: Floats,

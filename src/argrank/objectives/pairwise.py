@@ -227,3 +227,13 @@ def level_numbers(labels: Floats, indptr: Integers) -> Floats:
     levels = np.empty(len(labels))
     levels[order] = climbed - np.repeat(climbed[indptr[:-1]], np.diff(indptr))
     return levels
+
+
+def pair_counts(indptr: Integers, levels: Floats) -> Floats:
+    """Return, for every query, how many pairs of its documents are of different level."""
+    sizes = np.diff(indptr).astype(np.float64)
+    n_levels = int(levels.max()) + 1
+    cell = np.repeat(np.arange(len(sizes)), np.diff(indptr)) * n_levels + levels.astype(np.int64)
+    equal = np.bincount(cell, minlength=len(sizes) * n_levels).reshape(len(sizes), n_levels).astype(np.float64)
+    counts: Floats = 0.5 * (sizes**2 - (equal**2).sum(axis=1))
+    return counts

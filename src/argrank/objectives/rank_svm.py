@@ -18,7 +18,7 @@ from argrank.objectives._base import (
     refuse_row_weights,
     require_labels,
 )
-from argrank.objectives.pairwise import ExplicitPairs, SquaredHinge, level_numbers
+from argrank.objectives.pairwise import ExplicitPairs, SquaredHinge, level_numbers, pair_counts
 from argrank.objectives.structured.auc import independent_pairs
 
 LOSSES = ("squared", "hinge")
@@ -62,7 +62,7 @@ class GradedHinge(Prepared):
     def __init__(self, indptr: Integers, levels: Floats) -> None:
         self.indptr = indptr
         self._auc = Kernels(indptr, levels, np.ones(1), independent_pairs)
-        self._n_pairs = _n_pairs(indptr, levels)
+        self._n_pairs = pair_counts(indptr, levels)
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
         """Rescale SVMauc's losses and gradients."""
@@ -78,13 +78,3 @@ class ExplicitHinge(ExplicitPairs):
     @staticmethod
     def _loss_and_slope(hinge: Floats, weight: Floats) -> tuple[Floats, Floats]:
         return weight * hinge, weight * (hinge > 0)
-
-
-def _n_pairs(indptr: Integers, levels: Floats) -> Floats:
-    """Return, for every query, how many pairs of its documents are of different level."""
-    sizes = np.diff(indptr).astype(np.float64)
-    n_levels = int(levels.max()) + 1
-    cell = np.repeat(np.arange(len(sizes)), np.diff(indptr)) * n_levels + levels.astype(np.int64)
-    equal = np.bincount(cell, minlength=len(sizes) * n_levels).reshape(len(sizes), n_levels).astype(np.float64)
-    counts: Floats = 0.5 * (sizes**2 - (equal**2).sum(axis=1))
-    return counts

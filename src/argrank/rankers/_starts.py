@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.objectives import objective
+from argrank.objectives.pairwise import level_numbers, pair_counts
 from argrank.rankers._columns import Columns
 from argrank.solvers import least_squares, newton
 
@@ -32,16 +33,11 @@ def starting_weights(
 
 
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
-    pairs = np.array([_pairs(data.y[a:b]) for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True)])
+    pairs = pair_counts(data.indptr, level_numbers(data.y, data.indptr))
     n_pairs = data.n_queries * float(np.average(pairs, weights=data.query_weight))
     risk = LocalRisk(data, objective("rank-svm"), n_jobs)
     # C = 10 / number of pairs: the best of the published grids on LETOR lie near; a rough solution will do
     return newton.minimise(risk, 10.0 / max(n_pairs, 1.0), tol=1e-4, max_iter=100).w
-
-
-def _pairs(labels: Floats) -> int:
-    _, counts = np.unique(labels, return_counts=True)
-    return int(len(labels) ** 2 - (counts**2).sum()) // 2
 
 
 def _equal(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:

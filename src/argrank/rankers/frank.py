@@ -17,7 +17,7 @@ from argrank.engines.local import LocalRisk
 from argrank.errors import check_count
 from argrank.objectives import objective
 from argrank.objectives._base import Objective, query_shares
-from argrank.objectives.pairwise import level_numbers
+from argrank.objectives.pairwise import level_numbers, pair_counts
 from argrank.rankers._base import BaseRanker, Outcome
 from argrank.rankers._thresholds import MOST_THRESHOLDS, Steps, Thresholds
 from argrank.rankers._trace import Watcher
@@ -120,8 +120,7 @@ class _Search:
         self.thresholds, self._n_jobs = Thresholds(data.X), n_jobs
         self._by_document = np.ascontiguousarray(self.thresholds.places.T)
         self._levels, self._indptr = level_numbers(data.y, data.indptr), data.indptr
-        counts = np.array([_n_pairs(self._levels[a:b]) for a, b in itertools.pairwise(data.indptr)])
-        self._shares = query_shares(data) / np.maximum(counts, 1.0)
+        self._shares = query_shares(data) / np.maximum(pair_counts(data.indptr, self._levels), 1.0)
         borders = np.unique(np.linspace(0, data.n_queries, BLOCKS + 1).astype(np.int64)).tolist()
         self._blocks = list(itertools.pairwise(borders))
 
@@ -146,8 +145,3 @@ class _Search:
         feature, cut = (int(i) for i in np.unravel_index(int(np.argmax(gains)), gains.shape))
         step = 0.5 * float(np.log(right[feature, cut] / wrong[feature, cut]))
         return feature, cut, step, float(gains[feature, cut])
-
-
-def _n_pairs(levels: Floats) -> int:
-    counts = np.bincount(levels.astype(np.int64))
-    return int((len(levels) ** 2 - (counts**2).sum()) // 2)
