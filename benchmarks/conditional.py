@@ -17,7 +17,7 @@ import argrank as ar
 from argrank.errors import ArgrankWarning
 from benchmarks.risk import N_FEATURES, PeakMemory, anonymous_memory, generate
 
-LEARNERS = {
+RANKERS = {
     "rank-svm": {"C": 1e-4},
     "svm-ndcg": {"C": 100.0},
     "log-convex": {"C": 1e-3},
@@ -25,7 +25,7 @@ LEARNERS = {
 
 
 def fit(name: str, data: ar.Dataset, **parameters: object) -> dict[str, float]:
-    """Fit a learner; memory is what comes on top of the data."""
+    """Fit a ranker; memory is what comes on top of the data."""
     ranker = ar.make_ranker(name, verbose=-1, **parameters)
     before = anonymous_memory()
     with PeakMemory() as peak:
@@ -62,11 +62,11 @@ def run(real_data: Path | None = None) -> dict[str, float]:
     if (folder / "OHSUMED-LETOR3").is_dir():
         sets = {"OHSUMED fold 1": ar.load_collection("OHSUMED-LETOR3", folder / "OHSUMED-LETOR3").train} | sets
     warm = generate(sizes(4, 20), np.float64)
-    for name, parameters in LEARNERS.items():  # compile
+    for name, parameters in RANKERS.items():  # compile
         fit(name, warm, **parameters)
     for title, data in sets.items():
         print(f"\n{title}: {data.n_queries:,} queries, {data.n_documents:,} documents")
-        for name, parameters in LEARNERS.items():
+        for name, parameters in RANKERS.items():
             row = fit(name, data, **parameters)
             figures |= {f"{title}_{name}_{key}": value for key, value in row.items()}
             show(name, row)

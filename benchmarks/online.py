@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import argrank as ar
-from argrank.data.letor_stream import stream_letor
+from argrank.data.io.letor.stream import stream_letor
 from argrank.engines.local import LocalRisk
 from argrank.solvers.planes import FreePlanes
 from argrank.solvers.regularisers import Squared

@@ -17,25 +17,25 @@ from scipy.optimize import linear_sum_assignment
 from argrank import Dataset, objective
 from argrank._jit import query_kernel
 from argrank.engines.local import LocalRisk
-from argrank.objectives._base import Prepared
 from argrank.objectives._sorting import Sorter
-from argrank.objectives.structured import staircase
-from argrank.objectives.structured.decay import decay_vector
+from argrank.objectives.objective import Prepared
+from argrank.objectives.structured.pairs import staircase
+from argrank.objectives.structured.positions.decay import decay_vector
 from benchmarks._interleaved import medians
 from benchmarks.risk import generate, list_sizes
 
-LEARNERS = {"svm-auc": 2.0, "svm-ndcg": 2.0, "svm-mrr": 2.0, "svm-map": 2.4, "svm-ndcg-nc": None, "dorm": None}
+RANKERS = {"svm-auc": 2.0, "svm-ndcg": 2.0, "svm-mrr": 2.0, "svm-map": 2.4, "svm-ndcg-nc": None, "dorm": None}
 
 
 def evaluation(dtype: type, graded: bool, repeats: int = 15) -> dict[str, float]:
-    """Return the cost of an evaluation in units of the two products, for every learner."""
+    """Return the cost of an evaluation in units of the two products, for every ranker."""
     data = generate(list_sizes("ragged"), dtype)
     if not graded:
         data = Dataset(data.X, (data.y >= 2).astype(float), group=data.sizes)
     rng = np.random.default_rng(2)
     w = 0.3 * rng.standard_normal(data.n_features)
     same, g = w.astype(dtype), rng.standard_normal(data.n_documents).astype(dtype)
-    names = ("svm-auc", "svm-ndcg", "dorm") if graded else LEARNERS
+    names = ("svm-auc", "svm-ndcg", "dorm") if graded else RANKERS
     risks = {name: LocalRisk(data, objective(name)) for name in names}
     functions: dict[str, Callable[[], object]] = {"products": lambda: (data.X @ same, data.X.T @ g)}
     functions["settle"] = lambda: time.sleep(
@@ -148,11 +148,11 @@ def run() -> dict[str, float]:
     """Print the tables and return their figures."""
     figures: dict[str, float] = {}
     print("one risk evaluation, in units of X @ w and X.T @ g (BLAS): 2,000 queries x 40-160 documents x 136")
-    print(f"{'labels':8}{'learner':14}{'float64':>9}{'bar':>6}{'float32':>9}{'bar':>6}")
+    print(f"{'labels':8}{'ranker':14}{'float64':>9}{'bar':>6}{'float32':>9}{'bar':>6}")
     for graded in (False, True):
         double, single = (evaluation(dtype, graded) for dtype in (np.float64, np.float32))
         for name in double:
-            bars = (LEARNERS[name], {2.0: 3.0, 2.4: 3.5}.get(LEARNERS[name] or 0.0)) if not graded else (None, None)
+            bars = (RANKERS[name], {2.0: 3.0, 2.4: 3.5}.get(RANKERS[name] or 0.0)) if not graded else (None, None)
             shown = [f"{bar:6.1f}" if bar else "     -" for bar in bars]
             kind = "graded" if graded else "binary"
             print(f"{kind:8}{name:14}{double[name]:8.2f}x{shown[0]}{single[name]:8.2f}x{shown[1]}")

@@ -37,7 +37,7 @@ def run() -> dict[str, float]:
 def _compare(path: Path, name: str) -> dict[str, float]:
     from sklearn.datasets import load_svmlight_file
 
-    from argrank.data.letor import read_letor
+    from argrank.data.io.letor.reader import read_letor
 
     def ours() -> Any:
         return read_letor(path, n_jobs=THREADS, progress=False)

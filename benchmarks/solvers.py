@@ -16,18 +16,18 @@ import numpy as np
 import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines.local import LocalRisk
-from argrank.rankers._structured import SOLVERS
+from argrank.rankers.linear._structured import SOLVERS
 
 GAPS = (1e-2, 1e-3, 1e-6)
 LIMIT = 5.0
 SHAPES = {"few": (60, 100, 40), "few long": (30, 2000, 40), "middling": (300, 100, 136), "many short": (3000, 20, 40)}
-LEARNERS = ("svm-auc", "svm-map", "svm-ndcg", "svm-mrr")
+RANKERS = ("svm-auc", "svm-map", "svm-ndcg", "svm-mrr")
 VALUES = (1e-2, 1.0, 1e2, 1e4)
 
 
-def seconds_to_gaps(data: ar.Dataset, learner: str, solver: str, C: float) -> dict[float, float]:
+def seconds_to_gaps(data: ar.Dataset, ranker: str, solver: str, C: float) -> dict[float, float]:
     """Return when a solver first proved each gap; NaN where it did not."""
-    risk = LocalRisk(data, ar.objective(learner))
+    risk = LocalRisk(data, ar.objective(ranker))
     reached = dict.fromkeys(GAPS, float("nan"))
     begin = time.perf_counter()
 
@@ -44,24 +44,24 @@ def seconds_to_gaps(data: ar.Dataset, learner: str, solver: str, C: float) -> di
 
 
 def run() -> dict[str, Any]:
-    """Print the table and the wins; return the seconds by (shape, learner, C, solver)."""
+    """Print the table and the wins; return the seconds by (shape, ranker, C, solver)."""
     table: dict[Any, dict[float, float]] = {}
     heads = "".join(f"{solver:>24}" for solver in SOLVERS)
     print(
         f"seconds to gap {', '.join(f'{gap:g}' for gap in GAPS)} of the objective, at most {LIMIT:g} s\n{'':33}{heads}"
     )
-    for learner, solver in itertools.product(LEARNERS, SOLVERS):  # loads the kernels
-        seconds_to_gaps(ar.make_ranking(5, 10, 3, grades=2, relevant=0.2, random_state=1), learner, solver, 1.0)
+    for ranker, solver in itertools.product(RANKERS, SOLVERS):  # loads the kernels
+        seconds_to_gaps(ar.make_ranking(5, 10, 3, grades=2, relevant=0.2, random_state=1), ranker, solver, 1.0)
     for shape, (n_queries, n, n_features) in SHAPES.items():
         data = ar.make_ranking(n_queries, n, n_features, grades=2, relevant=0.1, noise=0.5, random_state=1)
-        for learner in LEARNERS:
+        for ranker in RANKERS:
             for C in VALUES:
                 cells = []
                 for solver in SOLVERS:
-                    found = table[shape, learner, C, solver] = seconds_to_gaps(data, learner, solver, C)
+                    found = table[shape, ranker, C, solver] = seconds_to_gaps(data, ranker, solver, C)
                     shown = ("-" if np.isnan(seconds) else f"{seconds:.2f}" for seconds in found.values())
                     cells.append("".join(f"{cell:>8}" for cell in shown))
-                print(f"{shape:12}{learner:10} C = {C:<7g}{''.join(cells)}", flush=True)
+                print(f"{shape:12}{ranker:10} C = {C:<7g}{''.join(cells)}", flush=True)
     for gap in GAPS:
         wins = dict.fromkeys(SOLVERS, 0)
         for key in {key[:3] for key in table}:

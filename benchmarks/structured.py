@@ -1,4 +1,4 @@
-"""Whole fits of the structured learners: passes, seconds, memory, growth with the data, and the command line.
+"""Whole fits of the structured rankers: passes, seconds, memory, growth with the data, and the command line.
 
 On 2,000 queries of 40 to 160 documents and 136 features, as in ``benchmarks.oracles``, which has the cost of a single
 risk evaluation against its two products. Bars: the time of a fit grows with list length and with the number of queries
@@ -27,7 +27,7 @@ import argrank as ar
 from argrank.errors import ArgrankWarning
 from benchmarks.risk import PeakMemory, anonymous_memory, generate, list_sizes
 
-LEARNERS = ("svm-auc", "svm-map", "svm-ndcg", "svm-ndcg-nc", "svm-mrr", "dorm", "svm-combo")
+RANKERS = ("svm-auc", "svm-map", "svm-ndcg", "svm-ndcg-nc", "svm-mrr", "dorm", "svm-combo")
 C = 10.0
 MOST_PASSES = 60  # svm-combo needs hundreds where MRR's sums over documents hold it at w = 0
 LENGTHS = (25, 50, 100, 200, 400, 800)
@@ -40,30 +40,30 @@ def binary(sizes: np.ndarray, dtype: type = np.float64) -> ar.Dataset:
     return data.with_labels(data.y >= 2)
 
 
-def fitted(learner: str, data: ar.Dataset, **parameters: Any) -> Any:
+def fitted(ranker: str, data: ar.Dataset, **parameters: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ArgrankWarning)
-        return ar.make_ranker(learner, C=C, verbose=-1, **parameters).fit(data)
+        return ar.make_ranker(ranker, C=C, verbose=-1, **parameters).fit(data)
 
 
-def whole_fit(learner: str, dtype: type) -> dict[str, float]:
+def whole_fit(ranker: str, dtype: type) -> dict[str, float]:
     """Fit at the defaults but C; memory counts the features and all that comes on top. Needs a new process."""
-    fitted(learner, binary(np.array([20, 20]), dtype))  # loads the kernels
+    fitted(ranker, binary(np.array([20, 20]), dtype))  # loads the kernels
     before = anonymous_memory()
     with PeakMemory() as peak:
         data = binary(list_sizes("ragged"), dtype)
         begin, cpu = time.perf_counter(), time.process_time()
-        ranker = fitted(learner, data, max_iter=MOST_PASSES)
+        trained = fitted(ranker, data, max_iter=MOST_PASSES)
         seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
-    last = ranker.trace_[-1]
+    last = trained.trace_[-1]
     return {
         "passes": last["n_passes"],
         "seconds": seconds,
         "cpu": cpu,
         "master": last["master_seconds"],
         "memory": (peak.bytes - before) / data.X.nbytes,
-        "gap": ranker.gap_ / ranker.objective_,
-        "ratio": ranker.objective_ / ranker.objective_at_zero_,
+        "gap": trained.gap_ / trained.objective_,
+        "ratio": trained.objective_ / trained.objective_at_zero_,
     }
 
 
@@ -72,7 +72,7 @@ def exponent(sizes: tuple[int, ...], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def growth(learner: str, repeats: int = 3) -> dict[str, Any]:
+def growth(ranker: str, repeats: int = 3) -> dict[str, Any]:
     """Return the exponents of CPU time in list length and in the number of queries, and the passes of the fits."""
     found: dict[str, Any] = {}
     sets = {
@@ -84,9 +84,9 @@ def growth(learner: str, repeats: int = 3) -> dict[str, Any]:
         for _ in range(repeats):
             for number, one in enumerate(data):
                 begin = time.process_time()
-                ranker = fitted(learner, one, n_jobs=1)
+                trained = fitted(ranker, one, n_jobs=1)
                 seconds[number] = min(seconds[number], time.process_time() - begin)
-                passes[number] = ranker.trace_[-1]["n_passes"]
+                passes[number] = trained.trace_[-1]["n_passes"]
         found[what] = exponent(sizes, seconds)
         found[f"{what} seconds"], found[f"{what} passes"] = seconds, passes
         found[f"{what} per pass"] = exponent(sizes, [s / p for s, p in zip(seconds, passes, strict=True)])
@@ -118,22 +118,22 @@ def run() -> dict[str, Any]:
     print(f"whole fits at C = {C:g}, gap 1e-3 or {MOST_PASSES} passes, labels 0 and 1; memory in units of the features")
     head = ("passes", "seconds", "CPU", "master", "memory")
     print(f"{'':22}{head[0]:>8}{head[1]:>9}{''.join(f'{one:>8}' for one in head[2:])}{'gap':>9}{'obj/obj(0)':>12}")
-    for learner in LEARNERS:
+    for ranker in RANKERS:
         for dtype in (np.float64, np.float32):
             with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-                row = process.submit(whole_fit, learner, dtype).result()
-            figures[f"{learner} {dtype.__name__}"] = row
+                row = process.submit(whole_fit, ranker, dtype).result()
+            figures[f"{ranker} {dtype.__name__}"] = row
             print(
-                f"{learner:13}{dtype.__name__:9}{row['passes']:8.1f}{row['seconds']:9.2f}{row['cpu']:8.2f}"
+                f"{ranker:13}{dtype.__name__:9}{row['passes']:8.1f}{row['seconds']:9.2f}{row['cpu']:8.2f}"
                 f"{row['master']:8.3f}{row['memory']:7.2f}x{row['gap']:9.1e}{row['ratio']:12.4f}",
                 flush=True,
             )
     print("\ngrowth of a fit's CPU time, one thread: exponent (of the time per pass), bar 1.15")
-    for learner in ("svm-auc", "svm-map", "svm-ndcg"):
-        row = figures[f"{learner} growth"] = growth(learner)
+    for ranker in ("svm-auc", "svm-map", "svm-ndcg"):
+        row = figures[f"{ranker} growth"] = growth(ranker)
         for what in ("length", "queries"):
             passes = ", ".join(f"{value:g}" for value in row[f"{what} passes"])
-            print(f"{learner:13}{what:9}{row[what]:6.2f} ({row[f'{what} per pass']:.2f}); passes {passes}", flush=True)
+            print(f"{ranker:13}{what:9}{row[what]:6.2f} ({row[f'{what} per pass']:.2f}); passes {passes}", flush=True)
     folder = Path(os.environ.get("ARGRANK_DATA", ".")) / "MQ2008"
     if folder.is_dir():
         row = figures["command line"] = command_line(folder)

@@ -1,7 +1,7 @@
 """DirectRank with trees against MART: test NDCG@10 after equal tuning, and what the line search adds to a round.
 
 Bars: not below MART by a paired test; the line search adds at most 60 % to a round of MART by the same route (30 % is
-the aim). Both learners have the same number of settings to choose from on validation data, where both also stop.
+the aim). Both rankers have the same number of settings to choose from on validation data, where both also stop.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BUDGET: dict[str, list[dict[str, Any]]] = {
 
 
 def tuned(name: str, train: ar.Dataset, valid: ar.Dataset) -> Any:
-    """Return the learner whose setting is best on validation data, stopped early there."""
+    """Return the ranker whose setting is best on validation data, stopped early there."""
     fits = [
         ar.make_ranker(name, n_trees=300, early_stopping=30, verbose=-1, **setting).fit(train, eval_set=valid)
         for setting in BUDGET[name]

@@ -58,7 +58,7 @@ def predict(network: torch.nn.Module, data: ar.Dataset) -> np.ndarray:
 
 
 def main() -> dict[str, float]:
-    """Compare the network with the linear learner on the bundled data."""
+    """Compare the network with the linear ranker on the bundled data."""
     train_part, test = ar.normalise(ar.load_bundled(), "query-minmax").split(0.7, 0.3, random_state=0)
     network = train(train_part, bound="tight", decay="measure")
     linear = ar.make_ranker("orm", bound="tight", decay="measure", C=10.0, tol=1e-2).fit(train_part)

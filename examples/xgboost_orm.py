@@ -36,7 +36,7 @@ def predict(booster: xgb.Booster, data: ar.Dataset) -> np.ndarray:
 
 
 def main() -> dict[str, float]:
-    """Compare the trees with the linear learner on the bundled data."""
+    """Compare the trees with the linear ranker on the bundled data."""
     train_part, test = ar.normalise(ar.load_bundled(), "query-minmax").split(0.7, 0.3, random_state=0)
     booster = grow(train_part, bound="tight", decay="measure")
     linear = ar.make_ranker("orm", bound="tight", decay="measure", C=10.0, tol=1e-2).fit(train_part)

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 import argrank
 from argrank.cli import COMMANDS, _app
 from argrank.measures.conventions import PRESETS, Convention, describe, make_convention
-from argrank.rankers import ranker_class, ranker_names
-from argrank.trials.families import FAMILIES, family_of
+from argrank.rankers.registry import FAMILIES, RANKERS, ranker_class, ranker_names
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "generated"
@@ -23,7 +22,7 @@ TARGET = ROOT / "docs" / "generated"
 RECIPES = {
     "a measure": ("src/argrank/measures/precision.py", "src/argrank/measures/__init__.py"),
     "an objective": ("src/argrank/objectives/pointwise.py", "src/argrank/objectives/__init__.py"),
-    "a learner": ("src/argrank/rankers/regression.py", "src/argrank/rankers/__init__.py"),
+    "a ranker": ("src/argrank/rankers/linear/regression.py", "src/argrank/rankers/__init__.py"),
     "a command": ("src/argrank/cli/convert.py", "src/argrank/cli/__init__.py"),
 }
 
@@ -56,11 +55,11 @@ def conventions() -> str:
     return "\n".join(lines) + "\n"
 
 
-def learners() -> str:
-    """Return the page of all registered learners, family by family."""
-    lines = ["# Registered learners", "", "Make one with `ar.make_ranker(name)`; `-r name` on the command line.", ""]
+def rankers() -> str:
+    """Return the page of all registered rankers, family by family."""
+    lines = ["# Registered rankers", "", "Make one with `ar.make_ranker(name)`; `-r name` on the command line.", ""]
     for family in FAMILIES:
-        names = [name for name in ranker_names() if family_of(name) == family]
+        names = [name for name in ranker_names() if RANKERS[name].family == family]
         if names:
             lines += [f"## {family.capitalize()}", "", "| name | what | parameters |", "|---|---|---|"]
             for name in names:
@@ -222,7 +221,7 @@ def first_line(found: object) -> str:
 
 
 PAGES = {
-    "api": api, "commands": commands, "contributing": contributing, "conventions": conventions, "learners": learners,
+    "api": api, "commands": commands, "contributing": contributing, "conventions": conventions, "rankers": rankers,
 }  # fmt: skip
 
 

@@ -32,12 +32,12 @@ def test_python_blocks_run(path, tmp_path, monkeypatch):
     assert "ar" in names
 
 
-def test_every_preset_and_learner_is_documented():
-    conventions, learners = GENERATOR["conventions"](), GENERATOR["learners"]()
+def test_every_preset_and_ranker_is_documented():
+    conventions, rankers = GENERATOR["conventions"](), GENERATOR["rankers"]()
     for name in ar.convention_names():
         assert f"| **{name}** |" in conventions
     for name in ar.ranker_names():
-        assert f"| `{name}` |" in learners
+        assert f"| `{name}` |" in rankers
 
 
 def test_the_reference_has_every_public_name():
@@ -63,8 +63,8 @@ def test_results_show_every_table_and_figure_of_an_experiment():
             assert all(row in page for row in rows)
 
 
-def test_the_table_of_learners_is_that_of_the_experiment():
-    table = (ROOT / "experiments" / "choosing" / "learners.md").read_text("utf-8")
+def test_the_table_of_rankers_is_that_of_the_experiment():
+    table = (ROOT / "experiments" / "choosing" / "rankers.md").read_text("utf-8")
     assert table in (ROOT / "docs" / "guide" / "choosing.md").read_text("utf-8")
 
 

@@ -1,1 +1,1 @@
-"""Which learner to try first: a spread of them on four data sets."""
+"""Which ranker to try first: a spread of them on four data sets."""

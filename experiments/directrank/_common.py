@@ -53,7 +53,7 @@ def nonlinear(n_queries: int = 2000) -> Fold:
 
 
 def fit(ranker: str, train: ar.Dataset, valid: ar.Dataset | None = None, **parameters: Any) -> tuple[Any, float]:
-    """Fit on one thread, without a progress bar and warnings; return the learner and the CPU seconds it took."""
+    """Fit on one thread, without a progress bar and warnings; return the ranker and the CPU seconds it took."""
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ArgrankWarning)
@@ -62,7 +62,7 @@ def fit(ranker: str, train: ar.Dataset, valid: ar.Dataset | None = None, **param
 
 
 def mean(fitted: Any, data: ar.Dataset, measure: str, convention: str = "default") -> float:
-    """Return one mean measure of a fitted learner."""
+    """Return one mean measure of a fitted ranker."""
     (value,) = ar.evaluate(fitted.predict(data), data, measure, convention=convention).means.values()
     return float(value)
 

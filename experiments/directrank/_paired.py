@@ -1,4 +1,4 @@
-"""Standard errors of differences, query by query, from one learner whose values are kept in a table."""
+"""Standard errors of differences, query by query, from one ranker whose values are kept in a table."""
 
 from __future__ import annotations
 

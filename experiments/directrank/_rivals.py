@@ -1,6 +1,6 @@
-"""DirectRank's rivals: every other learner of the library, its parameters and the grid from which validation chooses.
+"""DirectRank's rivals: every other ranker of the library, its parameters and the grid from which validation chooses.
 
-Grids are small, three to five values around those that serve LETOR. Where the convex bound of a structured learner
+Grids are small, three to five values around those that serve LETOR. Where the convex bound of a structured ranker
 may collapse to w = 0, the tight bound has a row of its own. Trees and coordinate ascent see the validation part while
 they train, as DirectRank does: they keep the best round on it.
 """
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from argrank.data.folds import Fold
 from argrank.errors import ArgrankWarning
 from argrank.rankers import make_ranker
-from argrank.rankers._structured import COLLAPSED
+from argrank.rankers.linear._structured import COLLAPSED
 from argrank.trials.grid import points_of
 from argrank.trials.select import search
 from experiments.directrank._common import fit, mean
@@ -30,7 +30,7 @@ LEAVES = {"n_leaves": [4, 10, 31]}
 
 
 class Rival(NamedTuple):
-    """A learner, what is fixed and what is chosen; ``watched`` if it keeps the round that is best on validation."""
+    """A ranker, what is fixed and what is chosen; ``watched`` if it keeps the round that is best on validation."""
 
     ranker: str
     parameters: dict[str, Any]
@@ -76,7 +76,7 @@ def linear(k: int) -> dict[str, Rival]:
 
 
 def trees(k: int) -> dict[str, Rival]:
-    """Return the learners of trees; they stop on NDCG@k of the validation part."""
+    """Return the rankers of trees; they stop on NDCG@k of the validation part."""
     ndcg = {"measure": f"ndcg@{k}"} | STOPPED
     ours = {**ndcg, "weight_range": (0.05, 0.1)}
     return {

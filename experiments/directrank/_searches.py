@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._jit import kernel, read_only
+from argrank._types import Floats, Integers
 
 
 def _signature(types: Any) -> Any:

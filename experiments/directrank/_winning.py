@@ -26,7 +26,7 @@ DRAWN = 5  # rivals with a colour of their own
 TREES = set(trees(5))
 SURROGATES = ("regression", "rank-svm", "listnet", "rank-cosine", "svm-auc", "svm-map", "svm-ndcg-nc", "svm-ndcg",
               "svm-mrr", "svm-combo", "dorm", "log-mle", "log-convex")  # fmt: skip
-Means = dict[str, dict[str, dict[str, float]]]  # data -> learner -> column -> mean over folds
+Means = dict[str, dict[str, dict[str, float]]]  # data -> ranker -> column -> mean over folds
 Won = dict[str, list[int]]
 
 
@@ -40,36 +40,36 @@ def letor(lines: list[str]) -> None:
         if sets == group:
             drawn[title] = winning(means, sets, without=TREES)
             lines += [f"## {title}", "", *numbers_table(drawn[title], winning(means, sets), len(sets))]
-    for data, learners in means.items():
+    for data, rankers in means.items():
         lines += [f"## {which[data]}, convention {DATA[data][1]}", ""]
-        lines += data_table(learners, collapsed[data])
+        lines += data_table(rankers, collapsed[data])
     lines += ["## Table 11: training NDCG@5 of DirectRank against convex surrogates", ""]
     head = ["data", "best iterate", "iterate of the best validation MAP", "best surrogate"]
-    lines += table(head, (trained(data, learners) for data, learners in means.items()))
+    lines += table(head, (trained(data, rankers) for data, rankers in means.items()))
     draw(drawn)
 
 
 def means_of(rows: Iterable[dict[str, str]]) -> tuple[Means, dict[str, list[str]], dict[str, dict[str, int]]]:
-    """Return the means over the folds that every learner has finished, which these are, and where fits collapsed.
+    """Return the means over the folds that every ranker has finished, which these are, and where fits collapsed.
 
     Standard errors of folds become that of the mean over folds.
     """
     cells: dict[str, dict[str, dict[str, dict[str, str]]]] = defaultdict(lambda: defaultdict(dict))
     collapsed: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
-        cells[row["data"]][row["fold"]][row["learner"]] = row
-        collapsed[row["data"]][row["learner"]] += row["setting"].endswith("collapsed")
+        cells[row["data"]][row["fold"]][row["ranker"]] = row
+        collapsed[row["data"]][row["ranker"]] += row["setting"].endswith("collapsed")
     found: Means = {}
     folds: dict[str, list[str]] = {}
     for data, by_fold in cells.items():
-        most = max(len(learners) for learners in by_fold.values())
-        folds[data] = [fold for fold, learners in by_fold.items() if len(learners) == most]
+        most = max(len(rankers) for rankers in by_fold.values())
+        folds[data] = [fold for fold, rankers in by_fold.items() if len(rankers) == most]
         found[data] = defaultdict(dict)
-        for learner, row in by_fold[folds[data][0]].items():
+        for ranker, row in by_fold[folds[data][0]].items():
             for key, value in row.items():
-                if key not in ("data", "fold", "learner", "setting") and value:
-                    values = np.array([float(by_fold[fold][learner][key]) for fold in folds[data]])
-                    found[data][learner][key] = error_of(values) if key.startswith("error") else float(values.mean())
+                if key not in ("data", "fold", "ranker", "setting") and value:
+                    values = np.array([float(by_fold[fold][ranker][key]) for fold in folds[data]])
+                    found[data][ranker][key] = error_of(values) if key.startswith("error") else float(values.mean())
     return found, folds, collapsed
 
 
@@ -84,24 +84,24 @@ def titled(data: str) -> str:
 
 
 def winning(means: Means, sets: list[str], without: Iterable[str] = ()) -> Won:
-    """Return how many rivals a learner beats, over all sets, at every level of NDCG.
+    """Return how many rivals a ranker beats, over all sets, at every level of NDCG.
 
     DirectRank from few starts stands in the place of DirectRank from many, not beside it.
     """
-    learners = [name for name in means[sets[0]] if all(name in means[data] for data in sets) and name not in without]
+    rankers = [name for name in means[sets[0]] if all(name in means[data] for data in sets) and name not in without]
     won: dict[str, dict[str, int]] = {}
     for absent in ("direct-rank", FEW):
-        present = [name for name in learners if name != absent]
+        present = [name for name in rankers if name != absent]
         won |= ar.winning_numbers({
             data: {name: {level: means[data][name][level] for level in LEVELS} for name in present} for data in sets
         })  # fmt: skip
-    return {name: list(won[name].values()) for name in learners}
+    return {name: list(won[name].values()) for name in rankers}
 
 
 def numbers_table(won: Won, of_all: Won, n_sets: int) -> list[str]:
-    """Return winning numbers among the learners without trees, and their sums among all learners."""
+    """Return winning numbers among the rankers without trees, and their sums among all rankers."""
     most, most_of_all = n_sets * (len(won) - 2), n_sets * (len(of_all) - 2)
-    text = f"At most {most} at each level; among all {len(of_all) - 1} learners, with those of trees, {most_of_all}."
+    text = f"At most {most} at each level; among all {len(of_all) - 1} rankers, with those of trees, {most_of_all}."
     rows = (
         [
             name if name in won else f"{name} (trees)",
@@ -111,32 +111,32 @@ def numbers_table(won: Won, of_all: Won, n_sets: int) -> list[str]:
         ]
         for name in sorted(of_all, key=lambda name: (-sum(won.get(name, [])), -sum(of_all[name])))
     )
-    return [text, "", *table(["learner", *LEVELS, "sum", "sum among all"], rows)]
+    return [text, "", *table(["ranker", *LEVELS, "sum", "sum among all"], rows)]
 
 
-def data_table(learners: dict[str, dict[str, float]], collapsed: dict[str, int]) -> list[str]:
-    """Return the means of every learner on one data set."""
+def data_table(rankers: dict[str, dict[str, float]], collapsed: dict[str, int]) -> list[str]:
+    """Return the means of every ranker on one data set."""
     keys = ["ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "map"]
-    best = {key: max(row[key] for row in learners.values()) for key in keys}
+    best = {key: max(row[key] for row in rankers.values()) for key in keys}
     cells = []
-    for name, row in sorted(learners.items(), key=lambda item: -item[1]["ndcg@5"]):
+    for name, row in sorted(rankers.items(), key=lambda item: -item[1]["ndcg@5"]):
         shown = [f"**{row[key]:.4f}**" if row[key] == best[key] else f"{row[key]:.4f}" for key in keys]
         notes = ["trees"] * (name in TREES) + [f"{collapsed[name]} collapsed"] * (collapsed[name] > 0)
-        ours = learners["direct-rank"]["ndcg@10"]
+        ours = rankers["direct-rank"]["ndcg@10"]
         compared = "" if name == "direct-rank" else above(row["ndcg@10"], ours, row["error ndcg@10"])
         cells.append([
             f"{name} ({', '.join(notes)})" if notes else name, *shown, compared,
             *digits(row, ("train ndcg@5", "climbed")), *digits(row, ["cpu_seconds"], 1), *digits(row, ["fits"], 0),
         ])  # fmt: skip
-    head = ["learner", *keys, "ndcg@10 above direct-rank", "train ndcg@5", "climbed", "CPU s", "fits"]
+    head = ["ranker", *keys, "ndcg@10 above direct-rank", "train ndcg@5", "climbed", "CPU s", "fits"]
     return table(head, cells)
 
 
-def trained(data: str, learners: dict[str, dict[str, float]]) -> list[str]:
+def trained(data: str, rankers: dict[str, dict[str, float]]) -> list[str]:
     """Return the row of Table 11 of a data set."""
-    name = max((name for name in SURROGATES if name in learners), key=lambda name: learners[name]["train ndcg@5"])
-    ours = digits(learners["direct-rank"], ("climbed", "train ndcg@5"))
-    return [titled(data), *ours, f"{learners[name]['train ndcg@5']:.4f} ({name})"]
+    name = max((name for name in SURROGATES if name in rankers), key=lambda name: rankers[name]["train ndcg@5"])
+    ours = digits(rankers["direct-rank"], ("climbed", "train ndcg@5"))
+    return [titled(data), *ours, f"{rankers[name]['train ndcg@5']:.4f} ({name})"]
 
 
 def draw(groups: dict[str, Won]) -> None:

@@ -2,7 +2,7 @@
 
     python -m experiments.directrank.coordinate_ascent      # coordinate_ascent.csv, _queries.csv and .md; resumes
 
-Every learner climbs training NDCG@10 from the same number of starts and keeps the best of them by training NDCG@10;
+Every ranker climbs training NDCG@10 from the same number of starts and keeps the best of them by training NDCG@10;
 nothing else is tuned. "direct-rank" has its own starts (RankSVM, then equal weights), "direct-rank, starts of
 coordinate ascent" those of our coordinate ascent: equal weights, then a random one; "direct-rank, 10 restarts" spends a
 part of the time that it saves on more of them. fastrank is no part of the project: without ``pip install fastrank`` its
@@ -23,22 +23,22 @@ from experiments.directrank._common import HERE, Table, fit, fold_of
 
 RESTARTS = 2
 SAME, MORE = "direct-rank, starts of coordinate ascent", "direct-rank, 10 restarts"
-LEARNERS = ("direct-rank", SAME, MORE, "coordinate-ascent", "fastrank")
+RANKERS = ("direct-rank", SAME, MORE, "coordinate-ascent", "fastrank")
 
 
-def weights_of(learner: str, train: ar.Dataset) -> tuple[np.ndarray, float]:
+def weights_of(ranker: str, train: ar.Dataset) -> tuple[np.ndarray, float]:
     """Return the best weights of all restarts and the CPU seconds they took."""
-    if learner == "fastrank":
+    if ranker == "fastrank":
         return fastrank(train)
-    if learner != SAME:
-        restarts = 10 if learner == MORE else RESTARTS
-        fitted, seconds = fit(learner.split(",")[0], train, restarts=restarts, measure="ndcg@10")
+    if ranker != SAME:
+        restarts = 10 if ranker == MORE else RESTARTS
+        fitted, seconds = fit(ranker.split(",")[0], train, restarts=restarts, measure="ndcg@10")
         return fitted.coef_, seconds
     begin = time.process_time()
     rng = np.random.default_rng(0)
     starts = [np.ones(train.n_features), *rng.uniform(-1.0, 1.0, (RESTARTS - 1, train.n_features))]
-    ranker = ar.make_ranker("direct-rank", n_jobs=1, verbose=-1)
-    climbs = [ar.make_ranker("direct-rank", **ranker.get_params())._fit(train, [], start) for start in starts]
+    template = ar.make_ranker("direct-rank", n_jobs=1, verbose=-1)
+    climbs = [ar.make_ranker("direct-rank", **template.get_params())._fit(train, [], start) for start in starts]
     return min(climbs, key=lambda climb: climb.objective_).coef_, time.process_time() - begin
 
 
@@ -57,23 +57,23 @@ def fastrank(train: ar.Dataset) -> tuple[np.ndarray, float]:
 
 
 def main() -> None:
-    climbs = Table("coordinate_ascent.csv", "fold", "learner")
-    queries = Table("coordinate_ascent_queries.csv", "fold", "learner", "query")
-    present = [name for name in LEARNERS if name != "fastrank" or importlib.util.find_spec("fastrank") is not None]
+    climbs = Table("coordinate_ascent.csv", "fold", "ranker")
+    queries = Table("coordinate_ascent_queries.csv", "fold", "ranker", "query")
+    present = [name for name in RANKERS if name != "fastrank" or importlib.util.find_spec("fastrank") is not None]
     if "fastrank" not in present:
         print("fastrank is not installed: its rows are left out (pip install fastrank)", file=sys.stderr)
     for number in range(1, 6):
         fold = fold_of("MQ2008", number)
-        for learner in present:
-            if climbs.has(number, learner):
+        for ranker in present:
+            if climbs.has(number, ranker):
                 continue
-            weights, seconds = weights_of(learner, fold.train)
+            weights, seconds = weights_of(ranker, fold.train)
             train = ar.evaluate(fold.train.X @ weights, fold.train, "ndcg@10").means["ndcg@10"]
             test = ar.evaluate(fold.test.X @ weights, fold.test, "ndcg@10")
             for query, value in zip(fold.test.query_ids, test.values["ndcg@10"], strict=True):
-                queries.add({"fold": number, "learner": learner, "query": query, "ndcg@10": float(value)}, quiet=True)
-            restarts = 10 if learner == MORE else RESTARTS
-            facts = {"fold": number, "learner": learner, "restarts": restarts, "cpu_seconds": seconds}
+                queries.add({"fold": number, "ranker": ranker, "query": query, "ndcg@10": float(value)}, quiet=True)
+            restarts = 10 if ranker == MORE else RESTARTS
+            facts = {"fold": number, "ranker": ranker, "restarts": restarts, "cpu_seconds": seconds}
             climbs.add(facts | {"train ndcg@10": train, "test ndcg@10": test.means["ndcg@10"]})
     (HERE / "coordinate_ascent.md").write_text(summary(climbs.rows, queries.rows))
 
@@ -82,25 +82,25 @@ def summary(climbs: list[dict[str, str]], queries: list[dict[str, str]]) -> str:
     """Return the means over folds and the paired differences of test NDCG@10 over all queries, as Markdown."""
     values: dict[str, dict[str, float]] = {}
     for row in queries:
-        values.setdefault(row["learner"], {})[row["query"]] = float(row["ndcg@10"])
+        values.setdefault(row["ranker"], {})[row["query"]] = float(row["ndcg@10"])
     lines = [
         "# DirectRank against coordinate ascent",
         "",
         f"MQ2008, five folds, {RESTARTS} restarts, NDCG@10 (ties averaged); CPU seconds of one fold.",
         "",
-        "| learner | train | test | CPU s | folds with less training NDCG than direct-rank | test less direct-rank's |",
+        "| ranker | train | test | CPU s | folds with less training NDCG than direct-rank | test less direct-rank's |",
         "|---|--:|--:|--:|--:|---|",
     ]
-    ours = {row["fold"]: float(row["train ndcg@10"]) for row in climbs if row["learner"] == "direct-rank"}
-    for learner in dict.fromkeys(row["learner"] for row in climbs):
-        own = [row for row in climbs if row["learner"] == learner]
+    ours = {row["fold"]: float(row["train ndcg@10"]) for row in climbs if row["ranker"] == "direct-rank"}
+    for ranker in dict.fromkeys(row["ranker"] for row in climbs):
+        own = [row for row in climbs if row["ranker"] == ranker]
         train, test, seconds = (
             float(np.mean([float(row[key]) for row in own])) for key in ("train ndcg@10", "test ndcg@10", "cpu_seconds")
         )
         below = sum(float(row["train ndcg@10"]) < ours[row["fold"]] for row in own)
         lines.append(
-            f"| {learner} | {train:.4f} | {test:.4f} | {seconds:.1f} | {below} of {len(own)} "
-            f"| {paired(values[learner], values['direct-rank'])} |"
+            f"| {ranker} | {train:.4f} | {test:.4f} | {seconds:.1f} | {below} of {len(own)} "
+            f"| {paired(values[ranker], values['direct-rank'])} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import argrank as ar
-from argrank.linesearch.blocks import walk_block
+from argrank.linesearch.changes import walk_block
 from argrank.linesearch.landscape import Groups, Landscape
 from experiments.directrank._common import Table, fold_of, save_figure
 from experiments.directrank._searches import algorithm_2, exhaustive

@@ -1,4 +1,4 @@
-"""Tables 6, 7 and 13, and the spread over starting points: linear learners on a generated set of MSLR's shape.
+"""Tables 6, 7 and 13, and the spread over starting points: linear rankers on a generated set of MSLR's shape.
 
     python -m experiments.directrank.large      # starts.csv, large.csv; resumes
 
@@ -22,7 +22,7 @@ from experiments.directrank._rivals import COMBINED, PAIRS, linear, tune
 
 STARTS = {300: 100, 2000: 20}  # number of queries -> starts
 CONVENTION = "yahoo"
-#: Where fits are slow, a smaller grid: of two learners ever, of structured ones with great C on the larger set.
+#: Where fits are slow, a smaller grid: of two rankers ever, of structured ones with great C on the larger set.
 SLOW = {"smooth-grad": {"C": [1.0, 10.0, 100.0]}, "lambdarank": {"learning_rate": [0.001, 0.003, 0.01]}}
 LARGE = 100  # training queries
 TESTED = ["ndcg@1", "ndcg@10", "err", "map"]
@@ -37,7 +37,7 @@ def tested(fitted: Any, fold: Fold) -> dict[str, float]:
 
 
 def climb_from(number: int, fold: Fold) -> tuple[Any, float]:
-    """Climb from one random start; return the learner and its CPU seconds."""
+    """Climb from one random start; return the ranker and its CPU seconds."""
     spread = np.asarray(fold.train.X).std(axis=0)
     start = np.random.default_rng(number).standard_normal(fold.train.n_features) / spread
     ranker = ar.make_ranker("direct-rank", point="middle", random_state=number, n_jobs=1, verbose=-1)
@@ -62,17 +62,17 @@ def starts(fold: Fold, n_starts: int) -> None:
 
 def rivals(fold: Fold) -> None:
     """Fit every rival at its grid, chosen by validation NDCG@10, and DirectRank from warm starts."""
-    table, queries = Table("large.csv", "queries", "learner"), fold.train.n_queries
-    for learner, rival in linear(10).items():
-        if not table.has(queries, learner):
+    table, queries = Table("large.csv", "queries", "ranker"), fold.train.n_queries
+    for ranker, rival in linear(10).items():
+        if not table.has(queries, ranker):
             smaller = COMBINED if queries > LARGE and rival.grid is PAIRS else rival.grid
-            rival = rival._replace(grid=SLOW.get(learner, smaller))
+            rival = rival._replace(grid=SLOW.get(ranker, smaller))
             fitted, facts = tune(rival, fold, "ndcg@10", CONVENTION)
-            table.add({"queries": queries, "learner": learner, **facts} | tested(fitted, fold))
+            table.add({"queries": queries, "ranker": ranker, **facts} | tested(fitted, fold))
     warm = "direct-rank, 3 warm starts"
     if not table.has(queries, warm):
         fitted, seconds = fit("direct-rank", fold.train, fold.valid, restarts=3, point="middle")
-        facts = {"queries": queries, "learner": warm, "fits": 3, "setting": "", "cpu_seconds": seconds}
+        facts = {"queries": queries, "ranker": warm, "fits": 3, "setting": "", "cpu_seconds": seconds}
         table.add(facts | tested(fitted, fold))
 
 

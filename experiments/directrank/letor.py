@@ -1,6 +1,6 @@
-"""Tables 3, 4, 11 and the rivals' half of 13: every learner by LETOR's protocol.
+"""Tables 3, 4, 11 and the rivals' half of 13: every ranker by LETOR's protocol.
 
-    python -m experiments.directrank.letor [MQ2008 …]     # letor.csv, one row a data set, fold and learner; resumes
+    python -m experiments.directrank.letor [MQ2008 …]     # letor.csv, one row a data set, fold and ranker; resumes
 
 DirectRank climbs NDCG@5 from many starts (RankSVM, equal weights, least squares, then random ones) and keeps the
 iterate of the best validation MAP; all others have a small grid from which validation MAP chooses (_rivals.py).
@@ -37,28 +37,28 @@ PAIRED = ("ndcg@5", "ndcg@10")
 
 
 def main(names: list[str]) -> None:
-    table, queries = Table("letor.csv", "data", "fold", "learner"), Table("letor_queries.csv", "data", "fold")
+    table, queries = Table("letor.csv", "data", "fold", "ranker"), Table("letor_queries.csv", "data", "fold")
     for name in names or DATA:
         for number in DATA[name][0]:
-            todo = [learner for learner in ("direct-rank", FEW, *RIVALS) if not table.has(name, number, learner)]
+            todo = [ranker for ranker in ("direct-rank", FEW, *RIVALS) if not table.has(name, number, ranker)]
             if todo:
                 fold = fold_of(name, number)
-                for learner in todo:
-                    table.add(row(name, number, learner, fold, queries))
+                for ranker in todo:
+                    table.add(row(name, number, ranker, fold, queries))
 
 
-def row(name: str, number: int, learner: str, fold: Fold, queries: Table) -> dict[str, Any]:
-    """Fit a learner and test it; what differs from DirectRank, query by query, comes from its values in ``queries``."""
+def row(name: str, number: int, ranker: str, fold: Fold, queries: Table) -> dict[str, Any]:
+    """Fit a ranker and test it; what differs from DirectRank, query by query, comes from its values in ``queries``."""
     _, convention, starts = DATA[name]
-    if learner in ("direct-rank", FEW):
-        fitted, facts = climb(fold, 5 if learner == FEW else starts)
+    if ranker in ("direct-rank", FEW):
+        fitted, facts = climb(fold, 5 if ranker == FEW else starts)
     else:
-        fitted, facts = tune(RIVALS[learner], fold, "map", convention)
+        fitted, facts = tune(RIVALS[ranker], fold, "map", convention)
     train = ar.evaluate(fitted.predict(fold.train), fold.train, ["ndcg@5", "ndcg@10"]).means
     test = ar.evaluate(fitted.predict(fold.test), fold.test, MEASURES, convention=convention)
     place = {"data": name, "fold": str(number)}
-    spread = errors(queries, place, {key: test.values[key] for key in PAIRED}, keep=learner == "direct-rank")
-    known = {"learner": learner, "climbed": "", "rounds": "", **facts}
+    spread = errors(queries, place, {key: test.values[key] for key in PAIRED}, keep=ranker == "direct-rank")
+    known = {"ranker": ranker, "climbed": "", "rounds": "", **facts}
     return place | known | {f"train {measure}": value for measure, value in train.items()} | test.means | spread
 
 

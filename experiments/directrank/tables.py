@@ -23,13 +23,13 @@ def large(lines: list[str]) -> None:
         starts = [row for row in all_starts if row["queries"] == queries]
         chosen = max(starts, key=lambda row: float(row["valid"]))
         lines += [f"## Tables 6, 7 and 13: generated, MSLR's shape, {queries} training queries, convention yahoo", ""]
-        ours = {"learner": f"direct-rank, best of {len(starts)} random starts", "fits": str(len(starts))}
+        ours = {"ranker": f"direct-rank, best of {len(starts)} random starts", "fits": str(len(starts))}
         ours |= {"cpu_seconds": str(sum(float(row["cpu_seconds"]) for row in starts))}
         ours |= {key: chosen[key] for key in columns}
         rivals = [row for row in all_rivals if row["queries"] == queries]
         rows = sorted([ours, *rivals], key=lambda row: -float(row["test ndcg@10"]))
         cells = ([named(row), *digits(row, columns), *digits(row, ["cpu_seconds"], 1), row["fits"]] for row in rows)
-        lines += table(["learner", *columns, "CPU s, all fits", "fits"], cells)
+        lines += table(["ranker", *columns, "CPU s, all fits", "fits"], cells)
     lines += ["Random starts: means ± standard deviations over starts; a round moves 136 weights.", ""]
     spread = []
     for queries in dict.fromkeys(row["queries"] for row in all_starts):
@@ -47,8 +47,8 @@ def large(lines: list[str]) -> None:
 
 
 def named(row: dict[str, str]) -> str:
-    """Return the name of a learner, and whether it learned nothing."""
-    return row["learner"] + " (collapsed)" * row.get("setting", "").endswith("collapsed")
+    """Return the name of a ranker, and whether it learned nothing."""
+    return row["ranker"] + " (collapsed)" * row.get("setting", "").endswith("collapsed")
 
 
 def truncated(lines: list[str]) -> None:
@@ -59,18 +59,18 @@ def truncated(lines: list[str]) -> None:
         groups: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
         for row in rows:
             if row["data"] == data:
-                groups[row["learner"], row["climbed"], row["measure"]].append(row)
+                groups[row["ranker"], row["climbed"], row["measure"]].append(row)
         means = {
             name: {key: float(np.mean([float(fold[key]) for fold in own])) for key in keys}
             for name, own in groups.items()
         }
         cells = []
-        for (learner, climbed, measure), own in groups.items():
-            mean, rival = means[learner, climbed, measure], means["coordinate-ascent", measure, measure]
+        for (ranker, climbed, measure), own in groups.items():
+            mean, rival = means[ranker, climbed, measure], means["coordinate-ascent", measure, measure]
             error = error_of(np.array([float(fold["error"]) for fold in own]))
-            compared = "" if learner == "coordinate-ascent" else above(mean["test"], rival["test"], error)
-            cells.append([learner, climbed, measure, *digits(mean, keys[:2]), compared, *digits(mean, keys[2:], 1)])
-        head = ["learner", "climbed", "measure", "train", "test", "above coordinate ascent", "rounds", "CPU s a fold"]
+            compared = "" if ranker == "coordinate-ascent" else above(mean["test"], rival["test"], error)
+            cells.append([ranker, climbed, measure, *digits(mean, keys[:2]), compared, *digits(mean, keys[2:], 1)])
+        head = ["ranker", "climbed", "measure", "train", "test", "above coordinate ascent", "rounds", "CPU s a fold"]
         lines += table(head, cells)
 
 
@@ -80,18 +80,18 @@ def trees(lines: list[str]) -> None:
     for data in dict.fromkeys(row["data"] for row in rows):
         lines += [f"## Tables 9 and 10: {data}, convention yahoo", ""]
         own = [row for row in rows if row["data"] == data]
-        ours = {row["leaves"]: row for row in own if row["learner"] == "direct-rank-trees"}
+        ours = {row["leaves"]: row for row in own if row["ranker"] == "direct-rank-trees"}
         cells = []
         for row in own:
             compared = [
                 above(row[f"test {key}"], ours[row["leaves"]][f"test {key}"], row[f"error {key}"])
-                if row["learner"] != "direct-rank-trees" else ""
+                if row["ranker"] != "direct-rank-trees" else ""
                 for key in tested
             ]  # fmt: skip
-            name = [row["learner"], row["leaves"], row["setting"], row["trees"]]
+            name = [row["ranker"], row["leaves"], row["setting"], row["trees"]]
             cells.append([*name, *digits(row, keys), *compared, *digits(row, ["cpu_seconds"], 1)])
         head = [f"{key} above direct-rank-trees" for key in tested]
-        lines += table(["learner", "leaves", "setting", "trees", *keys, *head, "CPU s"], cells)
+        lines += table(["ranker", "leaves", "setting", "trees", *keys, *head, "CPU s"], cells)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 
 On MSLR-sample (43 training queries, a quarter of them to validate) and on generated sets of MSLR's shape whose truth
 no linear model can express: 2,000 queries, of which 1,200 train, 400 validate and 400 test, and a smaller one of 600
-with more noise, of which 180 train, 60 validate and 360 test. Every learner has two settings to choose from and stops
+with more noise, of which 180 train, 60 validate and 360 test. Every ranker has two settings to choose from and stops
 on validation NDCG@10. Convention yahoo. The rows "leveraged", "exact leaves" and "trees on lambdas" are DirectRank's
 variants with 10 leaves. "error" is the standard error of the difference from DirectRank with as many leaves, whose
 values are in trees_queries.csv. On the larger set the variants, and all rows with 50 leaves, take the setting that was
@@ -25,7 +25,7 @@ from experiments.directrank._paired import errors
 
 N_TREES, PATIENCE = 300, 30
 RANGES = [{"weight_range": (0.1, 0.5)}, {"weight_range": (0.05, 0.1)}]
-LEARNERS: dict[str, tuple[str, list[dict[str, Any]]]] = {
+RANKERS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "direct-rank-trees": ("direct-rank-trees", RANGES),
     "mart": ("mart", [{"learning_rate": 0.05}, {"learning_rate": 0.1}]),
     "lambda-mart": ("lambda-mart", [{"learning_rate": 0.05}, {"learning_rate": 0.1}]),
@@ -40,7 +40,7 @@ TESTED = ["ndcg@1", "ndcg@10"]
 
 
 def best_of(ranker: str, settings: list[dict[str, Any]], fold: Any, **shared: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the learner whose setting is best on validation data, and the setting."""
+    """Return the ranker whose setting is best on validation data, and the setting."""
     fits = [
         (fit(ranker, fold.train, fold.valid, n_trees=N_TREES, early_stopping=PATIENCE, **shared, **setting)[0], setting)
         for setting in settings
@@ -56,16 +56,16 @@ SETS: dict[str, Callable[[], Fold]] = {
 }
 
 
-def chosen(table: Table, data: str, learner: str, leaves: int) -> dict[str, Any]:
+def chosen(table: Table, data: str, ranker: str, leaves: int) -> dict[str, Any]:
     """Return the setting that validation chose in a row that is there."""
-    row = next(r for r in table.rows if (r["data"], r["learner"], r["leaves"]) == (data, learner, str(leaves)))
+    row = next(r for r in table.rows if (r["data"], r["ranker"], r["leaves"]) == (data, ranker, str(leaves)))
     setting: dict[str, Any] = ast.literal_eval(row["setting"])
     return setting
 
 
 def main() -> None:
-    table, queries = Table("trees.csv", "data", "learner", "leaves"), Table("trees_queries.csv", "data", "leaves")
-    jobs = [(name, ranker, settings, leaves, {}) for leaves in LEAVES for name, (ranker, settings) in LEARNERS.items()]
+    table, queries = Table("trees.csv", "data", "ranker", "leaves"), Table("trees_queries.csv", "data", "leaves")
+    jobs = [(name, ranker, settings, leaves, {}) for leaves in LEAVES for name, (ranker, settings) in RANKERS.items()]
     jobs += [(name, "direct-rank-trees", RANGES, 10, shared) for name, shared in VARIANTS.items()]
     for data, read in SETS.items():
         todo = [job for job in jobs if not table.has(data, job[0], job[3])]
@@ -82,7 +82,7 @@ def main() -> None:
             place = {"data": data, "leaves": leaves}
             spread = errors(queries, place, {key: test.values[key] for key in TESTED}, name == "direct-rank-trees")
             table.add(
-                {"data": data, "learner": name, "leaves": leaves}
+                {"data": data, "ranker": name, "leaves": leaves}
                 | {"setting": setting, "trees": fitted.n_iter_, "cpu_seconds": seconds}
                 | {"train ndcg@10": mean(fitted, fold.train, "ndcg@10", "yahoo")}
                 | {f"test {key}": value for key, value in test.means.items()} | spread

@@ -22,25 +22,25 @@ CLIMBED = {"err": ("err", "err@10"), "map": ("map", "map@10")}
 
 
 def main() -> None:
-    table = Table("truncated.csv", "data", "fold", "learner", "climbed")
+    table = Table("truncated.csv", "data", "fold", "ranker", "climbed")
     queries = Table("truncated_queries.csv", "data", "fold", "measure")
     for data in DATA:
         for number in range(1, 6):
             fold = fold_of(data, number)
             for name, ways in CLIMBED.items():
-                for learner, climbed in (("coordinate-ascent", name), *(("direct-rank", way) for way in ways)):
-                    if table.has(data, number, learner, climbed):
+                for ranker, climbed in (("coordinate-ascent", name), *(("direct-rank", way) for way in ways)):
+                    if table.has(data, number, ranker, climbed):
                         continue
-                    own = {"validation_measure": name} if learner == "direct-rank" else {}
-                    ranker = ar.make_ranker(learner, measure=climbed, n_jobs=1, verbose=-1, **own)
+                    own = {"validation_measure": name} if ranker == "direct-rank" else {}
+                    trained = ar.make_ranker(ranker, measure=climbed, n_jobs=1, verbose=-1, **own)
                     begin = time.process_time()
-                    ranker._fit(fold.train, [fold.valid], np.ones(fold.train.n_features))
+                    trained._fit(fold.train, [fold.valid], np.ones(fold.train.n_features))
                     seconds = time.process_time() - begin
-                    values = ar.evaluate(ranker.predict(fold.test), fold.test, name).values[name]
+                    values = ar.evaluate(trained.predict(fold.test), fold.test, name).values[name]
                     place = {"data": data, "fold": number, "measure": name}
-                    spread = errors(queries, place, {"value": values}, keep=learner == "coordinate-ascent")
-                    means = {role: mean(ranker, getattr(fold, role), name) for role in ("train", "valid", "test")}
-                    facts = {"learner": learner, "climbed": climbed, "rounds": ranker.n_iter_, "cpu_seconds": seconds}
+                    spread = errors(queries, place, {"value": values}, keep=ranker == "coordinate-ascent")
+                    means = {role: mean(trained, getattr(fold, role), name) for role in ("train", "valid", "test")}
+                    facts = {"ranker": ranker, "climbed": climbed, "rounds": trained.n_iter_, "cpu_seconds": seconds}
                     table.add(place | facts | means | {"error": spread["error value"]})
 
 

@@ -23,8 +23,8 @@ from argrank.engines.local import LocalRisk
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import Wishes, search
 from argrank.objectives import objective
-from argrank.rankers._columns import Columns
-from argrank.rankers._starts import starting_weights
+from argrank.rankers.climbing._columns import Columns
+from argrank.rankers.climbing._starts import starting_weights
 from experiments.directrank._common import HERE, Table, fit, fold_of
 
 FOLDS = (1, 2, 3, 4, 5)
@@ -98,7 +98,7 @@ def bagged(train: ar.Dataset) -> np.ndarray:
 
 
 def by(parameters: dict[str, Any], validate: bool = False) -> Callable[[Any], np.ndarray]:
-    """Return the learner as the library has it."""
+    """Return the ranker as the library has it."""
 
     def weights(fold: Any) -> np.ndarray:
         valid = fold.valid if validate else None

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: the paper's data, its learners, and files for figures."""
+"""What the scripts of this folder share: the paper's data, its rankers, and files for figures."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ HERE = Path(__file__).parent
 STEPS: tuple[dict[str, Any], ...] = ({"binarise": 1}, {"normalise": "query-minmax"}, {"clean": "kdd2008"})
 DISCOUNTED = {"discount": "letor", "gain": "binary"}
 
-#: The paper's learners as it has them.
-LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+#: The paper's rankers as it has them.
+RANKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "SVMauc": ("svm-auc", {}),
     "SVMmap": ("svm-map", {}),
     "SVMndcg": ("svm-ndcg", DISCOUNTED),

@@ -14,7 +14,7 @@ from typing import Any
 from experiments.kdd2008._common import DISCOUNTED, fit, fold_of, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008", "td2003", "td2004", "trec2000", "trec2001")
-LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+RANKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "NDCG": ("svm-ndcg", DISCOUNTED),
     "MRR": ("svm-mrr", {}),
     "MRR, pairs map": ("svm-mrr", {"feature_map": "pairs", "scale": "pairs"}),
@@ -34,12 +34,12 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
 def prove(data: str) -> list[dict[str, Any]]:
     folds = [fold_of(data, number) for number in range(1, 6)]
     rows = []
-    for learner, (ranker, parameters) in LEARNERS.items():
-        fits = [fit(ranker, fold.train, C=100.0, n_jobs=1, solver="cutting-plane", **parameters) for fold in folds]
+    for ranker, (name, parameters) in RANKERS.items():
+        fits = [fit(name, fold.train, C=100.0, n_jobs=1, solver="cutting-plane", **parameters) for fold in folds]
         rows.append(
             {
                 "data": f"{data} (generated)" if data.islower() else data,
-                "learner": learner,
+                "ranker": ranker,
                 "C": 100,
                 "folds_at_zero": sum(not one.coef_.any() for one in fits),
                 "greatest_gap": max(one.gap_ / one.objective_ for one in fits),

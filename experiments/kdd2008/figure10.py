@@ -48,7 +48,7 @@ def title(data: str) -> str:
 
 def one_fit(data: str, method: str) -> None:
     """Fit in this process and print the cost as JSON."""
-    from argrank.rankers._growth import Growth
+    from argrank.rankers.boosted._growth import Growth
 
     ranker, parameters = METHODS[method]
     train = fold_of(data).train

@@ -22,14 +22,14 @@ from experiments.kdd2008._common import HERE
 
 MEASURES = ("mrr@10", "ndcg@10", "map")
 INTRODUCTION = """Means over five folds, convention kdd2008, parameters chosen by validation MAP. The best of each
-column is in bold, the best of the paper's learners in italics: the rows above "other learners" that are not ours.
+column is in bold, the best of the paper's rankers in italics: the rows above "other rankers" that are not ours.
 "Folds at w = 0" counts the folds in which the chosen model gives all documents one score, so that the row shows what
 a random order is worth; `collapse.csv` has the proofs that the optimum of the convex bound is there. "Chosen" is C
 unless it says what else, from the smallest to the largest of the folds. "At an end" counts the folds whose choice is
 the smallest or largest value of a grid of one parameter; a model at w = 0 is the same for every C and is not counted.
 McRank chooses leaves (4, 10, 31) and learning rate (0.05, 0.2) at 30 rounds, LambdaMART leaves (10, 31) and learning
 rate (0.05, 0.1, 0.3) at 100."""
-#: Learners that the paper does not have; their rows stand under a heading of their own.
+#: Rankers that the paper does not have; their rows stand under a heading of their own.
 OTHERS = (
     "regression",
     "log-mle",
@@ -90,7 +90,7 @@ def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any
     """Return the means of five folds, the best of all and of the paper's marked, and the paper's for OHSUMED."""
     paper = data == "OHSUMED"
     best = {name: max(row[name] for row in rows.values()) for name in MEASURES}
-    first = {name: max(row[name] for learner, row in rows.items() if is_papers(learner)) for name in MEASURES}
+    first = {name: max(row[name] for ranker, row in rows.items() if is_papers(ranker)) for name in MEASURES}
     head = [
         "trained on",
         *MEASURES,
@@ -102,28 +102,28 @@ def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any
     folds = sorted({run["fold"] for run in runs if run["data"] == data})
     which = "" if len(folds) == 5 else f", fold {', '.join(map(str, folds))} only"
     lines = [f"## {data}{which}", "", f"| {' | '.join(head)} |", f"|---|{'--:|' * (len(head) - 1)}"]
-    for learner, row in rows.items():
-        if learner == OTHERS[0]:
-            lines.append(f"| other learners |{' |' * (len(head) - 1)}")
-        own = [run for run in runs if (run["data"], run["learner"]) == (data, learner)]
-        files = [scores / f"{slug(learner)}-fold{run['fold']}.txt" for run in own]
+    for ranker, row in rows.items():
+        if ranker == OTHERS[0]:
+            lines.append(f"| other rankers |{' |' * (len(head) - 1)}")
+        own = [run for run in runs if (run["data"], run["ranker"]) == (data, ranker)]
+        files = [scores / f"{slug(ranker)}-fold{run['fold']}.txt" for run in own]
         zero = [len(set(np.loadtxt(file))) == 1 for file in files]
         border = sum(at_an_end(run) for run, flat in zip(own, zero, strict=True) if not flat)
         marks = {
-            name: "**" * (row[name] == best[name]) + "*" * (is_papers(learner) and row[name] == first[name])
+            name: "**" * (row[name] == best[name]) + "*" * (is_papers(ranker) and row[name] == first[name])
             for name in MEASURES
         }
         values = [f"{marks[name]}{row[name]:.3f}{marks[name]}" for name in MEASURES]
-        theirs = [f"{value:.3f}" for value in PAPER[learner]] if learner in PAPER else ["", "", ""]
+        theirs = [f"{value:.3f}" for value in PAPER[ranker]] if ranker in PAPER else ["", "", ""]
         lines.append(
-            f"| {' | '.join([learner, *values, str(sum(zero)), span(own), str(border), *(theirs if paper else [])])} |"
+            f"| {' | '.join([ranker, *values, str(sum(zero)), span(own), str(border), *(theirs if paper else [])])} |"
         )
     return [*lines, ""]
 
 
-def is_papers(learner: str) -> bool:
-    """Tell whether a row is one of the paper's learners."""
-    return learner not in OTHERS and not learner.endswith("(ours)")
+def is_papers(ranker: str) -> bool:
+    """Tell whether a row is one of the paper's rankers."""
+    return ranker not in OTHERS and not ranker.endswith("(ours)")
 
 
 def span(runs: list[dict[str, Any]]) -> str:
@@ -151,7 +151,7 @@ def tests(path: Path) -> list[str]:
     with path.open() as stream:
         for row in csv.DictReader(stream):
             for name in MEASURES:
-                values[row["learner"]][name].append(float(row[name] or "nan"))
+                values[row["ranker"]][name].append(float(row[name] or "nan"))
     lines = [f"| difference | {' | '.join(MEASURES)} |", f"|---|{'--:|' * len(MEASURES)}"]
     for one, other in PAIRS:
         if one in values and other in values:

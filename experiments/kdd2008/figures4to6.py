@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.kdd2008._common import LEARNERS, fit, fold_of, save_figure, write_csv
+from experiments.kdd2008._common import RANKERS, fit, fold_of, save_figure, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008", "td2004")
 VALUES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
@@ -24,14 +24,14 @@ PANELS = {
 def measure(data: str) -> list[dict[str, Any]]:
     train = fold_of(data).train
     rows = []
-    for title, (ranker, parameters) in LEARNERS.items():
+    for title, (ranker, parameters) in RANKERS.items():
         for C in VALUES:
             fitted = fit(ranker, train, C=C, **parameters)
             last = fitted.trace_[-1]
             rows.append(
                 {
                     "data": f"{data} (generated)" if data.islower() else data,
-                    "learner": title,
+                    "ranker": title,
                     "C": C,
                     "average_slack": last["average_slack"],
                     "objective_ratio": fitted.objective_ / fitted.objective_at_zero_,
@@ -52,9 +52,9 @@ def draw(rows: list[dict[str, Any]]) -> None:
     grid = figure.subplots(len(names), len(PANELS), sharex=True)
     for line, name in zip(grid, names, strict=True):
         for axes, (column, (title, scale)) in zip(line, PANELS.items(), strict=True):
-            for learner in LEARNERS:
-                chosen = [row for row in rows if (row["data"], row["learner"]) == (name, learner)]
-                axes.plot([row["C"] for row in chosen], [row[column] for row in chosen], marker=".", label=learner)
+            for ranker in RANKERS:
+                chosen = [row for row in rows if (row["data"], row["ranker"]) == (name, ranker)]
+                axes.plot([row["C"] for row in chosen], [row[column] for row in chosen], marker=".", label=ranker)
             axes.set(xscale="log", yscale=scale, title=f"{name}: {title}", xlabel="C")
             axes.title.set_fontsize(8)
         line[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)

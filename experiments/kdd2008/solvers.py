@@ -17,8 +17,8 @@ import numpy as np
 import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines.local import LocalRisk
-from argrank.rankers._structured import SOLVERS
-from experiments.kdd2008._common import DISCOUNTED, LEARNERS, fold_of, write_csv
+from argrank.rankers.linear._structured import SOLVERS
+from experiments.kdd2008._common import DISCOUNTED, RANKERS, fold_of, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008")
 VALUES = (1e2, 1e3, 1e4)  # smaller ones are in tests/contract/test_solvers.py
@@ -29,16 +29,16 @@ COMBO = {"SVMcombo": ("svm-combo", {"measures": ("map", "ndcg@10", "ndcg", "mrr@
 def measure(data: str) -> list[dict[str, Any]]:
     train = fold_of(data).train
     rows = []
-    learners = {**LEARNERS, **COMBO}
-    for name, parameters in learners.values():  # loads the kernels
+    rankers = {**RANKERS, **COMBO}
+    for name, parameters in rankers.values():  # loads the kernels
         one(train.select(np.arange(3)), ar.objective(name, **parameters), "frank-wolfe", 1.0)
-    for title, (name, parameters) in learners.items():
+    for title, (name, parameters) in rankers.items():
         for C in VALUES:
             found = {solver: one(train, ar.objective(name, **parameters), solver, C) for solver in SOLVERS}
             best = min(result["objective"] for result in found.values())
             for solver, result in found.items():
                 holds = result["lower_bound"] <= best * (1 + 1e-9)
-                base = {"data": data, "learner": title, "C": C, "solver": solver}
+                base = {"data": data, "ranker": title, "C": C, "solver": solver}
                 rows.append({**base, **result, "gap_is_true": holds})
                 print(rows[-1], flush=True)
     return rows

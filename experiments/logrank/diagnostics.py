@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-import argrank as ar
 from argrank.errors import ArgrankWarning
-from argrank.trials import sampling_diagnostics as diagnostics
 from argrank.trials.config import DataSpec
 from argrank.trials.data_sets import read_data
 from argrank.trials.grid import size_of
-from argrank.trials.resampling import resampling
+from experiments.logrank import sampler_plots
+from experiments.logrank import sampling_diagnostics as diagnostics
+from experiments.logrank.resampling import resampling
 
 HERE = Path(__file__).parent
 MEASURES = ["map", "ndcg@10"]
@@ -56,15 +56,15 @@ def main() -> None:
 
     rows = diagnostics.accuracy("n_samples", SAMPLES, train, test, MEASURES, **common)
     write_csv("figure4.csv", rows)
-    ar.plot.sampling_accuracy(rows, "n_samples", "ndcg@10", axes=axes[0, 0]).set_title("Figure 4: sample size")
+    sampler_plots.sampling_accuracy(rows, "n_samples", "ndcg@10", axes=axes[0, 0]).set_title("Figure 4: sample size")
 
     rows = diagnostics.accuracy("restarts", NAMED, train, test, MEASURES, **common)
     write_csv("figure5.csv", rows)
-    ar.plot.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 1]).set_title("Figure 5: best or worst")
+    sampler_plots.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 1]).set_title("Figure 5: best or worst")
 
     rows = diagnostics.accuracy("restarts", SKEWS, train, test, MEASURES, **common)
     write_csv("figure6.csv", rows)
-    ar.plot.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 2]).set_title("Figure 6: skew k")
+    sampler_plots.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 2]).set_title("Figure 6: skew k")
 
     for place, measure in ((axes[0, 3], "map"), (axes[1, 0], "ndcg@10")):
         rows = diagnostics.smear(train, measure)
@@ -81,19 +81,19 @@ def main() -> None:
                 for wanted in (0.0, 0.5, 1.0)
             ],
         )
-        ar.plot.smear(rows, axes=place).set_title(f"Figure 7: smear, {measure}")
+        sampler_plots.smear(rows, axes=place).set_title(f"Figure 7: smear, {measure}")
 
     rows = diagnostics.objective_dynamics(train, C=float(common["C"]), max_iter=40)
     write_csv("objectives.csv", rows)
-    ar.plot.objective_dynamics(rows, axes=axes[1, 1]).set_title("5.3.4: AUC, sampled and exact")
+    sampler_plots.objective_dynamics(rows, axes=axes[1, 1]).set_title("5.3.4: AUC, sampled and exact")
 
     rows = diagnostics.scores_against_losses(train, C=float(common["C"]))
     write_csv("figure8.csv", [{**row, "w_phi": float(np.abs(row["w_phi"][1:]).mean())} for row in rows])
-    ar.plot.scores_against_losses(rows, axes=axes[1, 2]).set_title("Figure 8: w · phi against the loss")
+    sampler_plots.scores_against_losses(rows, axes=axes[1, 2]).set_title("Figure 8: w · phi against the loss")
 
     rows = resampling(train, C=float(common["C"]), max_iter=30)
     write_csv("resampling.csv", rows)
-    ar.plot.resampling(rows, axes=axes[1, 3]).set_title("Section 4: sample fixed or redrawn")
+    sampler_plots.resampling(rows, axes=axes[1, 3]).set_title("Section 4: sample fixed or redrawn")
     figure.savefig(HERE / "figures4to8.png", dpi=70, metadata={"Software": None})
 
 

@@ -32,13 +32,13 @@ PAIRS = (
 
 
 def values(folders: list[Path], data: str) -> dict[str, dict[tuple[str, str], dict[str, str]]]:
-    """Return the rows of every learner by fold and query."""
+    """Return the rows of every ranker by fold and query."""
     found: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
     for path in (folder / "per_query" / f"{data}.csv" for folder in folders):
         if path.exists():
             with path.open() as stream:
                 for row in csv.DictReader(stream):
-                    found.setdefault(row["learner"], {})[row["fold"], row["qid"]] = row
+                    found.setdefault(row["ranker"], {})[row["fold"], row["qid"]] = row
     return found
 
 
@@ -47,10 +47,10 @@ def main(folders: list[Path]) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["data", "one", "less", "measure", "queries", "difference", "p"])
         for data in DATA:
-            learners = values(folders, data)
+            rankers = values(folders, data)
             for one, other in PAIRS:
                 for name in MEASURES:
-                    a, b = learners[one], learners[other]
+                    a, b = rankers[one], rankers[other]
                     differences = np.array([float(a[key][name] or "nan") - float(b[key][name] or "nan") for key in a])
                     differences = differences[np.isfinite(differences)]
                     p = wilcoxon(differences).pvalue

@@ -26,7 +26,7 @@ GAINS = ("ExpGain AUC", "ExpGain MAP", "ExpGain NDCG")
 CONVEX = ("ConvexLoss AUC", "ConvexLoss MAP", "ConvexLoss NDCG")
 ALL = "micro-average"
 
-#: data -> learner -> measure -> mean over folds
+#: data -> ranker -> measure -> mean over folds
 Table = dict[str, dict[str, dict[str, float]]]
 
 
@@ -49,8 +49,8 @@ def read(folders: list[Path]) -> tuple[Table, dict[str, dict[str, dict[str, list
             with (folder / "per_query" / f"{slug(data)}.csv").open() as stream:
                 for row in csv.DictReader(stream):
                     for name in MEASURES:
-                        own[row["learner"]][name].append(float(row[name] or "nan"))
-            values[data] = {learner: dict(found) for learner, found in own.items()}
+                        own[row["ranker"]][name].append(float(row[name] or "nan"))
+            values[data] = {ranker: dict(found) for ranker, found in own.items()}
     means[ALL] = ar.micro_average({data: own for data, own in values.items() if is_real(data)})
     return means, values, conventions
 
@@ -61,12 +61,12 @@ def tables(means: Table, values: dict[str, dict[str, dict[str, list[float]]]]) -
     for name in MEASURES:
         lines += [f"## {name}", "", f"| trained on | {' | '.join(means)} |", f"|---|{'--:|' * len(means)}"]
         order = {data: sorted(rows, key=lambda one: -rows[one][name])[:3] for data, rows in means.items()}
-        for learner in means[ALL]:
+        for ranker in means[ALL]:
             cells = []
             for data, rows in means.items():
-                place = f" ({order[data].index(learner) + 1})" if learner in order[data] else ""
-                cells.append(f"{rows[learner][name]:.3f}{place}")
-            lines.append(f"| {learner} | {' | '.join(cells)} |")
+                place = f" ({order[data].index(ranker) + 1})" if ranker in order[data] else ""
+                cells.append(f"{rows[ranker][name]:.3f}{place}")
+            lines.append(f"| {ranker} | {' | '.join(cells)} |")
         lines.append("")
     counts = ", ".join(f"{data} {len(next(iter(own.values()))['map'])}" for data, own in values.items())
     return [*lines, f"Test queries: {counts}. The micro-average is over those of the real sets.", ""]
@@ -74,12 +74,12 @@ def tables(means: Table, values: dict[str, dict[str, dict[str, list[float]]]]) -
 
 def claims(means: Table) -> list[str]:
     """Return how often, over the cells of data set and measure, each sentence of section 5.2 holds."""
-    cells = [{learner: row[name] for learner, row in rows.items()} for rows in means.values() for name in MEASURES]
+    cells = [{ranker: row[name] for ranker, row in rows.items()} for rows in means.values() for name in MEASURES]
     real = [is_real(data) for data in means for _ in MEASURES]
-    micro = [{learner: row[name] for learner, row in means[ALL].items()} for name in MEASURES]
+    micro = [{ranker: row[name] for ranker, row in means[ALL].items()} for name in MEASURES]
 
-    def top(cell: dict[str, float], learners: tuple[str, ...]) -> float:
-        return max(cell[learner] for learner in learners)
+    def top(cell: dict[str, float], rankers: tuple[str, ...]) -> float:
+        return max(cell[ranker] for ranker in rankers)
 
     sentences = [
         ("MLE beats all baselines", "16 of 32", [cell["MLE"] > top(cell, BASELINES) for cell in cells]),

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import argrank as ar
-from argrank.data.letor import write_letor
+from argrank.data.io.letor.reader import write_letor
 
 PARTS = 5
 

@@ -58,8 +58,8 @@ def choose(
     """Fit at every point of a grid and choose by a measure on the validation part (convention "default")."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ArgrankWarning)
-        learner = ar.make_ranker(ranker, **parameters)
-        return ar.select(learner, grid, train, valid, measure, n_jobs=1, progress=False)
+        made = ar.make_ranker(ranker, **parameters)
+        return ar.select(made, grid, train, valid, measure, n_jobs=1, progress=False)
 
 
 def per_query(scores: Floats, data: ar.Dataset, convention: str = "default") -> Floats:
@@ -69,7 +69,7 @@ def per_query(scores: Floats, data: ar.Dataset, convention: str = "default") -> 
 
 
 def difference(one: Floats, other: Floats) -> dict[str, float]:
-    """Compare two learners query by query: NDCG@10 with its standard error, Wilcoxon's p of the sums over k.
+    """Compare two rankers query by query: NDCG@10 with its standard error, Wilcoxon's p of the sums over k.
 
     The sums of NDCG@1 … NDCG@10 are what the paper tests (section 6.1).
     """

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from argrank.data.folds import Fold
-from argrank.rankers._structured import COLLAPSED
+from argrank.rankers.linear._structured import COLLAPSED
 from experiments.orm._common import (
     CONVENTIONS,
     CUTOFFS,
@@ -37,8 +37,8 @@ CONVEX: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1}
 TIGHT: dict[str, Any] = {**CONVEX, "tol": 1e-2}
 PAIRS = {"values": [0.005, 0.05, 0.5, 5.0, 50.0, 500.0, 5000.0], "divide_by": "pairs"}
 
-#: title -> learner, parameters, grid
-LEARNERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+#: title -> ranker, parameters, grid
+RANKERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "regression": ("regression", {}, {"ridge": [0.0]}),
     "regression, ridge": ("regression", {}, RIDGE),
     "RankSVM": ("rank-svm", {}, {"C": PAIRS}),
@@ -62,14 +62,14 @@ PUBLISHED = {
     ("OHSUMED-LETOR3", "RankSVM, published"): ".4958 .4331 .4207 .4240 .4164 .4159 .4133 .4072 .4124 .4140",
 }
 
-#: The learners against which the others are tested.
+#: The rankers against which the others are tested.
 OURS = ("tie-broken, c = a", "tight, c = a", "tight near w0, c = a", "tight near ridge, c = a")
 
 
 def measure(data: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the means of every learner, and what differs between them."""
+    """Return the means of every ranker, and what differs between them."""
     folds, rows, values = folds_of(data), [], {}
-    for title, (ranker, parameters, grid) in LEARNERS.items():
+    for title, (ranker, parameters, grid) in RANKERS.items():
         found = [choose(ranker, _near(parameters, fold), grid, fold.train, fold.valid) for fold in folds]
         parts = [
             per_query(one.ranker.predict(fold.test), fold.test, CONVENTIONS[data])
@@ -85,9 +85,9 @@ def measure(data: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     ]
     base = {"data": data}
     tests = [
-        {**base, "learner": own, "against": title, **difference(values[own], values[title])}
+        {**base, "ranker": own, "against": title, **difference(values[own], values[title])}
         for own in OURS
-        for title in LEARNERS
+        for title in RANKERS
         if title != own
     ]
     return rows, tests
@@ -107,7 +107,7 @@ def _near(parameters: dict[str, Any], fold: Fold) -> dict[str, Any]:
 
 
 def _row(data: str, title: str, means: list[float], collapsed: Any, chosen: str) -> dict[str, Any]:
-    row = {"data": data, "learner": title, **dict(zip(MEASURES, means, strict=True))}
+    row = {"data": data, "ranker": title, **dict(zip(MEASURES, means, strict=True))}
     print(data, title, " ".join(f"{value:.4f}" for value in means), collapsed, chosen, flush=True)
     return {**row, "folds_collapsed": collapsed, "chosen": chosen}
 
@@ -125,10 +125,10 @@ def draw(rows: list[dict[str, Any]]) -> None:
     panels = figure.subplots(1, len(CONVENTIONS))
     for axes, (data, convention) in zip(panels, CONVENTIONS.items(), strict=True):
         for row in rows:
-            if row["data"] == data and row["learner"] in shown:
-                colour, line = shown[row["learner"]]
+            if row["data"] == data and row["ranker"] in shown:
+                colour, line = shown[row["ranker"]]
                 values = [float(row[name]) for name in MEASURES]
-                axes.plot(CUTOFFS, values, line, color=colour, marker=".", label=row["learner"])
+                axes.plot(CUTOFFS, values, line, color=colour, marker=".", label=row["ranker"])
         axes.set(xlabel="k", ylabel="NDCG@k", title=f"{data} ({convention})", xticks=CUTOFFS)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     save_figure(figure, "figure4.png")

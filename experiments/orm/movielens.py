@@ -2,7 +2,7 @@
 
 Settings: the official split u1; and 10, 20 or 50 ratings of every user for training, the others (at least ten) for
 test, as in the CofiRank line. Convention "default": gain 2^y - 1, over the items a user rated in the test part, mean
-over the users. Every learner has six settings to choose from, on a fifth of the *training* ratings, is fitted again on
+over the users. Every ranker has six settings to choose from, on a fifth of the *training* ratings, is fitted again on
 all of them, and meets the test part once. Factor models have ten factors.
 
 Writes movielens.csv (test), movielens_grid.csv (validation of every setting) and movielens_parts.csv (training and
@@ -81,7 +81,7 @@ def factor_rank(train: Ratings, C: float, start_ridge: float, **other: Any) -> S
     return ar.make_ranker("factor-rank", C=C, start_ridge=start_ridge, **parameters).fit(train).predict
 
 
-LEARNERS: dict[str, tuple[Callable[..., Scorer], list[dict[str, float]]]] = {
+RANKERS: dict[str, tuple[Callable[..., Scorer], list[dict[str, float]]]] = {
     "popularity": (popularity, [{"prior": prior} for prior in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)]),
     "squared error": (squared_error, [{"penalty": penalty} for penalty in (3.0, 5.0, 10.0, 15.0, 20.0, 30.0)]),
     "factor-rank": (
@@ -137,19 +137,17 @@ def main() -> None:
         held = np.random.default_rng(0).random(len(train)) < HELD_OUT
         fit, valid = part(train, ~held), part(train, held)
         values = {}
-        for name, (learn, choices) in LEARNERS.items():
+        for name, (learn, choices) in RANKERS.items():
             means = [float(np.nanmean(per_user(learn(fit, **choice), valid))) for choice in choices]
             for choice, mean in zip(choices, means, strict=True):
-                grid.append(
-                    {"setting": setting, "learner": name, "parameters": _text(choice), "ndcg@10": f"{mean:.4f}"}
-                )
+                grid.append({"setting": setting, "ranker": name, "parameters": _text(choice), "ndcg@10": f"{mean:.4f}"})
             write("movielens_grid.csv", grid)
             chosen = choices[int(np.argmax(means))]
             values[name] = per_user(learn(train, **chosen), test)
             print(setting, name, chosen, max(means), np.nanmean(values[name]), file=sys.stderr, flush=True)
             found.append(_row(setting, name, chosen, values))
-        for row in found[-len(LEARNERS) : -1]:
-            row |= _comparison(values["factor-rank"], values[row["learner"]])
+        for row in found[-len(RANKERS) : -1]:
+            row |= _comparison(values["factor-rank"], values[row["ranker"]])
         write("movielens.csv", found)
         if setting == "u1":
             parts = [_part(fit, valid, label, other) for label, other in PARTS.items()]
@@ -158,7 +156,7 @@ def main() -> None:
 
 def _row(setting: str, name: str, chosen: dict[str, float], values: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
     mean, users = np.nanmean(values[name]), int((~np.isnan(values[name])).sum())
-    row = {"setting": setting, "learner": name, "chosen": _text(chosen), "ndcg@10": f"{mean:.4f}", "users": users}
+    row = {"setting": setting, "ranker": name, "chosen": _text(chosen), "ndcg@10": f"{mean:.4f}", "users": users}
     return row | dict.fromkeys(("factor-rank ahead by", "standard error", "t-test p", "Wilcoxon p"), "")
 
 

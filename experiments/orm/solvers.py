@@ -19,8 +19,8 @@ import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines.local import LocalRisk
 from argrank.models.kernel import Kernel
-from argrank.rankers._kernel import KernelFeatures
-from argrank.rankers.orm import ORM_SOLVERS
+from argrank.rankers.linear._kernel import KernelFeatures
+from argrank.rankers.linear.orm import ORM_SOLVERS
 from argrank.solvers import bundle
 from experiments.orm._common import Floats, web_set, write_csv
 

@@ -47,7 +47,7 @@ SIZES = {32: 3, 64: 3, 125: 2, 250: 2, 500: 1, 1000: 1}
 
 
 def rivals(train: ar.Dataset, valid: ar.Dataset, test: ar.Dataset) -> dict[str, Floats]:
-    """Return NDCG@1 … NDCG@10 of every test query, by learner."""
+    """Return NDCG@1 … NDCG@10 of every test query, by ranker."""
     return {
         title: per_query(choose(name, parameters, grid, train, valid).ranker.predict(test), test)
         for title, (name, parameters, grid) in RIVALS.items()
@@ -105,10 +105,10 @@ def choice_of_c() -> None:
 
 def _report(name: str, values: dict[str, Floats], ours: tuple[str, ...]) -> None:
     means = {title: np.nanmean(one, axis=0) for title, one in values.items()}
-    rows = [{"learner": title, **dict(zip(MEASURES, one.tolist(), strict=True))} for title, one in means.items()]
+    rows = [{"ranker": title, **dict(zip(MEASURES, one.tolist(), strict=True))} for title, one in means.items()]
     write_csv(f"web-{name}.csv", rows)
     tests = [
-        {"learner": own, "against": title, **difference(values[own], other)}
+        {"ranker": own, "against": title, **difference(values[own], other)}
         for own in ours
         for title, other in values.items()
         if title != own

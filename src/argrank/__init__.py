@@ -16,19 +16,19 @@ _HOME = {
     "benchmark": "argrank.trials.benchmark",
     "bootstrap_weights": "argrank.trials.bootstrap",
     "check_collection": "argrank.data.collections",
-    "clean": "argrank.data.clean",
+    "clean": "argrank.data.prepare.clean",
     "collection_names": "argrank.data.collections",
     "compare": "argrank.evaluation.compare",
     "convention_names": "argrank.measures.conventions",
     "cross_validate": "argrank.trials.cv",
     "diversify": "argrank.evaluation.diversity",
     "doctor": "argrank.data.doctor",
-    "dump": "argrank.data.load",
+    "dump": "argrank.data.io.load",
     "evaluate": "argrank.evaluation.evaluate",
     "evaluate_diverse": "argrank.evaluation.diversity",
-    "impute": "argrank.data.impute",
+    "impute": "argrank.data.prepare.impute",
     "line_search": "argrank.linesearch.search",
-    "load": "argrank.data.load",
+    "load": "argrank.data.io.load",
     "load_bundled": "argrank.data.bundled",
     "load_collection": "argrank.data.collections",
     "load_model": "argrank.models.files",
@@ -38,21 +38,21 @@ _HOME = {
     "make_standin": "argrank.data.standins",
     "measure": "argrank.measures.names",
     "measure_names": "argrank.measures.names",
-    "micro_average": "argrank.evaluation.across",
-    "normalise": "argrank.data.normalise",
+    "micro_average": "argrank.evaluation.across_data_sets",
+    "normalise": "argrank.data.prepare.normalise",
     "objective": "argrank.objectives",
     "plot": "argrank.report",
     "ranker_names": "argrank.rankers",
-    "read_scores": "argrank.data.scores",
+    "read_scores": "argrank.data.io.scores",
     "regularisation_path": "argrank.trials.path",
     "run_experiment": "argrank.trials.experiment",
     "select": "argrank.trials.select",
     "tune_weights": "argrank.linesearch.tune_weights",
     "why_above": "argrank.report.why",
-    "why_differs": "argrank.evaluation.differs",
-    "winning_numbers": "argrank.evaluation.across",
+    "why_differs": "argrank.evaluation.why_differs",
+    "winning_numbers": "argrank.evaluation.across_data_sets",
     "write_report": "argrank.report.write",
-    "write_scores": "argrank.data.scores",
+    "write_scores": "argrank.data.io.scores",
 }
 
 __all__ = [
@@ -103,22 +103,22 @@ __all__ = [
 
 if TYPE_CHECKING:
     from argrank.data.bundled import load_bundled
-    from argrank.data.clean import clean
     from argrank.data.collections import check_collection, collection_names, load_collection, load_ratings
     from argrank.data.dataset import Dataset
     from argrank.data.doctor import doctor
     from argrank.data.folds import QueryKFold
-    from argrank.data.impute import impute
-    from argrank.data.load import dump, load
-    from argrank.data.normalise import normalise
-    from argrank.data.scores import read_scores, write_scores
+    from argrank.data.io.load import dump, load
+    from argrank.data.io.scores import read_scores, write_scores
+    from argrank.data.prepare.clean import clean
+    from argrank.data.prepare.impute import impute
+    from argrank.data.prepare.normalise import normalise
     from argrank.data.standins import make_standin
     from argrank.data.synthetic import make_ranking
-    from argrank.evaluation.across import micro_average, winning_numbers
+    from argrank.evaluation.across_data_sets import micro_average, winning_numbers
     from argrank.evaluation.compare import compare
-    from argrank.evaluation.differs import why_differs
     from argrank.evaluation.diversity import diversify, evaluate_diverse
     from argrank.evaluation.evaluate import evaluate
+    from argrank.evaluation.why_differs import why_differs
     from argrank.linesearch.search import line_search
     from argrank.linesearch.tune_weights import tune_weights
     from argrank.measures.conventions import convention_names

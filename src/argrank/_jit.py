@@ -11,7 +11,8 @@ Most kernels handle the scores of one query and have one of two shapes:
 
 where ``order`` holds the query's row positions by descending score and the last argument is filled. ``over_queries``
 and ``curvature_over_queries`` run them over a block of queries without the interpreter lock. A kernel uses nothing
-outside its own function but NumPy and math: numba's disk cache would not notice a change elsewhere.
+outside its own file but NumPy and math, since numba's disk cache would not notice a change elsewhere; the steps of a
+long kernel are functions beside it, marked with ``@helper``.
 """
 
 from __future__ import annotations
@@ -19,17 +20,15 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from argrank._types import Floats, Integers
 
 Signature = Callable[[Any], Any]  # takes the module numba.types, returns a signature
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _compiling = threading.Lock()  # numba's compiler is not re-entrant across threads while it fills the cache
 _declared: list[LazyKernel] = []
+_helpers: dict[str, list[Callable[..., Any]]] = {}  # of each module, until its first kernel compiles
 
 
 class LazyKernel:
@@ -54,6 +53,8 @@ class LazyKernel:
     def _compile(self) -> Callable[..., Any]:
         import numba
 
+        for function in _helpers.pop(self.function.__module__, ()):
+            numba.extending.register_jitable(function)
         signature = self.signature(numba.types)
         options = {"nogil": True, "fastmath": self._fastmath}
         try:
@@ -75,6 +76,19 @@ def kernel(signature: Signature, reorder_sums: bool = False) -> Callable[[Callab
     instructions; NaN and infinity keep their meaning.
     """
     return lambda function: LazyKernel(function, signature, reorder_sums)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def helper(function: Function) -> Function:
+    """Let the kernels of the same file call a function: a named step of a long kernel.
+
+    The function stays a plain one. Numba compiles it with the kernel that calls it, and since it lies in the kernel's
+    own file, an edit of it invalidates the cached machine code.
+    """
+    _helpers.setdefault(function.__module__, []).append(function)
+    return function
 
 
 def declared_kernels() -> list[LazyKernel]:

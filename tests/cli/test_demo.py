@@ -8,7 +8,7 @@ import pytest
 
 import argrank as ar
 from argrank import cli
-from argrank.trials.families import spread
+from argrank.rankers.registry import first_comparison
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +27,9 @@ def test_walks_through_all_steps(demo):
     assert "Doctor:" in output
 
 
-def test_tells_of_every_learner_as_it_goes(demo):
+def test_tells_of_every_ranker_as_it_goes(demo):
     _, _, progress = demo
-    assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == spread()
+    assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == first_comparison()
 
 
 def test_its_best_is_the_best_of_the_table_and_what_was_saved(demo):

@@ -7,9 +7,9 @@ import pytest
 
 import argrank as ar
 from argrank import cli
+from argrank.cli.ranklib.flags import RANKERS, measure_of, read_flags
 from argrank.errors import OptionError
-from argrank.models.ranklib import read_ranklib
-from argrank.trials.ranklib_flags import RANKERS, measure_of, read_flags
+from argrank.models.ranklib_text import read_ranklib
 
 
 @pytest.fixture

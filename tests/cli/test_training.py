@@ -159,7 +159,7 @@ def test_a_file_may_not_mention_the_last_features(files, run):
         (("cv", "train.txt", "-r", "rank-svm", "-p", "D=1"), "-p: unknown parameter of rank-svm 'D'"),
         (("cv", "train.txt", "--grid", "C=1", "--no-grid"), "expected --grid or --no-grid"),
         (("cv", "train.txt", "--folds", "2"), "expected"),
-        (("cv", "train.txt", "--grid", "C=1"), "expected the learner they are for, -r NAME"),
+        (("cv", "train.txt", "--grid", "C=1"), "expected the ranker they are for, -r NAME"),
         (("cv", "train.txt", "--format", "pdf"), "unknown format"),
         (("experiment", "none.toml"), "none.toml: cannot be read"),
     ],
@@ -207,11 +207,11 @@ measures = ["map"]
 [[data]]
 name = "mine"
 files = [{ train = "train.txt", valid = "valid.txt", test = "test.txt" }]
-[[learner]]
+[[ranker]]
 name = "regression"
 [[expected]]
 data = "mine"
-learner = "regression"
+ranker = "regression"
 measure = "map"
 value = 0.5
 tolerance = 0.5
@@ -240,7 +240,7 @@ def test_help_has_examples(run, command):
     assert f"  argrank {command} " in out
 
 
-def test_cv_without_a_learner_compares_a_spread(files, run, monkeypatch):
+def test_cv_without_a_ranker_compares_a_spread(files, run, monkeypatch):
     monkeypatch.setattr("argrank.trials.benchmark.spread", lambda: ["regression", "svm-auc"])
     code, out, err = run("cv", "train.txt", "-m", "map", "-k", "3")
     assert (code, err) == (0, "")
@@ -254,7 +254,7 @@ def test_cv_without_a_learner_compares_a_spread(files, run, monkeypatch):
     assert (files / "other.html").exists()
 
 
-def test_cv_with_a_learner_writes_a_report_where_asked(files, run):
+def test_cv_with_a_ranker_writes_a_report_where_asked(files, run):
     code, _, err = run("cv", "train.txt", "-r", "regression", "-m", "map", "-k", "3", "--report", "r.html")
     assert (code, err) == (0, "")
     assert "Cross-validation of train.txt" in (files / "r.html").read_text("utf-8")

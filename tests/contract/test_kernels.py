@@ -15,8 +15,8 @@ import argrank
 from argrank import Dataset
 from argrank._jit import LazyKernel, declared_kernels
 from argrank.objectives import OBJECTIVES, objective
-from argrank.objectives._base import Kernels
 from argrank.objectives._sorting import Sorter
+from argrank.objectives.objective import Kernels
 
 
 def all_kernels() -> list[LazyKernel]:

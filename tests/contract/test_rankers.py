@@ -1,4 +1,4 @@
-"""Every registered learner: scikit-learn's checks, order of rows, same bits, save and load, bad input."""
+"""Every registered ranker: scikit-learn's checks, order of rows, same bits, save and load, bad input."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers import ranker_class
-from argrank.rankers._smooth import SmoothRanker
+from argrank.rankers.linear._smooth import SmoothRanker
+from argrank.rankers.registry import ranker_class
 
 NAMES = ar.ranker_names()
 
 # a convex bound may rightly collapse on small generated data; tests/rankers/test_structured.py looks at that warning
 pytestmark = pytest.mark.filterwarnings("ignore:.*nearly. w = 0:argrank.errors.ArgrankWarning")
 
-#: Learners whose C multiplies a sum over queries, not a mean.
+#: Rankers whose C multiplies a sum over queries, not a mean.
 SUMS_OVER_QUERIES = (ranker_class("rank-svm"), ranker_class("lambdarank"), SmoothRanker)
 ROW_WEIGHTS = "a pairwise or listwise loss has no use for weights per row and refuses unequal ones"
 
@@ -72,13 +72,13 @@ def qid_of(data):
 
 
 def learned(ranker, data):
-    """What a fitted learner learned, as numbers to compare: the weights of a linear model, or its scores."""
+    """What a fitted ranker learned, as numbers to compare: the weights of a linear model, or its scores."""
     return ranker.coef_ if hasattr(ranker, "coef_") else ranker.model_.predict(data)
 
 
 @pytest.fixture(params=NAMES)
 def ranker(request):
-    """A learner at its defaults, but solved as far as comparisons of weights need."""
+    """A ranker at its defaults, but solved as far as comparisons of weights need."""
     ranker = ar.make_ranker(request.param)
     return ranker.set_params(tol=1e-9) if getattr(ranker, "tol", 0) == 1e-3 else ranker
 

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 
 import argrank as ar
 from argrank.engines.local import LocalRisk
-from argrank.rankers import ranker_class
-from argrank.rankers._structured import SOLVERS, StructuredRanker
+from argrank.rankers.linear._structured import SOLVERS, StructuredRanker
+from argrank.rankers.registry import ranker_class
 from argrank.solvers import block_qp
 
 STRUCTURED = [name for name in ar.ranker_names() if issubclass(ranker_class(name), StructuredRanker)]
@@ -40,13 +40,13 @@ def check_agreement(found, tol):
 
 
 @pytest.mark.parametrize("C", [1e-2, 1.0, 100.0])
-@pytest.mark.parametrize("learner", STRUCTURED)
+@pytest.mark.parametrize("ranker", STRUCTURED)
 @pytest.mark.parametrize("collection", ["OHSUMED-LETOR3", "MQ2008"])
-def test_solvers_agree_on_real_data(real_data, collection, learner, C):
+def test_solvers_agree_on_real_data(real_data, collection, ranker, C):
     data = ar.load(real_data / collection / "S1.txt.xz")
     if collection == "OHSUMED-LETOR3":
         data = data.select(np.arange(10))
-    objective = ar.make_ranker(learner)._objective()
+    objective = ar.make_ranker(ranker)._objective()
     found = brackets(lambda: LocalRisk(data, objective), C, 1e-3, 300)
     check_agreement(found, 1e-3)
 
@@ -85,11 +85,11 @@ def rankings(objective, part, n):
         yield 1 - next(iter(ar.evaluate(scores, part, objective.measure, undefined=1).means.values())), u
 
 
-@pytest.mark.parametrize("learner", ["svm-auc", "svm-map", "svm-ndcg-nc"])
+@pytest.mark.parametrize("ranker", ["svm-auc", "svm-map", "svm-ndcg-nc"])
 @pytest.mark.parametrize("C", [0.1, 10.0])
-def test_a_generic_solver_on_all_constraints_agrees(learner, C):
+def test_a_generic_solver_on_all_constraints_agrees(ranker, C):
     data = small_toy()
-    objective = ar.make_ranker(learner)._objective()
+    objective = ar.make_ranker(ranker)._objective()
     planes = all_planes(objective, data)
     n_features, n_queries = data.n_features, data.n_queries
 
@@ -156,13 +156,13 @@ def test_the_caller_can_stop_and_interrupt(solver):
     assert np.isfinite(interrupted.objective)
 
 
-@pytest.mark.parametrize("learner", STRUCTURED)
-def test_the_tight_bound_only_falls(learner):
+@pytest.mark.parametrize("ranker", STRUCTURED)
+def test_the_tight_bound_only_falls(ranker):
     data = ar.make_ranking(30, (5, 15), 6, noise=1.0, random_state=2)
-    ranker = ar.make_ranker(learner, bound="tight", C=30.0)
-    ranker.fit(data)
-    objective = ranker.trace_["objective"]
+    trained = ar.make_ranker(ranker, bound="tight", C=30.0)
+    trained.fit(data)
+    objective = trained.trace_["objective"]
     assert (np.diff(objective) <= 1e-12).all()
-    tight = ranker.risk(data)
-    value = tight.at_scores(tight.scores(ranker.coef_))[0] + ranker.coef_ @ ranker.coef_ / 60.0
-    assert ranker.objective_ == pytest.approx(value, rel=1e-9)
+    tight = trained.risk(data)
+    value = tight.at_scores(tight.scores(trained.coef_))[0] + trained.coef_ @ trained.coef_ / 60.0
+    assert trained.objective_ == pytest.approx(value, rel=1e-9)

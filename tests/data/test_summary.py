@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import argrank as ar
-from argrank.data import query_statistics
+from argrank.data.prepare import query_statistics
 from argrank.data.summary import feature_label, summarise
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import InputError, MissingExtraError, OptionError
-from argrank.evaluation.blocks import BLOCK_CELLS, query_blocks
+from argrank.evaluation.ranking_blocks import BLOCK_CELLS, query_blocks
 from argrank.measures import NDCG
 
 

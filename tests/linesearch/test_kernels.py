@@ -9,8 +9,8 @@ import pytest
 from tests.linesearch.instances import instance
 
 import argrank as ar
-from argrank.linesearch import blocks
-from argrank.linesearch.blocks import walk_block
+from argrank.linesearch import changes as blocks
+from argrank.linesearch.changes import walk_block
 from argrank.linesearch.crossings import crossings
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.likelihood import most_likely, order_likelihood

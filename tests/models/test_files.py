@@ -8,7 +8,7 @@ import stat
 import numpy as np
 import pytest
 
-from argrank.data.normalise import Normaliser
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import InputError, ModelError
 from argrank.models.files import load_model, save_model
 from argrank.models.linear import LinearModel

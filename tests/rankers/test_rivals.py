@@ -27,11 +27,11 @@ def data():
 def test_published_rows_of_letor_3(real_data, tmp_path, monkeypatch):
     monkeypatch.setenv("ARGRANK_DATA", str(real_data))
     config = read_config(EXPERIMENT)
-    published = {expected.learner for expected in config.expected}
-    config = replace(config, learners=tuple(one for one in config.learners if one.name in published))
+    published = {expected.ranker for expected in config.expected}
+    config = replace(config, rankers=tuple(one for one in config.rankers if one.name in published))
     results = ar.run_experiment(config, tmp_path, progress=False)
     met = {"listnet", "adarank-map", "rankboost", "rank-svm, plain hinge"}
-    assert {check.expected.learner for check in results.checks} == met
+    assert {check.expected.ranker for check in results.checks} == met
     assert results.failures == []
 
 

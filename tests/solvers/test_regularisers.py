@@ -129,10 +129,10 @@ def wide():
     return ar.Dataset(X, np.digitize(level, [1.0, 2.0, 3.0]), group=[20] * 40)
 
 
-@pytest.mark.parametrize("learner", ["orm", "svm-ndcg", "svm-map"])
-def test_l1_leaves_needless_features_at_exactly_0(wide, learner):
-    found = ar.make_ranker(learner, penalty="l1", C=2.0).fit(wide)
-    dense = ar.make_ranker(learner, C=2.0).fit(wide)
+@pytest.mark.parametrize("ranker", ["orm", "svm-ndcg", "svm-map"])
+def test_l1_leaves_needless_features_at_exactly_0(wide, ranker):
+    found = ar.make_ranker(ranker, penalty="l1", C=2.0).fit(wide)
+    dense = ar.make_ranker(ranker, C=2.0).fit(wide)
     assert 0 < (found.coef_ != 0).sum() <= 15 < (dense.coef_ != 0).sum()
     assert set(np.argsort(-np.abs(found.coef_))[:3].tolist()) <= set(range(5))
     assert found.gap_ <= 1e-3 * found.objective_

@@ -5,8 +5,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import InputError
-from argrank.rankers import RANKERS
-from argrank.trials.families import FAMILIES, family_of, spread
+from argrank.rankers.registry import FAMILIES, RANKERS, first_comparison
 
 
 @pytest.fixture(scope="module")
@@ -14,14 +13,14 @@ def data() -> ar.Dataset:
     return ar.make_ranking(24, 12, 4, random_state=0)
 
 
-def test_every_registered_learner_has_a_family():
-    assert [name for name in RANKERS if family_of(name) is None] == []
+def test_every_registered_ranker_has_a_family():
+    assert {line.family for line in RANKERS.values()} == set(FAMILIES)
 
 
-def test_the_spread_is_of_every_family_that_has_learners():
-    families = {family for family, (first, _) in FAMILIES.items() if any(name in RANKERS for name in first)}
-    assert {family_of(name) for name in spread()} == families
-    assert len(families) >= 3
+def test_the_spread_is_of_every_family_that_has_rankers():
+    families = [RANKERS[name].family for name in first_comparison()]
+    assert set(families) == {line.family for line in RANKERS.values() if line.takes == "ranking"}
+    assert families == sorted(families, key=FAMILIES.index)
 
 
 def test_held_out_values_are_those_of_the_rankers(data):
@@ -59,7 +58,7 @@ def test_keeps_what_every_C_gave_on_the_validation_queries(data, tmp_path):
     assert "Choosing C on validation queries" in found.report(tmp_path / "r.html").read_text("utf-8")
 
 
-def test_says_where_a_learner_has_nothing_to_say(data):
+def test_says_where_a_ranker_has_nothing_to_say(data):
     empty = data.with_features(np.zeros_like(data.X))
     found = ar.benchmark(empty, "map", ["regression", "svm-ndcg"], n_folds=3, progress=False)
     same = "gives all documents the same score in 24 of 24 queries"
@@ -77,13 +76,13 @@ def test_shows_itself_as_text_and_html(data):
     assert f"{found.means['svm-auc']['map']:.4f}" in repr(found)
 
 
-def test_a_learner_that_fails_does_not_cost_the_others(data):
-    learners = {"good": "regression", "bad": ar.make_ranker("svm-auc", solver="nonsense")}
-    found = ar.benchmark(data, "map", learners, n_folds=3, progress=False)
+def test_a_ranker_that_fails_does_not_cost_the_others(data):
+    rankers = {"good": "regression", "bad": ar.make_ranker("svm-auc", solver="nonsense")}
+    found = ar.benchmark(data, "map", rankers, n_folds=3, progress=False)
     assert list(found.systems) == ["good"]
     assert any(note.startswith("bad failed") for note in found.notes)
-    with pytest.raises(InputError, match="no learner"):
-        ar.benchmark(data, "map", {"bad": learners["bad"]}, n_folds=3, progress=False)
+    with pytest.raises(InputError, match="no ranker"):
+        ar.benchmark(data, "map", {"bad": rankers["bad"]}, n_folds=3, progress=False)
 
 
 def test_valid_and_test_belong_together(data):

@@ -23,19 +23,19 @@ train = "train.txt"
 valid = "vali.txt"
 test = "/elsewhere/test.txt"
 
-[[learner]]
+[[ranker]]
 name = "svm"
 ranker = "rank-svm"
 parameters = { tol = 1e-4 }
 grid.C = { values = [0.5, 5], divide_by = "pairs" }
 
-[[learner]]
+[[ranker]]
 name = "regression"
 grid = { ridge = [0, 1] }
 
 [[expected]]
 data = "mine"
-learner = "svm"
+ranker = "svm"
 measure = "map"
 value = 0.5
 tolerance = 0.01
@@ -43,7 +43,7 @@ source = "nowhere"
 
 [[expected]]
 data = "mine"
-learner = "regression"
+ranker = "regression"
 values = { "map" = 0.4, "ndcg@1" = 1 }
 tolerance = 0.1
 """
@@ -72,7 +72,7 @@ def test_a_good_configuration(write, tmp_path):
         {"normalise": "query-minmax"},
         {"clean": "kdd2008", "cosine": 0.9},
     )
-    svm, regression = config.learners
+    svm, regression = config.rankers
     assert (svm.name, svm.ranker, svm.parameters) == ("svm", "rank-svm", {"tol": 1e-4})
     assert svm.grid == {"C": {"values": [0.5, 5], "divide_by": "pairs"}}
     assert (regression.ranker, regression.grid) == ("regression", {"ridge": [0, 1]})
@@ -84,7 +84,7 @@ def test_a_good_configuration(write, tmp_path):
 
 
 def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
-    head = GOOD[: GOOD.index("[[data]]")] + GOOD[GOOD.index("[[learner]]") : GOOD.index("[[expected]]")]
+    head = GOOD[: GOOD.index("[[data]]")] + GOOD[GOOD.index("[[ranker]]") : GOOD.index("[[expected]]")]
     config = read_config(
         write(head + '[[data]]\ncollection = "ohsumed-letor3"\n[[data]]\nfolder = "own"\nfolds = [2]\n')
     )
@@ -94,7 +94,7 @@ def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
 
 
 def test_standins_say_that_they_are_generated(write):
-    head = GOOD[: GOOD.index("[[data]]")] + GOOD[GOOD.index("[[learner]]") : GOOD.index("[[expected]]")]
+    head = GOOD[: GOOD.index("[[data]]")] + GOOD[GOOD.index("[[ranker]]") : GOOD.index("[[expected]]")]
     (data,) = read_config(write(head + '[[data]]\nstandin = "td2003"\nname = "TD2003"\n')).data
     assert (data.name, data.standin, data.folds) == ("TD2003 (generated)", "td2003", (1, 2, 3, 4, 5))
     with pytest.raises(ArgrankError, match="unknown stand-in 'td2005'; did you mean td2004"):
@@ -125,21 +125,21 @@ def test_standins_say_that_they_are_generated(write):
         ("cosine = 0.9", "features = [1]", "data 1: preprocess 3: 'features' is no option of clean"),
         ('{ normalise = "query-minmax" }', "{}", "data 1: preprocess 2: expected one of binarise, clean, impute"),
         ('{ normalise = "query-minmax" }', '{ binarise = "1" }', "preprocess 2: binarise: expected a number, got '1'"),
-        ('ranker = "rank-svm"', 'ranker = "rank-svn"', "learner 1: unknown ranker 'rank-svn'; did you mean rank-svm"),
-        ("tol = 1e-4", "tool = 1", "learner 1: parameters: rank-svm has no parameter 'tool'"),
-        ("tol = 1e-4", "tol = inf", "learner: parameters: tol: expected a text or a finite number, got inf"),
+        ('ranker = "rank-svm"', 'ranker = "rank-svn"', "ranker 1: unknown ranker 'rank-svn'; did you mean rank-svm"),
+        ("tol = 1e-4", "tool = 1", "ranker 1: parameters: rank-svm has no parameter 'tool'"),
+        ("tol = 1e-4", "tol = inf", "ranker: parameters: tol: expected a text or a finite number, got inf"),
         ("tol = 1e-4", "tol = 2020-01-01", "tol: expected a text or a finite number, got datetime.date"),
-        ("tol = 1e-4", "C = 1", "learner 1: 'C' is fixed by parameters and varied by grid"),
-        ("grid.C", "grid.D", "learner 1: grid: rank-svm has no parameter 'D'"),
-        ('divide_by = "pairs"', 'divide_by = "pair"', "learner 1: grid.C: unknown scale 'pair'; did you mean pairs"),
-        ("[0.5, 5]", "[]", "learner 1: grid.C: values: expected a list of numbers, got []"),
-        ("ridge = [0, 1]", "ridge = 1", "learner 2: grid.ridge: expected a list of values, got 1"),
+        ("tol = 1e-4", "C = 1", "ranker 1: 'C' is fixed by parameters and varied by grid"),
+        ("grid.C", "grid.D", "ranker 1: grid: rank-svm has no parameter 'D'"),
+        ('divide_by = "pairs"', 'divide_by = "pair"', "ranker 1: grid.C: unknown scale 'pair'; did you mean pairs"),
+        ("[0.5, 5]", "[]", "ranker 1: grid.C: values: expected a list of numbers, got []"),
+        ("ridge = [0, 1]", "ridge = 1", "ranker 2: grid.ridge: expected a list of values, got 1"),
         (
             'name = "regression"',
             'name = "svm"\nranker = "regression"',
-            "learner: expected names that differ as file names, got 'svm' twice",
+            "ranker: expected names that differ as file names, got 'svm' twice",
         ),
-        ('learner = "svm"', 'learner = "smv"', "expected 1: unknown learner 'smv'; did you mean svm"),
+        ('ranker = "svm"', 'ranker = "smv"', "expected 1: unknown ranker 'smv'; did you mean svm"),
         ('measure = "map"', 'measure = "ndcg@3"', "expected 1: unknown measure of this experiment 'ndcg@3'"),
         ("value = 0.5", 'value = "0.5"', "expected 1: value: expected a number, got '0.5'"),
         ("tolerance = 0.01", "", "expected 1: expected a key 'tolerance'"),

@@ -8,7 +8,7 @@ import pytest
 import argrank as ar
 from argrank.data.folds import Fold
 from argrank.errors import InputError, OptionError
-from argrank.trials.default_grids import default_grid
+from argrank.rankers.registry import default_grid
 
 GRID = {"C": [1e-5, 1e-3, 1e-1]}
 

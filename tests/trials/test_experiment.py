@@ -26,17 +26,17 @@ files = [
   { train = "train2.txt", valid = "valid2.txt", test = "test2.txt" },
 ]
 
-[[learner]]
+[[ranker]]
 name = "regression"
 
-[[learner]]
+[[ranker]]
 name = "svm"
 ranker = "rank-svm"
 grid.C = { values = [0.5, 50], divide_by = "pairs" }
 
 [[expected]]
 data = "made data"
-learner = "svm"
+ranker = "svm"
 measure = "map"
 value = 0.5
 tolerance = 0.5
@@ -75,21 +75,21 @@ def runs(monkeypatch):
 
 def test_figures_are_those_of_the_protocol_done_by_hand(config, tmp_path):
     results = ar.run_experiment(config, tmp_path / "out")
-    for learner in ("regression", "svm"):
+    for ranker in ("regression", "svm"):
         means = []
         for fold in (1, 2):
             train, valid, test = (ar.load(tmp_path / f"{role}{fold}.txt") for role in ("train", "valid", "test"))
             valid, test = (ar.normalise(part, "standard", fit_on=train) for part in (valid, test))
             train = ar.normalise(train, "standard")
-            (run,) = [run for run in results.of("made data", learner) if run.fold == fold]
-            ranker = ar.make_ranker("regression" if learner == "regression" else "rank-svm", **run.params).fit(train)
-            means.append(ar.evaluate(ranker.predict(test), test, "map", convention="letor3").means["map"])
+            (run,) = [run for run in results.of("made data", ranker) if run.fold == fold]
+            trained = ar.make_ranker("regression" if ranker == "regression" else "rank-svm", **run.params).fit(train)
+            means.append(ar.evaluate(trained.predict(test), test, "map", convention="letor3").means["map"])
             assert run.means["map"] == pytest.approx(means[-1], rel=1e-9)
             assert run.validation == pytest.approx(
-                ar.evaluate(ranker.predict(valid), valid, "map", convention="letor3").means["map"], rel=1e-9
+                ar.evaluate(trained.predict(valid), valid, "map", convention="letor3").means["map"], rel=1e-9
             )
-            np.testing.assert_allclose(run.scores, ranker.predict(test), rtol=1e-6)
-        assert results.mean("made data", learner, "map") == pytest.approx(np.mean(means), rel=1e-9)
+            np.testing.assert_allclose(run.scores, trained.predict(test), rtol=1e-6)
+        assert results.mean("made data", ranker, "map") == pytest.approx(np.mean(means), rel=1e-9)
 
 
 def test_outputs(config, tmp_path):
@@ -106,7 +106,7 @@ def test_outputs(config, tmp_path):
         rows = list(csv.DictReader(stream))
     test = [ar.load(tmp_path / f"test{fold}.txt") for fold in (1, 2)]
     assert len(rows) == 2 * sum(part.n_queries for part in test)
-    first = [float(row["map"]) for row in rows if (row["learner"], row["fold"]) == ("svm", "1") and row["map"]]
+    first = [float(row["map"]) for row in rows if (row["ranker"], row["fold"]) == ("svm", "1") and row["map"]]
     assert np.mean(first) == pytest.approx(results.of("made data", "svm")[0].means["map"], abs=0.5)
     scores = ar.read_scores(out / "scores" / "made_data" / "svm-fold2.txt", test[1])
     assert np.array_equal(scores, results.of("made data", "svm")[1].scores)
@@ -125,8 +125,8 @@ def test_an_interrupted_experiment_goes_on_where_it_stopped(config, tmp_path, ru
     assert (runs.calls, resumed.computed) == (2, 2)
     whole = ar.run_experiment(config, tmp_path / "other")
     for one, other in zip(resumed.runs, whole.runs, strict=True):
-        assert (one.data, one.fold, one.learner, one.params, one.means) == (
-            other.data, other.fold, other.learner, other.params, other.means,
+        assert (one.data, one.fold, one.ranker, one.params, one.means) == (
+            other.data, other.fold, other.ranker, other.params, other.means,
         )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
     runs.calls = 0
     config.write_text(CONFIG.replace("[0.5, 50]", "[0.5, 5]"))
     ar.run_experiment(config, tmp_path / "out")
-    assert runs.calls == 2  # of the learner that changed
+    assert runs.calls == 2  # of the ranker that changed
     runs.calls = 0
     data = ar.load(tmp_path / "test2.txt")
     ar.dump(data.select(np.arange(1, data.n_queries)), tmp_path / "test2.txt")
@@ -154,7 +154,7 @@ def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
 
 
 def test_a_data_set_evaluated_by_its_own_convention(config, tmp_path):
-    data = CONFIG[CONFIG.index("[[data]]") : CONFIG.index("[[learner]]")]
+    data = CONFIG[CONFIG.index("[[data]]") : CONFIG.index("[[ranker]]")]
     more = data.replace('name = "made data"', 'name = "by default"\nconvention = "default"')
     config.write_text(CONFIG.replace(data, data + more))
     results = ar.run_experiment(config, tmp_path / "out")
@@ -208,7 +208,7 @@ def test_a_folder_of_folds(config, tmp_path):
         (tmp_path / "own" / f"Fold{fold}").mkdir(parents=True)
         for role, name in (("train", "train"), ("valid", "vali"), ("test", "test")):
             (tmp_path / f"{role}{fold}.txt").rename(tmp_path / "own" / f"Fold{fold}" / f"{name}.txt")
-    start, end = CONFIG.index("files = ["), CONFIG.index("[[learner]]")
+    start, end = CONFIG.index("files = ["), CONFIG.index("[[ranker]]")
     config.write_text(CONFIG[:start] + 'folder = "own"\nfolds = [1, 2]\n' + CONFIG[end:])
     assert len(ar.run_experiment(config, tmp_path / "out").runs) == 4
 
@@ -220,7 +220,7 @@ def test_an_output_that_cannot_be_made(config, tmp_path):
 
 
 def test_names_become_file_names(tmp_path):
-    identity = {"data": {"name": "../a b"}, "fold": 1, "learner": {"name": "x/y"}}
+    identity = {"data": {"name": "../a b"}, "fold": 1, "ranker": {"name": "x/y"}}
     path = Store(tmp_path).path(identity)
     assert path.parent == tmp_path
     assert path.name.startswith("a_b-fold1-x_y-")

@@ -26,9 +26,9 @@ def test_experiment(name, real_data, tmp_path, monkeypatch):
     results = ar.run_experiment(FOLDER / f"{name}.toml", tmp_path)
     assert results.failures == []
     (data,) = results.config.data
-    for learner in ("regression", "rank-svm"):
-        got = tuple(round(results.mean(data.name, learner, measure), 4) for measure in MEASURES)
-        assert got == FIGURES[name, learner]
-    assert {(check.expected.learner, check.expected.measure) for check in results.checks} == {
-        (learner, measure) for learner in ("regression", "rank-svm") for measure in MEASURES
+    for ranker in ("regression", "rank-svm"):
+        got = tuple(round(results.mean(data.name, ranker, measure), 4) for measure in MEASURES)
+        assert got == FIGURES[name, ranker]
+    assert {(check.expected.ranker, check.expected.measure) for check in results.checks} == {
+        (ranker, measure) for ranker in ("regression", "rank-svm") for measure in MEASURES
     }

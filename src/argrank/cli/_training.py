@@ -1,4 +1,4 @@
-"""Options of the commands that train: learners, parameters, grids, how much is said."""
+"""Options of the commands that train: rankers, parameters, grids, how much is said."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def complete_ranker(incomplete: str) -> list[str]:
-    """Return the learners that a shell offers for completion."""
+    """Return the rankers that a shell offers for completion."""
     from argrank.rankers import ranker_names
 
     return [name for name in ranker_names() if name.startswith(incomplete)]
@@ -25,13 +25,13 @@ def complete_ranker(incomplete: str) -> list[str]:
 
 def complete_normaliser(incomplete: str) -> list[str]:
     """Return the normalisers that a shell offers for completion."""
-    from argrank.data.normalise import normaliser_names
+    from argrank.data.prepare.normalise import normaliser_names
 
     return [name for name in normaliser_names() if name.startswith(incomplete)]
 
 
 PARAMETERS: Any = typer.Option(
-    [], "--param", "-p", metavar="NAME=VALUE", help="Parameter of the learner, such as C=0.1; repeat it for more."
+    [], "--param", "-p", metavar="NAME=VALUE", help="Parameter of the ranker, such as C=0.1; repeat it for more."
 )
 GRID: Any = typer.Option(
     [],
@@ -102,8 +102,8 @@ def _split(text: str, option: str) -> tuple[str, str]:
 
 
 def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jobs: int | None = None) -> Any:
-    """Return a learner with the parameters of the command line."""
-    from argrank.data.normalise import normaliser
+    """Return a ranker with the parameters of the command line."""
+    from argrank.data.prepare.normalise import normaliser
     from argrank.rankers import make_ranker
 
     if normalise is not None:
@@ -115,7 +115,7 @@ def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jo
 
 def load_wide(path: str, n_features: int | None, progress: bool = True) -> Dataset:
     """Read data; LETOR text with at least so many features, as a file need not mention those that are 0 everywhere."""
-    from argrank.data.load import EXTENSIONS, load
+    from argrank.data.io.load import EXTENSIONS, load
 
     is_letor = EXTENSIONS.get(split_suffixes(path)[0], "letor") == "letor"
     return load(path, n_features=n_features if is_letor else None, progress=progress)

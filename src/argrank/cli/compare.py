@@ -43,8 +43,8 @@ def run(
       argrank compare test.txt bm25=old.txt ours=new.txt --baseline bm25 -m ndcg@10,map
       argrank compare test.txt *.run --test randomisation --format latex -o table.tex
     """
-    from argrank.data.load import load
-    from argrank.data.scores import read_scores
+    from argrank.data.io.load import load
+    from argrank.data.io.scores import read_scores
     from argrank.evaluation.compare import compare
     from argrank.evaluation.comparison import check_format
 

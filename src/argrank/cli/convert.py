@@ -17,7 +17,7 @@ def run(
     The extensions say which (.csv .tsv .parquet .arrow .feather .ipc .qrels; everything else is LETOR text), with .gz,
     .xz, .bz2 or .zip after them for compressed files.
     """
-    from argrank.data.load import dump, load
+    from argrank.data.io.load import dump, load
 
     data = load(source, format=source_format, progress=not quiet)
     dump(data, target, format=target_format)

@@ -1,4 +1,4 @@
-"""``argrank cv``: cross-validate learners on one's own data."""
+"""``argrank cv``: cross-validate rankers on one's own data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(
         "-r",
         metavar="NAME",
         autocompletion=training.complete_ranker,
-        help="Learner by its registered name; repeat it to compare several. By default a spread of every family.",
+        help="Ranker by its registered name; repeat it to compare several. By default a spread of every family.",
     ),
     measures: list[str] = options.MEASURES,
     parameters: list[str] = training.PARAMETERS,
@@ -46,15 +46,15 @@ def run(
     report: Path | None = typer.Option(
         None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is written anyway."
     ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only learner, measure and mean, with tabs."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only ranker, measure and mean, with tabs."),
 ) -> None:
-    """Cross-validate learners on your data, by query, as LETOR does.
+    """Cross-validate rankers on your data, by query, as LETOR does.
 
     The queries are dealt into parts. In turn, all parts but two train, one chooses the parameters by the first
-    measure, and one tests, so every query is tested once by a model that never saw it. Each learner chooses from its
-    own default grid unless you give one. Several learners are compared with paired tests over all queries.
+    measure, and one tests, so every query is tested once by a model that never saw it. Each ranker chooses from its
+    own default grid unless you give one. Several rankers are compared with paired tests over all queries.
 
-    Without -r, a spread of learners from every family is compared: the doctor's findings, a table, an HTML report.
+    Without -r, a spread of rankers from every family is compared: the doctor's findings, a table, an HTML report.
 
     For example:
       argrank cv data.txt -m ndcg@10
@@ -77,7 +77,7 @@ def run(
         raise OptionError("expected --grid or --no-grid, got both")
     if not rankers:
         if fixed or choices or no_grid:
-            raise OptionError("-p, --grid and --no-grid: expected the learner they are for, -r NAME, got none")
+            raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
         found = benchmark(
             training.load_wide(data, None, not quiet),
             names,
@@ -90,20 +90,20 @@ def run(
         )
         _show(found, data, report, output_format, output, quiet)
         return
-    learners: dict[str, Any] = {name: training.ranker_of(name, {}, normalise) for name in dict.fromkeys(rankers)}
+    made: dict[str, Any] = {name: training.ranker_of(name, {}, normalise) for name in dict.fromkeys(rankers)}
     for option, given in (("-p", fixed), ("--grid", choices)):
         for parameter in given:
-            if not any(parameter in learner.get_params() for learner in learners.values()):
-                known = {name for learner in learners.values() for name in learner.get_params()}
-                raise OptionError(f"{option}: {unknown_name('parameter of ' + ', '.join(learners), parameter, known)}")
+            if not any(parameter in one.get_params() for one in made.values()):
+                known = {name for one in made.values() for name in one.get_params()}
+                raise OptionError(f"{option}: {unknown_name('parameter of ' + ', '.join(made), parameter, known)}")
     grids: dict[str, Any] = {}
-    for name, learner in learners.items():
-        own = learner.get_params()
-        learner.set_params(**{key: value for key, value in fixed.items() if key in own})
+    for name, one in made.items():
+        own = one.get_params()
+        one.set_params(**{key: value for key, value in fixed.items() if key in own})
         mine = {key: values for key, values in choices.items() if key in own}
         grids[name] = None if no_grid else mine or DEFAULT
     result = cross_validate(
-        learners,
+        made,
         training.load_wide(data, None, not quiet),
         names,
         grid=grids,
@@ -119,11 +119,11 @@ def run(
         lines = [f"{name}\t{one}\t{mean!r}" for name, means in result.means.items() for one, mean in means.items()]
         options.write_text("\n".join(lines), output)
     elif output_format == "json":
-        tests = {"comparison": result.compare().to_dict()} if len(learners) > 1 else {}
+        tests = {"comparison": result.compare().to_dict()} if len(made) > 1 else {}
         options.write_text(json.dumps({**result.to_dict(), **tests}, indent=2, ensure_ascii=False), output)
     else:
         texts = [result.render(output_format)]
-        if len(learners) > 1:
+        if len(made) > 1:
             texts.append(result.compare().render(output_format))
         options.write_text("\n\n".join(texts), output)
 
@@ -131,7 +131,7 @@ def run(
 def _show(
     found: Benchmark, data: str, report: Path | None, output_format: str, output: Path | None, quiet: bool
 ) -> None:
-    """Write the report and the table of a spread of learners."""
+    """Write the report and the table of a spread of rankers."""
     stem = "data" if data == STDIN else Path(data).name.split(".")[0]
     path = found.report(Path(f"{stem}-report.html") if report is None else report, title=_title(data))
     if quiet:

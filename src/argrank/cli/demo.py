@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.cli import _training as training
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def run(
         Path("demo-report"), "--output", "-o", metavar="FOLDER", help="Where the report and the model go."
     ),
 ) -> None:
-    """Train a spread of learners on the bundled data, compare them, explain a query, and write a report."""
+    """Train a spread of rankers on the bundled data, compare them, explain a query, and write a report."""
     from argrank.data.bundled import load_bundled
     from argrank.data.doctor import doctor
     from argrank.trials.benchmark import benchmark
@@ -49,7 +49,7 @@ def run(
     _heading(2, "What in it will hurt")
     typer.echo(repr(doctor(data)))
 
-    _heading(3, "Training: every learner at several settings, the best chosen on validation queries")
+    _heading(3, "Training: every ranker at several settings, the best chosen on validation queries")
     train, valid, test = data.split(0.6, 0.2, 0.2)
     typer.echo(f"{train.n_queries} queries train, {valid.n_queries} validate, {test.n_queries} test.")
     found = benchmark(train, valid=valid, test=test, progress=False)
@@ -92,10 +92,10 @@ def _explain(found: Benchmark) -> None:
         typer.echo(f"{why_above(ranker, data, above, below)!r}")
 
 
-def _show_top(data: Dataset, query: int, name: str, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+def _show_top(data: Dataset, query: int, name: str, scores: Floats) -> Integers:
     """Print the best products of a query with their labels and return their rows."""
     begin, end = data.indptr[query : query + 2]
-    best: NDArray[np.int64] = begin + np.argsort(-scores[begin:end], kind="stable")[:TOP]
+    best: Integers = begin + np.argsort(-scores[begin:end], kind="stable")[:TOP]
     texts: Any = data.query_texts
     titles: Any = data.titles
     typer.echo(f'"{texts[query]}" ranked by {name}:')
@@ -106,7 +106,7 @@ def _show_top(data: Dataset, query: int, name: str, scores: NDArray[np.float64])
 
 
 def _report(found: Benchmark, train: Dataset, valid: Dataset, folder: Path) -> Path:
-    """Write the report, with intervals of the best linear learner's weights and a path over C."""
+    """Write the report, with intervals of the best linear ranker's weights and a path over C."""
     from argrank.trials.bootstrap import bootstrap_weights
     from argrank.trials.path import regularisation_path
 

@@ -43,8 +43,8 @@ def run(
       argrank evaluate test.txt scores.txt -m ndcg@5,map --convention letor3
       argrank evaluate test.txt run.trec --per-query values.csv
     """
-    from argrank.data.load import load
-    from argrank.data.scores import read_scores
+    from argrank.data.io.load import load
+    from argrank.data.io.scores import read_scores
     from argrank.evaluation.evaluate import evaluate
 
     if explain is not None and (as_json or quiet):

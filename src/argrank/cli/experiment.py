@@ -20,7 +20,7 @@ def run(
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but figures that left their range."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Print a line for every finished run."),
 ) -> None:
-    """Run learners on data sets and folds by LETOR's protocol, and check the figures that must come out.
+    """Run rankers on data sets and folds by LETOR's protocol, and check the figures that must come out.
 
     Finished runs are kept: start it again after an interruption and only what is missing is computed. Writes
     results.md, results.json, values per query, scores and plots. The exit code is 1 when a figure leaves the range

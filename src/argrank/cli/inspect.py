@@ -26,7 +26,7 @@ def run(
       argrank inspect shop.csv --json
     """
     from argrank.data.doctor import doctor
-    from argrank.data.load import load
+    from argrank.data.io.load import load
     from argrank.data.overview import Overview
     from argrank.data.summary import printable
 

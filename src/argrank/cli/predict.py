@@ -32,8 +32,8 @@ def run(
       argrank predict model.json test.txt --run -o model.run
       argrank evaluate test.txt scores.txt
     """
-    from argrank.data.scores import write_scores
-    from argrank.data.trec import write_run
+    from argrank.data.io.scores import write_scores
+    from argrank.data.io.trec import write_run
     from argrank.models.files import load_model
 
     if as_run and output is None:

@@ -36,7 +36,7 @@ def run(
       argrank report test.txt model.json
       argrank report test.txt model.json bm25=bm25.txt -m ndcg@10,map -o report.html
     """
-    from argrank.data.load import load
+    from argrank.data.io.load import load
     from argrank.report.write import write_report
 
     names = options.measure_names(measures)
@@ -50,7 +50,7 @@ def run(
 
 
 def _system(file: str, data: Dataset, column: str | None) -> Any:
-    from argrank.data.scores import read_scores
+    from argrank.data.io.scores import read_scores
     from argrank.models.files import load_model
 
     return load_model(file) if Path(file).suffix.lower() == ".json" else read_scores(file, data, column)

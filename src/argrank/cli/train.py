@@ -26,7 +26,7 @@ def run(
         "-r",
         metavar="NAME",
         autocompletion=training.complete_ranker,
-        help="The learner, by its registered name; an unknown one lists all.",
+        help="The ranker, by its registered name; an unknown one lists all.",
     ),
     valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
@@ -56,12 +56,12 @@ def run(
 
     names = options.measure_names(measures)
     measure_list(names)
-    learner = training.ranker_of(ranker, training.parse_parameters(parameters), normalise, jobs)
+    estimator = training.ranker_of(ranker, training.parse_parameters(parameters), normalise, jobs)
     choices = training.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
     if quiet:
-        learner.set_params(verbose=-1)
+        estimator.set_params(verbose=-1)
     parts = {"train": training.load_wide(data, None, not quiet)}
     for role, path in (("valid", valid), ("test", test)):
         if path is not None:
@@ -71,70 +71,70 @@ def run(
         from argrank.trials.select import select
 
         found = select(
-            learner, choices, parts["train"], parts["valid"], names[0], convention=convention, n_jobs=jobs,
+            estimator, choices, parts["train"], parts["valid"], names[0], convention=convention, n_jobs=jobs,
             progress=not quiet,
         )  # fmt: skip
-        learner, params = found.ranker, found.params
+        estimator, params = found.ranker, found.params
         if verbose:
             typer.echo(f"{found!r}\n", err=True)
     else:
-        learner.fit(parts["train"], eval_set=parts.get("valid"))
+        estimator.fit(parts["train"], eval_set=parts.get("valid"))
         if verbose:
-            typer.echo(f"{learner.trace_!r}\n", err=True)
+            typer.echo(f"{estimator.trace_!r}\n", err=True)
     if output is not None:
-        learner.save(output)
-    means = {role: _means(learner, part, names, convention) for role, part in parts.items()}
+        estimator.save(output)
+    means = {role: _means(estimator, part, names, convention) for role, part in parts.items()}
     if as_json:
         typer.echo(
-            json.dumps(_summary(ranker, learner, params, means, convention, output), indent=2, ensure_ascii=False)
+            json.dumps(_summary(ranker, estimator, params, means, convention, output), indent=2, ensure_ascii=False)
         )
     elif quiet:
         for role, values in means.items():
             for name, value in values.items():
                 typer.echo(f"{role}\t{name}\t{value!r}")
     else:
-        typer.echo(_table(means, names, _notes(ranker, learner, params, convention, output)))
+        typer.echo(_table(means, names, _notes(ranker, estimator, params, convention, output)))
 
 
-def _means(learner: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
+def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
     from argrank.evaluation.evaluate import evaluate
 
-    return evaluate(learner.predict(data), data, names, convention=convention).means
+    return evaluate(estimator.predict(data), data, names, convention=convention).means
 
 
 def _summary(
     name: str,
-    learner: Any,
+    estimator: Any,
     params: dict[str, Any],
     means: dict[str, dict[str, float]],
     convention: str,
     output: Path | None,
 ) -> dict[str, Any]:
-    from argrank.trials.words import plain_value, plain_values
+    from argrank.trials.cells import plain_value, plain_values
 
     return {
         "ranker": name,
         "chosen": plain_values(params),
-        "objective": plain_value(learner.objective_),
-        "iterations": learner.n_iter_,
+        "objective": plain_value(estimator.objective_),
+        "iterations": estimator.n_iter_,
         "convention": convention,
         "means": {role: plain_values(values) for role, values in means.items()},
         "model": None if output is None else str(output),
     }
 
 
-def _notes(name: str, learner: Any, params: dict[str, Any], convention: str, output: Path | None) -> list[str]:
-    from argrank.trials.words import params_text
+def _notes(name: str, estimator: Any, params: dict[str, Any], convention: str, output: Path | None) -> list[str]:
+    from argrank.trials.cells import params_text
 
     chosen = f", chosen {params_text(params)}" if params else ""
-    notes = [f"{name}{chosen}: objective {learner.objective_:.6g}; convention {convention}."]
+    notes = [f"{name}{chosen}: objective {estimator.objective_:.6g}; convention {convention}."]
     notes.append("The model was not saved: say where with -o." if output is None else f"Model saved to {output}.")
     return notes
 
 
 def _table(means: dict[str, dict[str, float]], names: list[str], notes: list[str]) -> str:
     from argrank.evaluation.rendering import Cell, Table, to_text
-    from argrank.trials.words import four
+    from argrank.trials.cells import four
 
     rows = tuple((Cell(role), *(Cell(four(values[name])) for name in names)) for role, values in means.items())
     return to_text([Table(("", *names), rows, 1)], notes)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Floats, Integers
 from argrank.errors import InputError, InputTypeError, shown
 
 CHECK_ROWS = 1 << 14  # rows looked at together, so that a check needs little memory
@@ -16,9 +17,9 @@ CHECK_ROWS = 1 << 14  # rows looked at together, so that a check needs little me
 class Preferences(NamedTuple):
     """Pairs of rows of one query, ``better`` over ``worse``, each with a weight; for data without grades."""
 
-    better: NDArray[np.int64]
-    worse: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    better: Integers
+    worse: Integers
+    weight: Floats
 
 
 def features(X: Any) -> Any:
@@ -80,7 +81,7 @@ def has_missing(X: Any) -> bool:
     return any(bool(np.isnan(values[i : i + CHECK_ROWS]).any()) for i in range(0, len(values), CHECK_ROWS))
 
 
-def labels(y: Any, n_rows: int) -> NDArray[np.float64]:
+def labels(y: Any, n_rows: int) -> Floats:
     """Return labels as float64: any real number from 0 up, one a row."""
     array = numbers(y, n_rows, "y", "label")
     if (array < 0).any():
@@ -89,7 +90,7 @@ def labels(y: Any, n_rows: int) -> NDArray[np.float64]:
     return array
 
 
-def numbers(values: Any, n: int, what: str, one: str, each: str = "row") -> NDArray[np.float64]:
+def numbers(values: Any, n: int, what: str, one: str, each: str = "row") -> Floats:
     """Return one finite number for each row (or query) as float64."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -108,7 +109,7 @@ def numbers(values: Any, n: int, what: str, one: str, each: str = "row") -> NDAr
     return array
 
 
-def weights(values: Any, n: int, what: str, each: str) -> NDArray[np.float64]:
+def weights(values: Any, n: int, what: str, each: str) -> Floats:
     """Return weights, one for each row (or query): not negative, not all zero."""
     array = numbers(values, n, what, "weight", each)
     if (array < 0).any() or not array.any():
@@ -117,7 +118,7 @@ def weights(values: Any, n: int, what: str, each: str) -> NDArray[np.float64]:
     return array
 
 
-def preferences(pairs: Any, indptr: NDArray[np.int64]) -> Preferences:
+def preferences(pairs: Any, indptr: Integers) -> Preferences:
     """Return preferences from (pairs,) of shape (m, 2), or (m, 3) with weights; both rows in one query."""
     array = np.asarray(pairs, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] not in (2, 3):

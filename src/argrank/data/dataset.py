@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.checks import Preferences
 from argrank.data.fields import names_of, per_query, preferences_of, queries_of
@@ -66,18 +67,18 @@ class Dataset:
     """
 
     X: Any
-    y: NDArray[np.float64]
-    indptr: NDArray[np.int64]
+    y: Floats
+    indptr: Integers
     query_ids: NDArray[Any]
-    rows: NDArray[np.int64] | None
+    rows: Integers | None
     document_ids: NDArray[Any] | None
     comments: NDArray[Any] | None
     sources: NDArray[Any] | None
     titles: NDArray[Any] | None
     query_texts: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
-    sample_weight: NDArray[np.float64] | None
-    query_weight: NDArray[np.float64] | None
+    sample_weight: Floats | None
+    query_weight: Floats | None
     preferences: Preferences | None
     feature_base: int
 
@@ -176,7 +177,7 @@ class Dataset:
         return int(self.X.shape[1])
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Number of documents of every query."""
         return np.diff(self.indptr)
 
@@ -191,7 +192,7 @@ class Dataset:
         return not np.isnan(self.y[0])
 
     @property
-    def query_of_row(self) -> NDArray[np.int64]:
+    def query_of_row(self) -> Integers:
         """The query's number (0, 1, …) for every stored row."""
         return np.repeat(np.arange(self.n_queries), self.sizes)
 
@@ -257,7 +258,7 @@ class Dataset:
         sizes = np.add.reduceat(mask.astype(np.int64), self.indptr[:-1])
         return self._of_rows(np.flatnonzero(mask), np.flatnonzero(sizes), sizes[sizes > 0])
 
-    def _of_rows(self, rows: Any, queries: Any, sizes: NDArray[np.int64]) -> Dataset:
+    def _of_rows(self, rows: Any, queries: Any, sizes: Integers) -> Dataset:
         fields: dict[str, Any] = {name: _part(getattr(self, name), rows) for name in ("X", "y", *BY_ROW)}
         fields |= {name: _part(getattr(self, name), queries) for name in BY_QUERY}
         fields["indptr"] = offsets(sizes)

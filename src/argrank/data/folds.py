@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import group_by_id
 from argrank.errors import InputError, OptionError
 
-Numbers = NDArray[np.int64]
+Numbers = Integers
 
 
 class Fold(NamedTuple):

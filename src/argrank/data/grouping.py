@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Integers
 from argrank.errors import InputError, shown
 
 
@@ -14,8 +15,8 @@ class Grouping(NamedTuple):
     """Queries by first appearance. ``rows[i]`` is the caller's row that comes i-th; None when nothing moves."""
 
     query_ids: NDArray[Any]
-    indptr: NDArray[np.int64]
-    rows: NDArray[np.int64] | None
+    indptr: Integers
+    rows: Integers | None
 
 
 def group_by_id(qid: Any, n_rows: int) -> Grouping:
@@ -42,7 +43,7 @@ def group_by_size(group: Any, n_rows: int) -> Grouping:
     return Grouping(np.arange(len(sizes)), offsets(sizes), None)
 
 
-def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
+def offsets(sizes: NDArray[Any]) -> Integers:
     """Return indptr, the first row of every query and the end, from the sizes of the queries."""
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 
 ROWS_AT_ONCE = 1 << 10  # some hundred kilobytes at a time: the passes of the mixing stay in the cache
@@ -29,7 +30,7 @@ def fingerprints(X: Any) -> NDArray[np.uint64]:
     return prints
 
 
-def identical_in_query(data: Dataset, prints: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
+def identical_in_query(data: Dataset, prints: NDArray[np.uint64] | None = None) -> Integers:
     """Return a number per stored row, the same for the rows of one query whose features are all equal."""
     prints = fingerprints(data.X) if prints is None else prints
     query = data.query_of_row
@@ -59,7 +60,7 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return bits
 
 
-def labels_in_group(group: NDArray[np.int64], labels: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+def labels_in_group(group: Integers, labels: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the lowest and the highest label of every group of `identical_in_query`."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
-
-Integers = NDArray[np.int64]
 
 
 def source_numbers(data: Dataset) -> Integers:
@@ -43,7 +42,7 @@ def take_diverse(ranking: Integers, sources: Integers, k: int, at_most: int = 1)
     return ranking[allowed[ranking]][:k]
 
 
-def diverse_rankings(scores: NDArray[np.float64], data: Dataset, k: int | None, at_most: int = 1) -> list[Integers]:
+def diverse_rankings(scores: Floats, data: Dataset, k: int | None, at_most: int = 1) -> list[Integers]:
     """Return the stored rows of every query, best first: k from different sources, then all others by score.
 
     ``scores`` are in stored row order; equal ones keep the order of the rows. None as k goes on to the last source.

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
-from argrank.data.normalise import normalise
+from argrank.data.prepare.normalise import normalise
 from argrank.data.synthetic import draw_features, noisy_truth
 from argrank.errors import unknown_name
 
@@ -84,18 +84,16 @@ def make_standin(name: str, *, random_state: int = 0) -> Dataset:
     return normalise(Dataset(X, y, qid=np.repeat(ids, sizes)), "query-minmax")
 
 
-def _parts(rng: np.random.Generator, total: int, n: int, spread: float, least: int) -> NDArray[np.int64]:
+def _parts(rng: np.random.Generator, total: int, n: int, spread: float, least: int) -> Integers:
     """Part a total into n whole numbers that vary by a log-normal factor, none below ``least``."""
     weights = np.exp(spread * rng.standard_normal(n))
     ideal = weights / weights.sum() * (total - least * n)
-    parts: NDArray[np.int64] = np.floor(ideal).astype(np.int64) + least
+    parts: Integers = np.floor(ideal).astype(np.int64) + least
     parts[np.argsort(parts - ideal, kind="stable")[: total - parts.sum()]] += 1
     return parts
 
 
-def _best_of_queries(
-    score: NDArray[np.float64], indptr: NDArray[np.int64], good: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _best_of_queries(score: Floats, indptr: Integers, good: Integers) -> Floats:
     """Label the best documents of each query 1, as many as asked."""
     query = np.repeat(np.arange(len(good)), np.diff(indptr))
     order = np.lexsort((-score, query))  # query by query, best first

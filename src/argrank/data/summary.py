@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.query_statistics import Floats, blocks
+from argrank.data.prepare.query_statistics import blocks
 from argrank.errors import shown
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
 from argrank.errors import OptionError, shown
 
-Floats = NDArray[np.float64]
 Generator = np.random.Generator
 
 
@@ -104,7 +104,7 @@ def draw_features(rng: Generator, n_rows: int, n_features: int, correlation: flo
     return X
 
 
-def _filled(rng: Generator, n_cells: int, density: float) -> NDArray[np.int64]:
+def _filled(rng: Generator, n_cells: int, density: float) -> Integers:
     """Draw the numbers of the cells that hold a value, each with the same probability, by the gaps between them."""
     cells = np.zeros(0, np.int64)
     last = -1

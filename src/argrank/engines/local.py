@@ -8,18 +8,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._blas import single_threaded_blas
 from argrank._threads import map_threads
+from argrank._types import Floats, Integers
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.engines._dense import PULL_BACK, SCORE
 from argrank.errors import InputError, OptionError
-from argrank.objectives._base import Objective, query_shares
 from argrank.objectives._sorting import Sorter
+from argrank.objectives.objective import Objective, query_shares
 
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
@@ -29,7 +28,7 @@ SMALL_ROWS = 4_000  # documents that one thread does as fast as two
 class _Block:
     """Adjacent queries: their numbers, rows and features (views, also of a sparse matrix)."""
 
-    def __init__(self, X: Any, indptr: NDArray[np.int64], first: int, last: int) -> None:
+    def __init__(self, X: Any, indptr: Integers, first: int, last: int) -> None:
         self.first, self.last = first, last
         self.rows = slice(int(indptr[first]), int(indptr[last]))
         self.n_rows = self.rows.stop - self.rows.start
@@ -171,7 +170,7 @@ class LocalRisk:
         point.losses[block.first : block.last] = losses
         self._weigh(block, gradient)
 
-    def _rank(self, block: _Block, scores: Floats) -> NDArray[np.int64]:
+    def _rank(self, block: _Block, scores: Floats) -> Integers:
         if not np.isfinite(scores).all():
             if has_missing(self.data.X):
                 raise InputError("X: expected no missing values (NaN) in training, got some; impute them first")

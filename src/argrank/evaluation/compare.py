@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CORRECTIONS = ("holm", "none")
 ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
 
-Array = NDArray[np.float64]
+Array = Floats
 
 
 def compare(

@@ -9,9 +9,9 @@ import string
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import unknown_name
 from argrank.evaluation import rendering
 from argrank.evaluation.rendering import Cell, Table
@@ -72,7 +72,7 @@ class Comparison:
     systems: tuple[str, ...]
     measures: tuple[str, ...]
     means: dict[str, dict[str, float]]
-    values: dict[str, dict[str, NDArray[np.float64]]]
+    values: dict[str, dict[str, Floats]]
     query_ids: NDArray[Any]
     pairs: tuple[PairResult, ...]
     undefined: dict[str, int]
@@ -85,7 +85,7 @@ class Comparison:
     random_state: int
     notes: tuple[str, ...]
 
-    def differences(self, measure: str, a: str, b: str) -> NDArray[np.float64]:
+    def differences(self, measure: str, a: str, b: str) -> Floats:
         """Return the measure of system a minus that of system b for each of ``query_ids``, NaN where undefined."""
         if measure not in self.measures:
             raise unknown_name("measure of this comparison", measure, self.measures)

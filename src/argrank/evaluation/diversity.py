@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.sources import check_diverse, diverse_rankings
@@ -17,7 +17,7 @@ from argrank.measures.conventions import make_convention
 from argrank.measures.names import measure_list
 
 
-def diversify(scores: Any, data: Dataset, k: int | None = 10, at_most: int = 1) -> NDArray[np.float64]:
+def diversify(scores: Any, data: Dataset, k: int | None = 10, at_most: int = 1) -> Floats:
     """Return scores, in the caller's row order, that rank at most so many documents of a source among the first k.
 
     The first k are chosen by score; below them come all others, by score. Fewer sources lower k.

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._threads import map_threads
+from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, shown
-from argrank.evaluation.blocks import Block, query_blocks, rank_queries
+from argrank.evaluation.ranking_blocks import Block, query_blocks, rank_queries
 from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.measure import Measure
@@ -79,20 +80,20 @@ def evaluate(
     return result
 
 
-def check_scores(scores: Any, data: Dataset, convention: Convention) -> NDArray[np.float64]:
+def check_scores(scores: Any, data: Dataset, convention: Convention) -> Floats:
     """Return scores in stored row order, in the precision of the convention, or say what is wrong with them."""
     if not isinstance(data, Dataset):
         raise InputError(f"data: expected a Dataset, got {type(data).__name__}")
     if not data.is_judged:
         raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
-    stored: NDArray[np.float64] = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
+    stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
     if convention.score_dtype == "float32":
         greatest = float(np.finfo(np.float32).max)
         stored = np.clip(stored, -greatest, greatest).astype(np.float32).astype(np.float64)
     return stored
 
 
-def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> dict[Any, NDArray[np.float64]]:
+def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> dict[Any, Floats]:
     """Return all judged labels of every query of the data."""
     if isinstance(judgements, Dataset):
         source: dict[Any, Any] = {
@@ -110,16 +111,16 @@ def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> dic
 
 
 def measure_queries(
-    scores: NDArray[np.float64],
+    scores: Floats,
     data: Dataset,
     measures: Sequence[Measure],
     convention: Convention,
-    judged: Mapping[Any, NDArray[np.float64]] | None = None,
+    judged: Mapping[Any, Floats] | None = None,
     n_jobs: int | None = None,
-) -> tuple[list[NDArray[np.float64]], NDArray[np.bool_]]:
+) -> tuple[list[Floats], NDArray[np.bool_]]:
     """Return each measure's values over the queries, NaN where undefined, and which queries have ties that matter."""
 
-    def work(queries: NDArray[np.intp]) -> tuple[Block, list[NDArray[np.float64]]]:
+    def work(queries: NDArray[np.intp]) -> tuple[Block, list[Floats]]:
         block = rank_queries(scores, data, queries, convention, judged)
         columns = [measure.values(block.rankings, convention) for measure in measures]
         if convention.empty == "skip":

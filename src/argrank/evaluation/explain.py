@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, shown
-from argrank.evaluation.blocks import rank_queries
+from argrank.evaluation.ranking_blocks import rank_queries
 from argrank.evaluation.result import text_table
 from argrank.measures.conventions import Convention, describe
 from argrank.measures.measure import Measure
@@ -31,7 +31,7 @@ class Explanation:
     convention: Convention
     ranking: dict[str, list[Any]]
     values: dict[str, float]
-    parts: dict[str, dict[str, NDArray[np.float64]]]
+    parts: dict[str, dict[str, Floats]]
     facts: dict[str, dict[str, Any]]
 
     def __repr__(self) -> str:
@@ -51,11 +51,11 @@ class Explanation:
 
 def explain_query(
     qid: Any,
-    scores: NDArray[np.float64],
+    scores: Floats,
     data: Dataset,
     asked: list[tuple[str, Measure]],
     convention: Convention,
-    judged: Mapping[Any, NDArray[np.float64]] | None = None,
+    judged: Mapping[Any, Floats] | None = None,
 ) -> Explanation:
     """Return how the measures of one query come about; scores in stored row order."""
     query = np.array([_number_of(qid, data)])
@@ -73,7 +73,7 @@ def explain_query(
         for first, size in zip(rankings.ties.first.tolist(), rankings.ties.sizes.tolist(), strict=True):
             ranking["tied ranks"][first : first + size] = [f"{first + 1}-{first + size}"] * size
     values: dict[str, float] = {}
-    parts: dict[str, dict[str, NDArray[np.float64]]] = {}
+    parts: dict[str, dict[str, Floats]] = {}
     facts: dict[str, dict[str, Any]] = {}
     for name, measure in asked:
         rules = measure.adapt(convention)

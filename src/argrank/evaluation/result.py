@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import MissingExtraError
 from argrank.measures.conventions import Convention
@@ -44,13 +45,13 @@ class Evaluation:
     """
 
     means: dict[str, float]
-    values: dict[str, NDArray[np.float64]]
+    values: dict[str, Floats]
     query_ids: NDArray[Any]
     undefined: dict[str, int]
     zero_filled: dict[str, float]
     n_tied: int
     convention: Convention
-    query_weight: NDArray[np.float64] | None = None
+    query_weight: Floats | None = None
     notes: list[str] = field(default_factory=list)
     explanation: Explanation | None = None
 
@@ -58,7 +59,7 @@ class Evaluation:
     def of(
         cls,
         asked: list[tuple[str, Measure]],
-        values: list[NDArray[np.float64]],
+        values: list[Floats],
         tied: NDArray[np.bool_],
         data: Dataset,
         convention: Convention,
@@ -162,8 +163,8 @@ def text_table(table: list[list[str]]) -> list[str]:
 
 
 def _mean(
-    values: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
+    values: Floats,
+    weight: Floats | None,
     counted: NDArray[np.bool_] | None,
     order: NDArray[np.intp] | None,
     alone: NDArray[np.bool_] | None = None,

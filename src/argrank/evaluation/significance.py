@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr
 
 from argrank._blas import single_threaded_blas
+from argrank._types import Floats
 from argrank.errors import unknown_name
 
-Array = NDArray[np.float64]
+Array = Floats
 
 EXACT_QUERIES = 16  # up to 2**16 sign patterns are enumerated, which is faster than drawing 10,000
 BLOCK_VALUES = 1 << 18  # random values drawn at once, about what the processor's cache holds

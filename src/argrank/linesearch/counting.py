@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._jit import kernel, read_only
+from argrank._types import Floats, Integers
 
 #: Sum of worth times discount of the rank; average precision; discount of the first; pairs in right order.
 GAIN, AVERAGE, FIRST, PAIRS = 0, 1, 2, 3

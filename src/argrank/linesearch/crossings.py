@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from argrank._jit import Floats, Integers, kernel
+from argrank._jit import kernel
+from argrank._types import Floats, Integers
 from argrank.linesearch.sweep import walk_signature
 
 

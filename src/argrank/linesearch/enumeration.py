@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.errors import InputError
 from argrank.linesearch.step_function import last_of_point
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.rankings import Rankings
 from argrank.measures.ties import find_ties
-
-Floats = NDArray[np.float64]
 
 CELLS = 1 << 20  # rankings worked on together hold so many documents
 
@@ -101,9 +100,7 @@ def enumerate_query(
     return float(steps[0]), times[events][points][changed], np.diff(steps)[changed]
 
 
-def _measure(
-    places: NDArray[np.int64], labels: Floats, line: NDArray[np.intp], measure: Measure, rules: Convention
-) -> Floats:
+def _measure(places: Integers, labels: Floats, line: NDArray[np.intp], measure: Measure, rules: Convention) -> Floats:
     """Return the measure of rankings, one a row: the place of every document, from 0."""
     rows = np.arange(len(places))[:, None]
     ranked, keys = np.empty(places.shape), np.empty(places.shape)

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._threads import map_threads
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
-from argrank.linesearch.blocks import Changes, Task, adjacent_queries, walk_block
+from argrank.linesearch.changes import Changes, Task, adjacent_queries, walk_block
 from argrank.linesearch.counting import count_above
 from argrank.linesearch.crossings import crossings
 from argrank.linesearch.enumeration import FunctionMeasure, QueryLines, enumerate_query
@@ -28,7 +29,6 @@ from argrank.measures.conventions import make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 
-Floats = NDArray[np.float64]
 Likelihood = Callable[[Floats, Floats], Callable[[float], Floats]]
 
 

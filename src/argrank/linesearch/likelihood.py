@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._jit import kernel, read_only
+from argrank._types import Floats, Integers
 
 MARGIN = 0.01  # share of the interval kept free at its ends, where documents cross
 HALVINGS = 20
@@ -51,7 +52,7 @@ def order_likelihood(
         result[1] += weight[query] * slope
 
 
-def wanted_order(labels: Floats, scores: Floats, query: NDArray[np.int64]) -> NDArray[np.intp]:
+def wanted_order(labels: Floats, scores: Floats, query: Integers) -> NDArray[np.intp]:
     """Return the order of the rows with greater labels first in every query; ties by score, then by row."""
     return np.lexsort((-scores, -labels, query))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.linesearch import counting, sweep
 from argrank.measures.auc import AUC
@@ -21,8 +21,6 @@ from argrank.measures.ndcg import NDCG
 from argrank.measures.precision import P
 from argrank.measures.recall import R
 from argrank.measures.reciprocal_rank import RR
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
@@ -17,7 +17,6 @@ from argrank.linesearch.landscape import Landscape, Likelihood, Value
 from argrank.linesearch.likelihood import most_likely
 from argrank.linesearch.step_function import BETTER, StepFunction, rank_intervals
 
-Floats = NDArray[np.float64]
 Point = str | Callable[[float, float], float]
 
 TRIES = 8  # intervals tried where rounding keeps the scores from what the interval promises

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._jit import kernel, read_only
+from argrank._types import Floats, Integers
 
 BETTER = 1e-12  # another interval is better only by more than this; prevents going round in circles
 NARROW = 1e-9  # an interval of less than this share of |t| is no place to stand

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._jit import kernel, read_only
+from argrank._types import Floats, Integers
 
 #: What a swap of neighbours is multiplied by: 1, the chance to come so far (ERR), one more than the hits above (AP).
 ADDITIVE, CASCADE, PRECISION = 0, 1, 2

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, shown
@@ -18,8 +18,6 @@ from argrank.evaluation.result import text_table
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import LineSearch, Wishes, search
 from argrank.linesearch.step_function import BETTER
-
-Floats = NDArray[np.float64]
 
 ROUNDS = 50  # at most; a round that adds nothing ends the search much earlier
 

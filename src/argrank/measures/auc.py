@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, ratio
@@ -32,7 +32,7 @@ class AUC(Measure):
         if not isinstance(self.graded, bool):
             raise OptionError(f"AUC(graded=…): expected True or False, got {shown(self.graded)}")
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         levels = rankings.labels
         if not self.graded:
             levels = np.where(levels > -np.inf, rankings.relevant(convention.relevant_at), -np.inf)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, ratio, total
 from argrank.measures.rankings import Rankings
@@ -28,7 +29,7 @@ class AP(Measure):
     k: int | None = None
     rel: float | None = None
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         relevant = rankings.relevant(convention.relevant_at)
         value = total(precision_terms(rankings, relevant)[:, : self.k])
         n_relevant = rankings.n_relevant(convention.relevant_at)
@@ -42,7 +43,7 @@ class AP(Measure):
             _set_over_hits(result, rankings, relevant, rankings.ties, min(self.k, rankings.width))
         return np.where(n_relevant > 0, result, np.nan)
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document, and its term of the sum."""
         level = self.adapt(convention).relevant_at
         relevant = rankings.relevant(level)
@@ -52,7 +53,7 @@ class AP(Measure):
         }
 
 
-def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> NDArray[np.float64]:
+def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> Floats:
     """Return at every rank its precision where the document is relevant, else 0; expected over ties."""
     held = relevant.astype(np.float64)
     terms = np.cumsum(held, axis=1)
@@ -68,15 +69,13 @@ def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> NDArray[
     return terms
 
 
-def _above(ties: TieGroups, relevant: NDArray[np.bool_], count: NDArray[np.float64]) -> NDArray[np.float64]:
+def _above(ties: TieGroups, relevant: NDArray[np.bool_], count: Floats) -> Floats:
     """Return the number of relevant documents above every group."""
-    above: NDArray[np.float64] = count.reshape(-1)[ties.first] - relevant.reshape(-1)[ties.first]
+    above: Floats = count.reshape(-1)[ties.first] - relevant.reshape(-1)[ties.first]
     return above
 
 
-def _set_over_hits(
-    result: NDArray[np.float64], rankings: Rankings, relevant: NDArray[np.bool_], ties: TieGroups, k: int
-) -> None:
+def _set_over_hits(result: Floats, rankings: Rankings, relevant: NDArray[np.bool_], ties: TieGroups, k: int) -> None:
     """Set the expected AP@k over the hits down to rank k, where a tie group lies across or ends at rank k.
 
     Only such a group makes the number of hits uncertain. Given that h of its r relevant documents lie among its s
@@ -104,13 +103,11 @@ def _set_over_hits(
     result[rows] = value
 
 
-def _hypergeometric(
-    hits: int, size: NDArray[np.intp], relevant: NDArray[np.float64], places: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _hypergeometric(hits: int, size: NDArray[np.intp], relevant: Floats, places: Floats) -> Floats:
     """Return the chance of ``hits`` relevant documents among ``places`` drawn from ``size``."""
     from scipy.special import gammaln
 
-    def log_choose(n: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_choose(n: Floats, m: Floats) -> Floats:
         return np.asarray(gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1))
 
     rest = np.asarray(size - relevant, np.float64)

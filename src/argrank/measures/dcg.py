@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.discounts import Discount, check_discount, parts
 from argrank.measures.gains import Gain, check_gain
@@ -47,11 +47,11 @@ class DCG(Measure):
                 return [*rest, f"dcg={word!r}"]
         return words
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         value = total(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention))
         return zero_if_short(value, rankings, convention, self.k)
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return gain, discount and contribution of every rank, and the same of the ideal ranking."""
         convention = self.adapt(convention)
         gains = rankings.gains(convention.gain, convention.relevant_at)[0]
@@ -66,7 +66,7 @@ class DCG(Measure):
         }  # fmt: skip
 
 
-def terms(gains: NDArray[np.float64], convention: Convention) -> NDArray[np.float64]:
+def terms(gains: Floats, convention: Convention) -> Floats:
     """Return the terms of a DCG, computed as the convention says."""
     factor, divisor = parts(gains.shape[1], convention.discount, convention.logarithm)
     if (divisor == 1.0).all():
@@ -74,9 +74,7 @@ def terms(gains: NDArray[np.float64], convention: Convention) -> NDArray[np.floa
     return gains * factor / divisor
 
 
-def zero_if_short(
-    values: NDArray[np.float64], rankings: Rankings, convention: Convention, k: int | None
-) -> NDArray[np.float64]:
+def zero_if_short(values: Floats, rankings: Rankings, convention: Convention, k: int | None) -> Floats:
     """Set lists shorter than k to 0 where the convention says so (the LETOR scripts' NDCG)."""
     if k is None or convention.short != "zero":
         return values

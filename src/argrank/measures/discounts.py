@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.measures.gains import Gain, gains_of
 
@@ -20,7 +20,7 @@ DISCOUNTS = ("letor", "log2", "reciprocal")
 #: gain * ln 2 / ln x, gain / ln x.
 LOGARITHMS = ("log2", "divided", "ratio", "scaled", "natural")
 
-Discount: TypeAlias = str | Callable[[NDArray[np.float64]], Any]
+Discount: TypeAlias = str | Callable[[Floats], Any]
 
 
 def check_discount(discount: Any) -> Discount:
@@ -34,7 +34,7 @@ def check_discount(discount: Any) -> Discount:
     raise OptionError(f"discount: expected one of {', '.join(DISCOUNTS)} or a callable, got {shown(discount)}")
 
 
-def discounts(n: int, discount: Discount = "log2") -> NDArray[np.float64]:
+def discounts(n: int, discount: Discount = "log2") -> Floats:
     """Return the discounts of the ranks 1 to n: 1/log2(i + 1), LETOR's 1, 1, 1/log2(i), or 1/i.
 
     >>> discounts(4, "letor")
@@ -44,7 +44,7 @@ def discounts(n: int, discount: Discount = "log2") -> NDArray[np.float64]:
     return factor / divisor
 
 
-def parts(n: int, discount: Discount, logarithm: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def parts(n: int, discount: Discount, logarithm: str) -> tuple[Floats, Floats]:
     """Return factors and divisors: the term of rank i is ``gain * factor[i] / divisor[i]``, in this order."""
     ranks = np.arange(1.0, n + 1.0)
     ones = np.ones(n)
@@ -71,13 +71,13 @@ def parts(n: int, discount: Discount, logarithm: str) -> tuple[NDArray[np.float6
     return np.where(plain, 1.0, math.log(2.0)), np.where(plain, 1.0, natural)
 
 
-def _logarithms(function: Callable[[float], float], n: int) -> NDArray[np.float64]:
+def _logarithms(function: Callable[[float], float], n: int) -> Floats:
     """Return the logarithms of 0 (given as 0), 1, …, at least n, as the C library has them."""
     return _table(function, 1 << max(6, n.bit_length()))
 
 
 @functools.lru_cache(maxsize=64)
-def _table(function: Callable[[float], float], length: int) -> NDArray[np.float64]:
+def _table(function: Callable[[float], float], length: int) -> Floats:
     # NumPy's own log differs from the C library's, which other tools use, in the last digit on some processors.
     table = np.array([0.0, *(function(float(x)) for x in range(1, length))])
     table.flags.writeable = False
@@ -85,13 +85,13 @@ def _table(function: Callable[[float], float], length: int) -> NDArray[np.float6
 
 
 def ideal_dcg(
-    labels: NDArray[np.float64],
-    indptr: NDArray[np.int64],
+    labels: Floats,
+    indptr: Integers,
     k: int | None = None,
     gain: Gain = "exp2",
     discount: Discount = "log2",
     relevant_at: float = 1.0,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the greatest DCG@k of every query: gains sorted from the greatest, times the discounts.
 
     ``labels`` lie query by query, query q from ``indptr[q]`` to ``indptr[q + 1]``.
@@ -104,5 +104,5 @@ def ideal_dcg(
     worth = discounts(int(sizes.max(initial=0)), discount)
     if k is not None:
         worth[k:] = 0.0
-    ideal: NDArray[np.float64] = np.bincount(query, weights=ordered * worth[rank], minlength=len(sizes))  # type: ignore[assignment]
+    ideal: Floats = np.bincount(query, weights=ordered * worth[rank], minlength=len(sizes))  # type: ignore[assignment]
     return ideal

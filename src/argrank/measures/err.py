@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import InputError, OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, total
@@ -38,14 +38,14 @@ class ERR(Measure):
         ):
             raise OptionError(f"ERR(max_grade=…): expected a positive number, got {shown(grade)}")
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         stop = self._stop(rankings, convention)
         terms = _terms(stop)
         if rankings.ties is not None:
             _set_expected(terms, stop, rankings.ties, self.k)
         return total(terms[:, : self.k])
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance to be satisfied there, and to stop there over the rank."""
         stop = self._stop(rankings, self.adapt(convention))
         terms = _terms(stop)
@@ -54,26 +54,26 @@ class ERR(Measure):
             stop.reshape(-1)[rankings.ties.cells] = rankings.ties.means(stop.reshape(-1)[rankings.ties.cells])
         return {"chance to satisfy": stop[0], "chance to stop / rank": terms[0]}
 
-    def _stop(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _stop(self, rankings: Rankings, convention: Convention) -> Floats:
         greatest = float(rankings.labels.max())
         if greatest > convention.max_grade:
             raise InputError(
                 f"ERR: expected labels up to max_grade={convention.max_grade:g}, got {greatest:g}; "
                 "set max_grade to the greatest label of the collection"
             )
-        stop: NDArray[np.float64] = np.exp2(np.maximum(rankings.labels, 0.0)) - 1.0
+        stop: Floats = np.exp2(np.maximum(rankings.labels, 0.0)) - 1.0
         stop /= 2.0**convention.max_grade
         return stop
 
 
-def _terms(stop: NDArray[np.float64]) -> NDArray[np.float64]:
+def _terms(stop: Floats) -> Floats:
     going = np.cumprod(1.0 - stop, axis=1)
     terms = stop / np.arange(1.0, stop.shape[1] + 1.0)
     terms[:, 1:] *= going[:, :-1]
     return terms
 
 
-def _set_expected(terms: NDArray[np.float64], stop: NDArray[np.float64], ties: TieGroups, k: int | None) -> None:
+def _set_expected(terms: Floats, stop: Floats, ties: TieGroups, k: int | None) -> None:
     """Set the terms of tied cells down to rank k to their expected values; groups of one size are done together."""
     depth = ties.width if k is None else min(k, ties.width)
     going = np.cumprod(1.0 - stop, axis=1).reshape(-1)
@@ -87,7 +87,7 @@ def _set_expected(terms: NDArray[np.float64], stop: NDArray[np.float64], ties: T
         terms.reshape(-1)[cells] = chances * reached[groups, None] / (cells % ties.width + 1.0)
 
 
-def _stop_at_place(stop: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
+def _stop_at_place(stop: Floats, depth: int) -> Floats:
     """Return for groups of equal size (one a row) the chance to stop at place 1, …, depth of a random order."""
     means = np.zeros((len(stop), depth + 1))  # mean over t-subsets of the product of (1 - stop), t = 0, …, depth
     means[:, 0] = 1.0

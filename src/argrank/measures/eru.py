@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, ratio, total
@@ -40,22 +40,22 @@ class ERU(Measure):
     def _spelling(self) -> str:
         return "nERU" if self.normalised else "ERU"
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         value = total(rankings.gains(self._utility, 0.0) * self._worth(rankings.width))
         if not self.normalised:
             return value
         ideal = rankings.ideal_gains(self._utility, 0.0)
         return ratio(value, total(ideal * self._worth(ideal.shape[1])))
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return utility and worth of every rank."""
         return {
             "max(y - d, 0)": rankings.gains(self._utility, 0.0)[0],
             "2^((1 - i)/(alpha - 1))": self._worth(rankings.width),
         }
 
-    def _utility(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _utility(self, labels: Floats) -> Floats:
         return np.maximum(labels - self.d, 0.0)
 
-    def _worth(self, n: int) -> NDArray[np.float64]:
+    def _worth(self, n: int) -> Floats:
         return np.asarray(np.exp2(-np.arange(n) / (self.alpha - 1.0)))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import InputError, OptionError, shown, unknown_name
 
 GAINS = ("binary", "exp2", "linear")
@@ -34,7 +34,7 @@ class GainTable:
             raise OptionError(f"gain: expected a table of finite numbers, got {shown(table)}")
         return cls(tuple(label for label, _ in ordered), tuple(gain for _, gain in ordered), outside)
 
-    def __call__(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, labels: Floats) -> Floats:
         """Return the gain of every label."""
         known = np.array(self.labels)
         place = np.minimum(np.searchsorted(known, labels), len(known) - 1)
@@ -53,7 +53,7 @@ class GainTable:
         return repr(dict(zip(self.labels, self.gains, strict=True)))
 
 
-Gain: TypeAlias = str | GainTable | Callable[[NDArray[np.float64]], Any]
+Gain: TypeAlias = str | GainTable | Callable[[Floats], Any]
 
 
 def check_gain(gain: Any) -> Gain:
@@ -69,7 +69,7 @@ def check_gain(gain: Any) -> Gain:
     raise OptionError(f"gain: expected one of {', '.join(GAINS)}, a table or a callable, got {shown(gain)}")
 
 
-def gains_of(labels: NDArray[np.float64], gain: Gain = "exp2", relevant_at: float = 1.0) -> NDArray[np.float64]:
+def gains_of(labels: Floats, gain: Gain = "exp2", relevant_at: float = 1.0) -> Floats:
     """Return the gain of every label: 2^y - 1 (exp2), y (linear), 1 from ``relevant_at`` up (binary), or the user's.
 
     Gains are float64, so there is no greatest label but the one whose gain overflows (1024 with exp2).

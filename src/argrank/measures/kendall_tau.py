@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.pairs import balance, n_pairs, n_untied
@@ -24,7 +24,7 @@ class KendallTau(Measure):
     spelling = "tau"
     aliases = ("tau", "kendall", "kendall_tau", "kendalltau", "tau_b")
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         by_label, by_score = n_pairs(rankings.labels), n_untied(rankings)
         product = np.sqrt(by_label * by_score)
         tau = np.divide(balance(rankings, rankings.labels), product, out=np.zeros(len(product)), where=product > 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.dcg import DCG, terms
 from argrank.measures.measure import total
@@ -21,7 +21,7 @@ class MeanNDCG(DCG):
     spelling = "MeanNDCG"
     aliases = ("meanndcg", "mean_ndcg")
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         dcg = np.cumsum(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention), axis=1)
         ideal = np.zeros_like(dcg)
         found = np.cumsum(ideal_terms(rankings, convention, self.k), axis=1)

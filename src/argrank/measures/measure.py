@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import OptionError, check_count, shown
 from argrank.measures.conventions import Convention, check_undefined
 from argrank.measures.rankings import Rankings
@@ -80,15 +80,15 @@ class Measure(abc.ABC):
             own["undefined"] = exceptions[self.spelling]
         return dataclasses.replace(convention, **own) if own else convention
 
-    def values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def values(self, rankings: Rankings, convention: Convention) -> Floats:
         """Return the measure of every query, NaN where it is undefined."""
         return self._values(rankings, self.adapt(convention))
 
     @abc.abstractmethod
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         """Return the values under a convention that already has this measure's parameters."""
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return what the value is made of, one array over the ranks for each part; for ``explain``."""
         return {}
 
@@ -99,18 +99,18 @@ def _written(value: Any) -> str:
     return getattr(value, "__name__", None) or repr(value)
 
 
-def total(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+def total(terms: Floats) -> Floats:
     """Add up every row from left to right, as a loop would: the same bits whatever the padding and the block.
 
     NumPy adds the rows of a matrix one after the other, but a single column in another order, and faster the former.
     """
     if len(terms) == 1:
         return np.cumsum(terms, axis=1)[:, -1]
-    sums: NDArray[np.float64] = np.ascontiguousarray(terms.T).sum(axis=0)
+    sums: Floats = np.ascontiguousarray(terms.T).sum(axis=0)
     return sums
 
 
-def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Divide; NaN where the denominator is not positive."""
     result = np.full(len(numerator), np.nan)
     np.divide(numerator, denominator, out=result, where=denominator > 0)

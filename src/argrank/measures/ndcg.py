@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.dcg import DCG, terms, zero_if_short
 from argrank.measures.measure import ratio, total
@@ -24,7 +24,7 @@ class NDCG(DCG):
     spelling = "nDCG"
     aliases = ("ndcg", "ndcg_cut")
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         dcg = total(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention))
         ideal = ideal_terms(rankings, convention, self.k)
         greatest = total(ideal)
@@ -34,7 +34,7 @@ class NDCG(DCG):
         return np.where(greatest > 0, zero_if_short(value, rankings, convention, self.k), np.nan)
 
 
-def ideal_terms(rankings: Rankings, convention: Convention, k: int | None) -> NDArray[np.float64]:
+def ideal_terms(rankings: Rankings, convention: Convention, k: int | None) -> Floats:
     """Return the terms of the ideal DCG; with short "min" the ideal is no longer than the list."""
     gains = rankings.ideal_gains(convention.gain, convention.relevant_at, k)
     if convention.short == "min" and rankings.judged is not rankings.labels:

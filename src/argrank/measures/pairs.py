@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.measures.rankings import Rankings
 
 
-def balance(rankings: Rankings, levels: NDArray[np.float64]) -> NDArray[np.float64]:
+def balance(rankings: Rankings, levels: Floats) -> Floats:
     """Return for every query the pairs of different level in right order minus those in wrong order, ties as 0.
 
     ``levels`` has the shape of the rankings' labels, minus infinity in the padding. The levels are numbered and read
@@ -17,7 +18,7 @@ def balance(rankings: Rankings, levels: NDArray[np.float64]) -> NDArray[np.float
     """
     there = levels > -np.inf
     query = np.nonzero(there)[0]
-    codes: NDArray[np.int64] = np.unique(levels[there], return_inverse=True)[1].reshape(-1)
+    codes: Integers = np.unique(levels[there], return_inverse=True)[1].reshape(-1)
     place = _places(rankings)[there]
     result = np.zeros(rankings.n_queries)
     for bit in reversed(range(int(codes.max(initial=0)).bit_length())):
@@ -37,12 +38,12 @@ def balance(rankings: Rankings, levels: NDArray[np.float64]) -> NDArray[np.float
     return result
 
 
-def n_pairs(levels: NDArray[np.float64]) -> NDArray[np.float64]:
+def n_pairs(levels: Floats) -> Floats:
     """Return the number of pairs of different level in every row; minus infinity is padding."""
     return _unequal(-np.sort(-levels, axis=1), np.count_nonzero(levels > -np.inf, axis=1))
 
 
-def n_untied(rankings: Rankings) -> NDArray[np.float64]:
+def n_untied(rankings: Rankings) -> Floats:
     """Return the number of pairs of every query that do not count as tied."""
     keys = rankings.keys
     if keys is None:
@@ -50,18 +51,18 @@ def n_untied(rankings: Rankings) -> NDArray[np.float64]:
     return _unequal(keys, rankings.sizes)
 
 
-def _unequal(ordered: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+def _unequal(ordered: Floats, sizes: Integers) -> Floats:
     """Return the number of unequal pairs in sorted rows: of all pairs, each cell takes off its equals before it."""
     changes = np.ones(ordered.shape, bool)
     changes[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     columns = np.arange(ordered.shape[1])
     run_start = np.maximum.accumulate(np.where(changes, columns, 0), axis=1)
     equal = np.where(columns < sizes[:, None], columns - run_start, 0).sum(axis=1)
-    unequal: NDArray[np.float64] = sizes * (sizes - 1.0) / 2.0 - equal
+    unequal: Floats = sizes * (sizes - 1.0) / 2.0 - equal
     return unequal
 
 
-def _places(rankings: Rankings) -> NDArray[np.float64]:
+def _places(rankings: Rankings) -> Floats:
     """Return the first rank of every cell's tie group: equal for documents that count as tied."""
     places = np.repeat(rankings.ranks[None, :], rankings.n_queries, axis=0)
     if rankings.ties is not None:
@@ -70,7 +71,7 @@ def _places(rankings: Rankings) -> NDArray[np.float64]:
     return places
 
 
-def _bounds(count: NDArray[np.int64], opens: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _bounds(count: Integers, opens: NDArray[np.bool_]) -> tuple[Integers, Integers]:
     """Return for every cell the running count before its segment and after it; ``opens`` marks segment starts."""
     starts = np.flatnonzero(opens)
     ends = np.append(starts[1:], len(opens))

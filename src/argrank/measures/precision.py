@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings
@@ -22,7 +22,7 @@ class P(Measure):
     k: int | None = None
     rel: float | None = None
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         hits = total(rankings.relevance(convention.relevant_at, self.k))
         if self.k is None:
             return hits / rankings.sizes
@@ -32,6 +32,6 @@ class P(Measure):
             hits = np.where(rankings.sizes < self.k, 0.0, hits)
         return hits / self.k
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document."""
         return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.gains import Gain, check_gain, gains_of
@@ -28,7 +28,7 @@ class Product(Measure):
         What the ranks 1, 2, … are worth, never rising. A sequence is extended by zeros, which needs it to be >= 0; a
         callable gets the array of the ranks.
     b : "exp2", "linear", "binary", table or callable
-        What a label is worth, as in the parameter ``gain`` of every learner.
+        What a label is worth, as in the parameter ``gain`` of every ranker.
     normalised : bool
         Divide by the greatest possible value of the query; undefined where that is 0.
 
@@ -53,7 +53,7 @@ class Product(Measure):
             object.__setattr__(self, "a", _rank_worth(self.a))
         object.__setattr__(self, "b", check_gain(self.b))
 
-    def worth(self, n: int) -> NDArray[np.float64]:
+    def worth(self, n: int) -> Floats:
         """Return a for the ranks 1 … n."""
         if callable(self.a):
             return _checked(self.a(np.arange(1.0, n + 1.0)), n, self.a)
@@ -62,11 +62,11 @@ class Product(Measure):
             raise OptionError(f"a: expected {n} numbers, or fewer that are >= 0, got {len(given)} to {given[-1]:g}")
         return np.concatenate((given[:n], np.zeros(max(n - len(given), 0))))
 
-    def gains(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gains(self, labels: Floats) -> Floats:
         """Return b for every label."""
         return gains_of(labels, self.b)
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         value = total(rankings.gains(self.b, convention.relevant_at) * self.worth(rankings.width))
         if not self.normalised:
             return value
@@ -74,7 +74,7 @@ class Product(Measure):
         return ratio(value, total(ideal * self.worth(ideal.shape[1])))
 
 
-def _rank_worth(a: Sequence[float] | NDArray[np.float64]) -> tuple[float, ...]:
+def _rank_worth(a: Sequence[float] | Floats) -> tuple[float, ...]:
     if isinstance(a, str | Mapping):
         raise OptionError(f"a: expected numbers for the ranks 1, 2, … or a callable, got {shown(a)}")
     try:
@@ -86,8 +86,8 @@ def _rank_worth(a: Sequence[float] | NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(_checked(values, len(values), a).tolist())
 
 
-def _checked(values: Any, n: int, source: Callable[..., Any] | Any) -> NDArray[np.float64]:
-    numbers: NDArray[np.float64] = np.array(values, np.float64)
+def _checked(values: Any, n: int, source: Callable[..., Any] | Any) -> Floats:
+    numbers: Floats = np.array(values, np.float64)
     if numbers.shape != (n,) or not np.isfinite(numbers).all() or (np.diff(numbers) > 0).any():
         raise OptionError(f"a: expected {n} finite numbers that never rise, got {shown(source)}")
     return numbers

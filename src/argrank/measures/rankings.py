@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.measures.gains import Gain, gains_of, is_increasing
 from argrank.measures.ties import TieGroups, find_ties
 
-Matrix = NDArray[np.float64]
+Matrix = Floats
 
 
 class Rankings:
@@ -38,7 +39,7 @@ class Rankings:
     def __init__(
         self,
         labels: Matrix,
-        sizes: NDArray[np.int64],
+        sizes: Integers,
         ties: TieGroups | None = None,
         keys: Matrix | None = None,
         judged: Matrix | None = None,
@@ -48,7 +49,7 @@ class Rankings:
         self.n_queries, self.width = labels.shape
         self.ranks = np.arange(1.0, self.width + 1.0)
         self._relevant: dict[float, NDArray[np.bool_]] = {}
-        self._n_relevant: dict[float, NDArray[np.float64]] = {}
+        self._n_relevant: dict[float, Floats] = {}
 
     @cached_property
     def best_first(self) -> Matrix:
@@ -63,7 +64,7 @@ class Rankings:
             self._relevant[relevant_at] = self.labels >= relevant_at
         return self._relevant[relevant_at]
 
-    def n_relevant(self, relevant_at: float) -> NDArray[np.float64]:
+    def n_relevant(self, relevant_at: float) -> Floats:
         """Return how many judged documents of every query are relevant."""
         if relevant_at not in self._n_relevant:
             judged = self.relevant(relevant_at) if self.judged is self.labels else self.judged >= relevant_at

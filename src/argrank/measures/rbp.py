@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, total
@@ -32,14 +32,14 @@ class RBP(Measure):
         if isinstance(self.p, bool) or not isinstance(self.p, int | float) or not 0 < self.p < 1:
             raise OptionError(f"RBP(p=…): expected a number between 0 and 1, got {shown(self.p)}")
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         relevance = rankings.relevance(convention.relevant_at, self.k)
         return total(relevance * self._worth(relevance.shape[1]))
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document, and what the rank is worth."""
         relevance = rankings.relevance(self.adapt(convention).relevant_at)[0]
         return {"relevant": relevance, "(1 - p) p^(i - 1)": self._worth(len(relevance))}
 
-    def _worth(self, n: int) -> NDArray[np.float64]:
+    def _worth(self, n: int) -> Floats:
         return np.asarray((1.0 - self.p) * self.p ** np.arange(n), np.float64)

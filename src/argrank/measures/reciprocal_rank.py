@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings
@@ -27,7 +28,7 @@ class RR(Measure):
     k: int | None = None
     rel: float | None = None
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         relevant = rankings.relevant(convention.relevant_at)
         first = np.argmax(relevant, axis=1)
         cells = np.arange(rankings.n_queries) * rankings.width + first
@@ -41,15 +42,13 @@ class RR(Measure):
             value[tied] = _expected(relevant, rankings.ties, groups[tied], self.k)
         return np.where(rankings.n_relevant(convention.relevant_at) > 0, value, np.nan)
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document, and its reciprocal."""
         level = self.adapt(convention).relevant_at
         return {"relevant": rankings.relevance(level)[0], "1 / rank": 1.0 / rankings.ranks}
 
 
-def _expected(
-    relevant: NDArray[np.bool_], ties: TieGroups, groups: NDArray[np.intp], k: int | None
-) -> NDArray[np.float64]:
+def _expected(relevant: NDArray[np.bool_], ties: TieGroups, groups: NDArray[np.intp], k: int | None) -> Floats:
     """Return the expected reciprocal rank where the first relevant document lies in the given groups."""
     if len(groups) == 0:
         return np.empty(0)

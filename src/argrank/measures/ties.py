@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
+
 
 class TieGroups:
     """Groups of two or more tied documents; whatever is not in a group is not tied.
@@ -31,7 +33,7 @@ class TieGroups:
         return self.spread(self.first) + self.place
 
     @cached_property
-    def ranks(self) -> NDArray[np.float64]:
+    def ranks(self) -> Floats:
         """The ranks of all members, from 1."""
         return (self.cells % self.width + 1).astype(np.float64)
 
@@ -44,12 +46,12 @@ class TieGroups:
         """Return one value per group as one per member."""
         return np.repeat(values, self.sizes)
 
-    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(self, values: Floats) -> Floats:
         """Return the sum over every group of one value per member."""
-        totals: NDArray[np.float64] = np.add.reduceat(values, self.starts)
+        totals: Floats = np.add.reduceat(values, self.starts)
         return totals
 
-    def means(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, values: Floats) -> Floats:
         """Return for every member the mean over its group: the value expected at its rank."""
         return np.repeat(self.sums(values) / self.sizes, self.sizes)
 
@@ -60,7 +62,7 @@ class TieGroups:
         return np.where(inside, group, -1)
 
 
-def find_ties(keys: NDArray[np.float64], labels: NDArray[np.float64], mixed: bool = True) -> TieGroups | None:
+def find_ties(keys: Floats, labels: Floats, mixed: bool = True) -> TieGroups | None:
     """Return the groups of equal neighbours in sorted rows of keys, None where there is none.
 
     ``mixed`` keeps only groups that join different labels: no measure can tell the documents of the others apart.

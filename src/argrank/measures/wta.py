@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.rankings import Rankings
@@ -21,9 +19,9 @@ class WTA(Measure):
 
     rel: float | None = None
 
-    def _values(self, rankings: Rankings, convention: Convention) -> NDArray[np.float64]:
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         return rankings.relevance(convention.relevant_at, 1)[:, 0]
 
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, NDArray[np.float64]]:
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document."""
         return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

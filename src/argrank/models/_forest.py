@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError
 from argrank.models._tree import Tree
-
-Floats = NDArray[np.float64]
 
 BLOCK_CELLS = 1 << 21  # values of a block of rows: they stay in the cache, and a node still has many rows
 MOST_FEATURES = 1 << 31
@@ -64,6 +62,6 @@ def _read_tree(number: int, fields: Any, n_features: int) -> Tree:
         raise ModelError(f"tree {number}: {error}") from error
 
 
-def _narrowed(trees: Sequence[Tree], used: NDArray[np.int64]) -> list[Tree]:
+def _narrowed(trees: Sequence[Tree], used: Integers) -> list[Tree]:
     """Return the trees with features numbered among the used ones."""
     return [replace(tree, feature=np.searchsorted(used, tree.feature)) for tree in trees]

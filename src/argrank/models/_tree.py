@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MISSING = ("none", "zero", "nan")  # by number, as LightGBM numbers them
 ZERO = float(np.float32(1e-35))  # what LightGBM takes for 0

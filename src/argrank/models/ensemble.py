@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from argrank.data.normalise import Normaliser
+from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
-from argrank.models._base import Model
+from argrank.models.model import Model
 
 
 class Member(NamedTuple):
@@ -42,7 +42,7 @@ class EnsembleModel(Model):
         """Number of features a row must have."""
         return self.n_columns
 
-    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the weighted sum of the regressors' predictions."""
         X = self.normalised(X, indptr)
         return member_sums(self.members, X)[:, 0]
@@ -57,7 +57,7 @@ class EnsembleModel(Model):
         raise ModelError("an ensemble of scikit-learn regressors is not read from a model file")
 
 
-def member_sums(members: Sequence[Member], X: Any, n_outputs: int = 1) -> NDArray[np.float64]:
+def member_sums(members: Sequence[Member], X: Any, n_outputs: int = 1) -> Floats:
     """Return the weighted sum of predictions for every row, as a column."""
     total = np.zeros((X.shape[0], n_outputs))
     for member in members:

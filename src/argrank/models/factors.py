@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.errors import InputError, ModelError, check_count, shown
-from argrank.models._base import Model
-
-Floats = NDArray[np.float64]
+from argrank.models.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class FactorModel:
     items: tuple[Any, ...]
     user_factors: Floats
     item_factors: Floats
-    seen: tuple[NDArray[np.int64], ...]
+    seen: tuple[Integers, ...]
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

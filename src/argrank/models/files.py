@@ -22,7 +22,7 @@ import argrank
 from argrank._files import write_bytes
 from argrank.errors import ArgrankError, ModelError
 from argrank.models import KINDS
-from argrank.models._base import Model
+from argrank.models.model import Model
 
 FORMAT = 1
 LARGEST = 1 << 30  # bytes; a model file beyond this is refused unread

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank.data.normalise import Normaliser
+from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError, OptionError, unknown_name
-from argrank.models._base import Model, read_served, served_fields
-
-Floats = NDArray[np.float64]
+from argrank.models.model import Model, read_served, served_fields
 
 KERNELS = ("linear", "poly", "precomputed", "rbf")
 
@@ -68,7 +66,7 @@ class KernelModel(Model):
         """Number of features of a support vector."""
         return int(self.support.shape[1])
 
-    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the kernel with the support vectors times the coefficients."""
         X = self.normalised(X, indptr)
         return np.asarray(self.kernel(X, self.support) @ self.coefficients)

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models._tree import Tree
-
-Integers = NDArray[np.int64]
 
 GREATEST = float(np.finfo(np.float64).max)
 CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT = 1, 2, 2
@@ -139,7 +137,7 @@ def _write_tree(tree: Tree) -> str:
     return "\n".join([*lines, "is_linear=0", "shrinkage=1", ""])
 
 
-def _inner(tree: Tree) -> tuple[Integers, NDArray[np.float64]]:
+def _inner(tree: Tree) -> tuple[Integers, Floats]:
     """Return documents and mean value of every inner node, which LightGBM explains predictions with."""
     counts, sums = np.zeros(len(tree.left), np.int64), np.zeros(len(tree.left))
     for node in range(len(tree.left) - 1, -1, -1):  # children have greater numbers
@@ -161,7 +159,7 @@ def _fields(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.split("\n") if "=" in line)
 
 
-def _floats(fields: dict[str, str], name: str) -> NDArray[np.float64]:
+def _floats(fields: dict[str, str], name: str) -> Floats:
     """Read numbers; an infinite threshold (missing to one side, all else to the other) becomes the greatest number."""
     return np.clip(np.array(fields[name].split(" "), np.float64), -GREATEST, GREATEST)
 
@@ -170,7 +168,7 @@ def _whole(fields: dict[str, str], name: str) -> Integers:
     return np.array(fields[name].split(" "), np.int64)
 
 
-def _joined(values: Sequence[float] | NDArray[np.float64] | Integers) -> str:
+def _joined(values: Sequence[float] | Floats | Integers) -> str:
     return " ".join(repr(value) for value in np.asarray(values).tolist())
 
 

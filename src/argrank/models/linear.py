@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank.data.normalise import Normaliser
+from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
-from argrank.models._base import Model, read_served, served_fields
+from argrank.models.model import Model, read_served, served_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class LinearModel(Model):
 
     kind: ClassVar[str] = "linear"
 
-    weights: NDArray[np.float64]
+    weights: Floats
     feature_names: tuple[str, ...] | None = None
     normaliser: Normaliser | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -39,12 +39,12 @@ class LinearModel(Model):
         """Number of weights."""
         return len(self.weights)
 
-    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return ``normalised X @ weights`` in float64."""
         X = self.normalised(X, indptr)
         return np.asarray(X @ self.weights, dtype=np.float64)
 
-    def contributions(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Any:
+    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return ``normalised X * weights``: exact, since a linear score is their sum."""
         X = self.normalised(X, indptr)
         if sparse.issparse(X):

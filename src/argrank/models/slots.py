@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, ModelError
-from argrank.models._base import Model
-
-Floats = NDArray[np.float64]
+from argrank.models.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class SlotModel:
             raise InputError(f"X has {X.shape[1]} features, but this model is expecting {len(self.weights)} features")
         return np.asarray(X @ (self.weights @ self.slots.T), np.float64)
 
-    def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[NDArray[np.int64]]:
+    def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
         """Return for every query the caller's row number for each slot, best assigned; -1 where none is left."""
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
         scores, filled = self.predict(data), []

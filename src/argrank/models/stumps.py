@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from argrank.data.normalise import Normaliser
+from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
-from argrank.models._base import Model, read_served, served_fields
+from argrank.models.model import Model, read_served, served_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,9 @@ class StumpsModel(Model):
 
     kind: ClassVar[str] = "stumps"
 
-    features: NDArray[np.int64]
-    thresholds: NDArray[np.float64]
-    steps: NDArray[np.float64]
+    features: Integers
+    thresholds: Floats
+    steps: Floats
     n_columns: int
     feature_names: tuple[str, ...] | None = None
     normaliser: Normaliser | None = None
@@ -41,7 +41,7 @@ class StumpsModel(Model):
         """Number of features a row must have, used or not."""
         return self.n_columns
 
-    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return, for every row, the sum of the steps it takes; NaN where a used feature is missing."""
         X = self.normalised(X, indptr)
         total = np.zeros(X.shape[0])

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from argrank.data.normalise import Normaliser
+from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
 from argrank.models import _forest, lightgbm_text
-from argrank.models._base import Model, read_served, served_fields
 from argrank.models._tree import Tree
-
-Floats = NDArray[np.float64]
+from argrank.models.model import Model, read_served, served_fields
 
 LINKS = ("multi-class", "ordinal")
 
@@ -50,11 +48,11 @@ class TreeClassesModel(Model):
         """Number of sums of trees."""
         return outputs_of(len(self.labels), self.link)
 
-    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the expected worth of every row's label."""
         return expected(self.probabilities(X, indptr), self.worth)
 
-    def probabilities(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Floats:
+    def probabilities(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return one probability for every row and label."""
         X = self.normalised(X, indptr)
         return probabilities(_forest.sums(self.trees, X, self.n_outputs), self.link)

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Floats
 from argrank.models._tree import Tree
-
-Floats = NDArray[np.float64]
 
 
 def path_contributions(trees: Sequence[Tree], X: Any, n_features: int) -> Floats:

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from argrank.data.normalise import Normaliser
+from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
 from argrank.models import _forest, lightgbm_text
-from argrank.models._base import Model, read_served, served_fields
 from argrank.models._tree import Tree
+from argrank.models.model import Model, read_served, served_fields
 from argrank.models.tree_paths import path_contributions
 
 
@@ -48,17 +46,17 @@ class TreesModel(Model):
         """Number of features a row must have, split or not."""
         return self.n_columns
 
-    def scores(self, X: Any, indptr: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the sum of the trees' values for every row."""
         X = self.normalised(X, indptr)
         return _forest.sums(self.trees, X)[:, 0]
 
-    def contributions(self, X: Any, indptr: NDArray[np.int64] | None = None) -> Any:
+    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return what each feature's splits add along the rows' ways through the trees."""
         X = self.normalised(X, indptr)
         return path_contributions(self.trees, X, self.n_columns)
 
-    def importances(self, kind: str = "gain") -> NDArray[np.float64]:
+    def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
         return _forest.importances(self.trees, self.n_columns, kind)
 

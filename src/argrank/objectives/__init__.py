@@ -6,18 +6,18 @@ import inspect
 from typing import Any
 
 from argrank.errors import OptionError, unknown_name
-from argrank.objectives._base import Objective
-from argrank.objectives.conditional.learners import LogCombined, LogConvex, LogGain, LogLoss, LogMLE
+from argrank.objectives.conditional.likelihoods import LogCombined, LogConvex, LogGain, LogLoss, LogMLE
+from argrank.objectives.expected_measure import SoftRank
 from argrank.objectives.fidelity import FRank
-from argrank.objectives.lambdarank import LambdaRank
+from argrank.objectives.lambda_forces import LambdaRank
 from argrank.objectives.listwise import ListNet, RankCosine
-from argrank.objectives.orm.objective import ORM
+from argrank.objectives.objective import Objective
+from argrank.objectives.pairwise_hinge import PairwiseHinge
 from argrank.objectives.pointwise import SquaredError
-from argrank.objectives.rank_svm import PairwiseHinge
 from argrank.objectives.smooth import SmoothGrad
-from argrank.objectives.softrank import SoftRank
 from argrank.objectives.structured.combo import SVMcombo
-from argrank.objectives.structured.learners import DORM, SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
+from argrank.objectives.structured.positions.bounds import ORM
+from argrank.objectives.structured.presets import DORM, SVMauc, SVMmap, SVMmrr, SVMndcg, SVMndcgNoClip
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "dorm": DORM,

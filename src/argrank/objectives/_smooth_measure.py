@@ -10,9 +10,9 @@ import numpy as np
 from argrank._jit import LazyKernel
 from argrank.data.dataset import Dataset
 from argrank.errors import check_positive
-from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights
-from argrank.objectives.orm.problem import ProductProblem, greatest, product_problem
-from argrank.objectives.structured.positions import require_single_good
+from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights
+from argrank.objectives.structured.positions.oracle import require_single_good
+from argrank.objectives.structured.positions.product import ProductProblem, greatest, product_problem
 from argrank.objectives.structured.problem import Problem
 
 

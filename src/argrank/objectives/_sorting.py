@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
-
-Integers = NDArray[np.int64]
+from argrank._types import Floats, Integers
 
 
 @kernel(
@@ -50,7 +48,7 @@ class Sorter:
         self._groups = [(starts[chosen], sizes[chosen]) for chosen in members]
         self._n_rows = int(sizes.sum())
 
-    def descending(self, scores: NDArray[np.float64], stable: bool = False) -> Integers:
+    def descending(self, scores: Floats, stable: bool = False) -> Integers:
         """Return the row positions of every query, counted from its first row, best score first.
 
         Tied scores come in any order, or where ``stable`` by row: the unstable sort is several times faster, and any
@@ -64,6 +62,6 @@ class Sorter:
         return order
 
 
-def descending(scores: NDArray[np.float64], indptr: Integers) -> Integers:
+def descending(scores: Floats, indptr: Integers) -> Integers:
     """Sort queries by score once, see ``Sorter.descending``."""
     return Sorter(indptr).descending(scores)

@@ -9,7 +9,7 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights, require_labels
+from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
 from argrank.objectives.pairwise import level_numbers
 
 

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import Floats, Integers, kernel, read_only
+from argrank._jit import kernel, read_only
 from argrank._threads import map_threads
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_count, check_positive
 from argrank.measures.average_precision import AP
@@ -32,8 +33,8 @@ from argrank.measures.gains import gains_of
 from argrank.measures.names import measure as parse_measure
 from argrank.measures.ndcg import NDCG
 from argrank.measures.reciprocal_rank import RR
-from argrank.objectives._base import query_shares
 from argrank.objectives._sorting import Sorter
+from argrank.objectives.objective import query_shares
 
 GAIN, AVERAGE, FIRST, CASCADE = 0, 1, 2, 3
 BLOCK_ROWS = 24_000

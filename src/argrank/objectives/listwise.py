@@ -11,7 +11,7 @@ from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.measures.discounts import ideal_dcg
 from argrank.measures.gains import check_gain, gains_of
-from argrank.objectives._base import Kernels, Objective, Prepared, refuse_row_weights, require_labels
+from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
 
 
 @query_kernel

@@ -14,17 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from argrank._jit import curvature_kernel, query_kernel
+from argrank._types import Floats, Integers
 from argrank.data.checks import Preferences
 from argrank.data.dataset import Dataset
-from argrank.objectives._base import (
-    Floats,
-    Integers,
-    Kernels,
-    Objective,
-    Prepared,
-    refuse_row_weights,
-    require_labels,
-)
+from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
 
 
 @query_kernel

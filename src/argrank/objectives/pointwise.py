@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
-from argrank.objectives._base import Floats, Integers, Objective, Prepared, require_labels
+from argrank.objectives.objective import Objective, Prepared, require_labels
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.measures.names import measure as parse_measure
-from argrank.objectives._base import Kernels, Prepared, refuse_row_weights
 from argrank.objectives._smooth_measure import AboveMinus, SmoothMeasure
-from argrank.objectives.orm.problem import ProductProblem
+from argrank.objectives.objective import Kernels, Prepared, refuse_row_weights
 from argrank.objectives.smooth_precision import smooth_average_precision
+from argrank.objectives.structured.positions.product import ProductProblem
 from argrank.objectives.structured.problem import Problem, resolve
 
 

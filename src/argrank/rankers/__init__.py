@@ -1,73 +1,85 @@
-"""Learners as scikit-learn estimators: an objective, a model and a solver put together; one file per family."""
+"""Rankers as scikit-learn estimators: an objective, a model and a solver put together.
+
+Every registered ranker is made by name, ``make_ranker("svm-map")``, or imported as a class,
+``from argrank.rankers import SVMmap``.
+"""
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from argrank.errors import OptionError, unknown_name
+from argrank.errors import OptionError
+from argrank.rankers.registry import RANKERS, ranker_class, ranker_names
 
 if TYPE_CHECKING:
-    from argrank.rankers._base import BaseRanker
+    from argrank.rankers.base_ranker import BaseRanker
+    from argrank.rankers.boosted.adarank import AdaRank
+    from argrank.rankers.boosted.direct_rank_trees import DirectRankTrees
+    from argrank.rankers.boosted.frank import FRank
+    from argrank.rankers.boosted.lambda_mart import LambdaMART
+    from argrank.rankers.boosted.mart import MART
+    from argrank.rankers.boosted.mcrank import McRank
+    from argrank.rankers.boosted.rankboost import RankBoost
+    from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent
+    from argrank.rankers.climbing.direct_rank import DirectRank
+    from argrank.rankers.factors.factor_rank import FactorRank
+    from argrank.rankers.factors.position_match import PositionMatch
+    from argrank.rankers.linear.dorm import DORM
+    from argrank.rankers.linear.lambdarank import LambdaRank
+    from argrank.rankers.linear.listwise import ListNet, RankCosine
+    from argrank.rankers.linear.log_rank import LogCombined, LogConvex, LogGain, LogLoss, LogMLE
+    from argrank.rankers.linear.orm import ORM
+    from argrank.rankers.linear.rank_svm import RankSVM
+    from argrank.rankers.linear.regression import Regression
+    from argrank.rankers.linear.smooth_grad import SmoothGrad
+    from argrank.rankers.linear.softrank import SoftRank
+    from argrank.rankers.linear.svm_auc import SVMauc
+    from argrank.rankers.linear.svm_combo import SVMcombo
+    from argrank.rankers.linear.svm_map import SVMmap
+    from argrank.rankers.linear.svm_mrr import SVMmrr
+    from argrank.rankers.linear.svm_ndcg import SVMndcg
+    from argrank.rankers.linear.svm_ndcg_nc import SVMndcgNC
 
-#: Registered learners: name -> module and class. The command line, the contract tests and the docs follow from it.
-RANKERS = {
-    "adarank": ("argrank.rankers.adarank", "AdaRank"),
-    "coordinate-ascent": ("argrank.rankers.coordinate_ascent", "CoordinateAscent"),
-    "direct-rank": ("argrank.rankers.direct_rank", "DirectRank"),
-    "direct-rank-trees": ("argrank.rankers.direct_rank_trees", "DirectRankTrees"),
-    "dorm": ("argrank.rankers.dorm", "DORM"),
-    "factor-rank": ("argrank.rankers.factor_rank", "FactorRank"),
-    "frank": ("argrank.rankers.frank", "FRank"),
-    "lambda-mart": ("argrank.rankers.lambda_mart", "LambdaMART"),
-    "lambdarank": ("argrank.rankers.lambdarank", "LambdaRank"),
-    "listnet": ("argrank.rankers.listwise", "ListNet"),
-    "log-combined": ("argrank.rankers.log_rank", "LogCombined"),
-    "log-convex": ("argrank.rankers.log_rank", "LogConvex"),
-    "log-gain": ("argrank.rankers.log_rank", "LogGain"),
-    "log-loss": ("argrank.rankers.log_rank", "LogLoss"),
-    "log-mle": ("argrank.rankers.log_rank", "LogMLE"),
-    "mart": ("argrank.rankers.mart", "MART"),
-    "mcrank": ("argrank.rankers.mcrank", "McRank"),
-    "orm": ("argrank.rankers.orm", "ORM"),
-    "position-match": ("argrank.rankers.position_match", "PositionMatch"),
-    "rank-cosine": ("argrank.rankers.listwise", "RankCosine"),
-    "rank-svm": ("argrank.rankers.rank_svm", "RankSVM"),
-    "rankboost": ("argrank.rankers.rankboost", "RankBoost"),
-    "regression": ("argrank.rankers.regression", "Regression"),
-    "smooth-grad": ("argrank.rankers.smooth_grad", "SmoothGrad"),
-    "softrank": ("argrank.rankers.softrank", "SoftRank"),
-    "svm-auc": ("argrank.rankers.svm_auc", "SVMauc"),
-    "svm-combo": ("argrank.rankers.svm_combo", "SVMcombo"),
-    "svm-map": ("argrank.rankers.svm_map", "SVMmap"),
-    "svm-mrr": ("argrank.rankers.svm_mrr", "SVMmrr"),
-    "svm-ndcg": ("argrank.rankers.svm_ndcg", "SVMndcg"),
-    "svm-ndcg-nc": ("argrank.rankers.svm_ndcg_nc", "SVMndcgNC"),
-}
-
-
-#: Learners that take other data than judged documents, by what they take; all others are for "ranking".
-TASKS = {
-    "factor-rank": "factors",  # (user, item, rating) triples
-    "position-match": "slots",  # documents, and what each is worth at each slot
-}
-
-
-def ranker_names(task: str | None = "ranking") -> list[str]:
-    """Return the names of the registered learners of a task: "ranking", "factors" or "slots"; None for all."""
-    return sorted(name for name in RANKERS if task is None or TASKS.get(name, "ranking") == task)
-
-
-def ranker_class(name: str) -> type[BaseRanker]:
-    """Return the class of a registered learner."""
-    if name not in RANKERS:
-        raise unknown_name("ranker", name, RANKERS)
-    module, attribute = RANKERS[name]
-    return cast("type[BaseRanker]", getattr(importlib.import_module(module), attribute))
+__all__ = [  # noqa: RUF022 (the functions first)
+    "make_ranker",
+    "ranker_names",
+    "AdaRank",
+    "BaseRanker",
+    "CoordinateAscent",
+    "DORM",
+    "DirectRank",
+    "DirectRankTrees",
+    "FRank",
+    "FactorRank",
+    "LambdaMART",
+    "LambdaRank",
+    "ListNet",
+    "LogCombined",
+    "LogConvex",
+    "LogGain",
+    "LogLoss",
+    "LogMLE",
+    "MART",
+    "McRank",
+    "ORM",
+    "PositionMatch",
+    "RankBoost",
+    "RankCosine",
+    "RankSVM",
+    "Regression",
+    "SVMauc",
+    "SVMcombo",
+    "SVMmap",
+    "SVMmrr",
+    "SVMndcg",
+    "SVMndcgNC",
+    "SmoothGrad",
+    "SoftRank",
+]
 
 
 def make_ranker(name: str, **parameters: Any) -> BaseRanker:
-    """Make a learner by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
+    """Make a ranker by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
     cls = ranker_class(name)
     try:
         return cls(**parameters)
@@ -77,3 +89,15 @@ def make_ranker(name: str, **parameters: Any) -> BaseRanker:
         if unknown is None:
             raise
         raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
+
+
+def __getattr__(name: str) -> Any:
+    """Import the class of a registered ranker when it is first asked for."""
+    for registered, line in RANKERS.items():
+        if line.home.endswith(f":{name}"):
+            return ranker_class(registered)
+    if name == "BaseRanker":
+        from argrank.rankers.base_ranker import BaseRanker
+
+        return BaseRanker
+    raise AttributeError(f"module 'argrank.rankers' has no attribute {name!r}")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._progress import Progress
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 
 Facts = Mapping[str, float]
@@ -37,7 +37,7 @@ class Trace:
     def __iter__(self) -> Iterator[dict[str, float]]:
         return iter(self._rows)
 
-    def __getitem__(self, key: str | int) -> NDArray[np.float64] | dict[str, float]:
+    def __getitem__(self, key: str | int) -> Floats | dict[str, float]:
         if isinstance(key, str):
             if key not in self.columns:
                 raise KeyError(key)
@@ -67,7 +67,7 @@ class Validation(NamedTuple):
 
     column: str
     data: Dataset
-    measure: Callable[[NDArray[np.float64]], float]
+    measure: Callable[[Floats], float]
 
 
 class Watcher:
@@ -79,11 +79,11 @@ class Watcher:
         self._progress = Progress(f"training {name}", None, enabled=verbose >= 0)
         self._watching = 0.0  # seconds spent in here, which are not the solver's
 
-    def __call__(self, weights: NDArray[np.float64], facts: Facts) -> None:
+    def __call__(self, weights: Floats, facts: Facts) -> None:
         """Record one iteration of a linear model."""
         self.record([np.asarray(part.data.X @ weights) for part in self.validations], facts)
 
-    def record(self, scores: Sequence[NDArray[np.float64]], facts: Facts) -> dict[str, float]:
+    def record(self, scores: Sequence[Floats], facts: Facts) -> dict[str, float]:
         """Record one iteration and return its row; ``scores`` of each validation set's rows, in stored order."""
         now = time.perf_counter()
         row: dict[str, float] = {"iteration": len(self.trace) + 1, **facts}

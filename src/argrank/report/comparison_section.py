@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison
@@ -83,7 +83,7 @@ def _intervals(comparison: Comparison, measure: str) -> dict[str, tuple[float, f
     """Return a bootstrap interval of every system's mean."""
     found = {}
     for system in comparison.systems:
-        values: NDArray[np.float64] = comparison.values[system][measure]
+        values: Floats = comparison.values[system][measure]
         known = values[~np.isnan(values)]
         if len(known) < 2:
             found[system] = (math.nan, math.nan)

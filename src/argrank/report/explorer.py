@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.rendering import plain
@@ -19,7 +20,7 @@ DEPTH = 20  # ranks shown of every query
 CHUNK = 256  # queries whose contributions are computed at a time
 MOST_CONTRIBUTIONS = 2_000_000  # numbers embedded to explain scores, of all systems together: about 20 MB
 
-Ranks = NDArray[np.int64]
+Ranks = Integers
 
 
 def explorer_data(data: Dataset, systems: Sequence[System], comparison: Comparison) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def explorer_data(data: Dataset, systems: Sequence[System], comparison: Comparis
     }
 
 
-def ranks_of(scores: NDArray[np.float64], data: Dataset) -> Ranks:
+def ranks_of(scores: Floats, data: Dataset) -> Ranks:
     """Return every stored row's rank in its query, from 0; equal scores keep the order of the rows."""
     query = data.query_of_row
     order = np.lexsort((-scores, query))  # stable

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
 from argrank.measures.conventions import Convention
 
-Array = NDArray[np.float64]
+Array = Floats
 
 MOST_BARS = 24
 

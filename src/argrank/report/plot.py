@@ -16,13 +16,6 @@ from argrank.evaluation.comparison import Comparison
 from argrank.measures.conventions import Convention
 from argrank.report import figures
 from argrank.report._axes import axes_or_new
-from argrank.report.sampler_plots import (
-    objective_dynamics,
-    resampling,
-    sampling_accuracy,
-    scores_against_losses,
-    smear,
-)
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path
 
@@ -30,12 +23,7 @@ __all__ = [
     "differences",
     "histogram",
     "measure_curves",
-    "objective_dynamics",
     "path",
-    "resampling",
-    "sampling_accuracy",
-    "scores_against_losses",
-    "smear",
     "trace",
     "weights",
 ]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.rendering import Cell, Table, to_text
@@ -28,7 +28,7 @@ class Why:
     b: str
     difference: float
     features: tuple[str, ...]
-    contributions: NDArray[np.float64]
+    contributions: Floats
 
     @property
     def largest(self) -> list[tuple[str, float]]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from argrank._types import Floats
 
 #: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
 Callback = Callable[[Floats, Mapping[str, float]], bool | None]
@@ -128,7 +127,7 @@ class Meter:
         return self._risk.n_passes - self._passes
 
     def facts(self, w: Floats, objective: float, bound: float, slack: float, n_constraints: int) -> dict[str, float]:
-        """Return what the trace shows of an iteration; the risk of a structured learner is its average slack."""
+        """Return what the trace shows of an iteration; the risk of a structured ranker is its average slack."""
         return {
             "objective": objective,
             "lower_bound": bound,

@@ -14,12 +14,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._blas import single_threaded_blas
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from argrank._types import Floats, Integers
 
 FEW_FEATURES = 64  # up to here a step costs next to nothing
 MOST_FEATURES = 500  # with more of them the systems cost more than they save

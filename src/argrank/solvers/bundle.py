@@ -14,9 +14,10 @@ import time
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.errors import check_positive
 from argrank.solvers import level
-from argrank.solvers._result import Callback, Floats, Meter, Result, Risk
+from argrank.solvers._result import Callback, Meter, Result, Risk
 from argrank.solvers.planes import FreePlanes, Point, SquaredPlanes, look
 from argrank.solvers.regularisers import Absolute, Regulariser, Squared
 

@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.errors import check_positive
 from argrank.solvers import bundle
-from argrank.solvers._result import Callback, Floats, Result, Risk
+from argrank.solvers._result import Callback, Result, Risk
 from argrank.solvers.regularisers import Regulariser, Squared
 
 

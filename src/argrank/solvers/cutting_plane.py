@@ -14,9 +14,10 @@ import time
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.errors import check_positive
 from argrank.solvers import block_qp, simplex_qp
-from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result
+from argrank.solvers._result import Best, Callback, Meter, QueryRisk, Result
 
 REPEATS = 10  # rounds over the working sets after every pass
 NEW = 1e-12  # a plane that rises less than this above the known ones is no news

@@ -14,9 +14,10 @@ import time
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.errors import check_positive
 from argrank.solvers import block_qp
-from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result
+from argrank.solvers._result import Best, Callback, Meter, QueryRisk, Result
 
 REPEATS = 10  # rounds over the known planes after every pass
 

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.errors import check_positive
-from argrank.solvers._result import Callback, Floats, Result
+from argrank.solvers._result import Callback, Result
 from argrank.solvers.quasi_newton import ValueRisk
 
 MOMENTUM = 0.9

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize as scipy_minimize
 
+from argrank._types import Floats
 from argrank.errors import check_positive
-from argrank.solvers._result import Callback, Floats, Meter, Result, Risk
+from argrank.solvers._result import Callback, Meter, Result, Risk
 
 
 def minimise(

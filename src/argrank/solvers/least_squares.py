@@ -11,14 +11,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._blas import single_threaded_blas
 from argrank._threads import map_threads
+from argrank._types import Floats
 from argrank.errors import OptionError
-
-Floats = NDArray[np.float64]
 
 MOST_COLUMNS = 2000  # of a sparse matrix that is factorised
 ROWS_PER_COLUMN = 32  # rows of a block: the triangles that remain are a small share of the features

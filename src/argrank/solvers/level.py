@@ -13,8 +13,9 @@ import time
 import numpy as np
 from scipy.optimize import linprog
 
+from argrank._types import Floats
 from argrank.errors import check_positive
-from argrank.solvers._result import Callback, Floats, Meter, Result, Risk
+from argrank.solvers._result import Callback, Meter, Result, Risk
 from argrank.solvers.mixture import Inner, best_mixture
 from argrank.solvers.planes import Planes, look
 from argrank.solvers.regularisers import Regulariser

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.solvers import simplex_qp
-from argrank.solvers._result import Floats
 from argrank.solvers.regularisers import Regulariser
 
 NEWTON_STEPS = 50

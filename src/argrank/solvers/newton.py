@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.errors import check_positive
-from argrank.solvers._result import Callback, Floats, Result, SmoothRisk
+from argrank.solvers._result import Callback, Result, SmoothRisk
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
 

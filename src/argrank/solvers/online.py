@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.errors import OptionError, check_count, check_positive
-from argrank.solvers._result import Best, Callback, Floats, Meter, QueryRisk, Result
+from argrank.solvers._result import Best, Callback, Meter, QueryRisk, Result
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from argrank._types import Floats
 from argrank.solvers import block_qp, bundle, cutting_plane
-from argrank.solvers._result import Callback, Floats, Meter, QueryRisk, Result
+from argrank.solvers._result import Callback, Meter, QueryRisk, Result
 
 PATIENCE = 100  # passes of the bundle method; where it does well it seldom needs more, also at C = 10,000
 MOST_CELLS = 50_000  # queries times features: on larger data a pass query by query costs more than many of the bundle's

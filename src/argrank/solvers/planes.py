@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.solvers import simplex_qp
-from argrank.solvers._result import Floats, Risk
+from argrank.solvers._result import Risk
 from argrank.solvers.mixture import Inner, best_mixture
 from argrank.solvers.regularisers import Regulariser
 

@@ -15,8 +15,9 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import minimize as scipy_minimize
 
+from argrank._types import Floats
 from argrank.errors import check_positive
-from argrank.solvers._result import Callback, Floats, Result, Risk
+from argrank.solvers._result import Callback, Result, Risk
 
 MEMORY = 20  # pairs of steps and gradient changes that approximate the Hessian
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from argrank.solvers._result import Floats
+from argrank._types import Floats
 
 
 class Regulariser(ABC):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from argrank.solvers._result import Callback, Floats, QueryRisk, Result, Risk
+from argrank._types import Floats
+from argrank.solvers._result import Callback, QueryRisk, Result, Risk
 
 
 class Offset:

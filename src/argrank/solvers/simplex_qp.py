@@ -14,11 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
-
-Floats = NDArray[np.float64]
+from argrank._types import Floats
 
 MOVES = 500  # between two looks at the whole face
 ROUNDS = 200

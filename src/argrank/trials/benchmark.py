@@ -1,4 +1,4 @@
-"""benchmark: a spread of learners on one's own data, each at its best, in one call."""
+"""benchmark: a spread of rankers on one's own data, each at its best, in one call."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from argrank.errors import ArgrankError, ArgrankWarning, InputError
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
+from argrank.rankers.registry import default_grid, first_comparison, registered
 from argrank.trials.benchmark_result import Benchmark, Entry
-from argrank.trials.default_grids import default_grid
-from argrank.trials.families import SCALE_FREE, spread
 from argrank.trials.protocol import Run, run_fold
 from argrank.trials.system import System
 
@@ -33,7 +32,7 @@ MEASURES = ("ndcg@10", "map", "mrr@10", "auc")
 def benchmark(
     data: Dataset,
     measures: Any = MEASURES,
-    learners: Sequence[str] | Mapping[str, Any] | None = None,
+    rankers: Sequence[str] | Mapping[str, Any] | None = None,
     *,
     valid: Dataset | None = None,
     test: Dataset | None = None,
@@ -44,7 +43,7 @@ def benchmark(
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> Benchmark:
-    """Train a spread of learners, each with its parameters chosen by validation, and compare them on unseen queries.
+    """Train a spread of rankers, each with its parameters chosen by validation, and compare them on unseen queries.
 
     Parameters
     ----------
@@ -52,11 +51,11 @@ def benchmark(
         With ``valid`` and ``test``, the training part; else everything, split by query into ``n_folds`` parts as in
         ``ar.cross_validate``, so that every query is tested once by a model that never saw it.
     measures : str or sequence
-        The first one chooses the parameters and the best learner.
-    learners : names, or dict of name -> estimator, optional
+        The first one chooses the parameters and the best ranker.
+    rankers : names, or dict of name -> estimator, optional
         By default one or two of every family.
     normalise : str or None
-        How features are scaled for learners that mind: a normaliser's name, None, or "auto": "standard", unless all
+        How features are scaled for rankers that mind: a normaliser's name, None, or "auto": "standard", unless all
         features lie in [0, 1] already or are sparse.
     n_jobs : int, optional
         Points of a grid trained at a time.
@@ -78,7 +77,7 @@ def benchmark(
     if (valid is None) != (test is None):
         raise InputError("benchmark: expected valid and test together, or neither, got one of them")
     scaling = _scaling(data) if normalise == "auto" else normalise
-    rankers = _rankers(learners, scaling)
+    made = _rankers(rankers, scaling)
     if valid is not None and test is not None:
         judged, folds, tested = test, [Fold(data, valid, test)], [np.arange(test.n_queries)]
         diagnosis = doctor(data, valid, test, names=("training", "validation", "test"))
@@ -89,8 +88,8 @@ def benchmark(
         tested = [np.asarray(test_queries) for _, test_queries in splits]
     entries: dict[str, Entry] = {}
     notes: list[str] = []
-    with Progress("benchmark", len(rankers) * len(folds), enabled=progress) as bar:
-        for name, ranker in rankers.items():
+    with Progress("benchmark", len(made) * len(folds), enabled=progress) as bar:
+        for name, ranker in made.items():
             runs: list[Run] = []
             begin = time.perf_counter()
             try:
@@ -98,7 +97,7 @@ def benchmark(
                     bar.advance(0, f"{name}, fold {number}" if len(folds) > 1 else name)
                     runs.append(_run(ranker, fold, asked, convention, n_jobs))
                     bar.advance(1, name)
-            except ArgrankError as error:  # data that one learner cannot use must not cost the others
+            except ArgrankError as error:  # data that one ranker cannot use must not cost the others
                 notes.append(f"{name} failed: {error}")
                 logger.warning("benchmark: %s", notes[-1])
                 bar.advance(len(folds) - len(runs), name)
@@ -108,21 +107,21 @@ def benchmark(
             entries[name] = _entry(name, runs, judged, tested)
             notes += _collapse(entries[name], judged)
     if not entries:
-        raise InputError(f"benchmark: no learner could be trained; {notes[0]}")
+        raise InputError(f"benchmark: no ranker could be trained; {notes[0]}")
     if scaling is not None:
         notes.append(f"Features scaled by {scaling} where it matters; the scaling is part of the model.")
     return Benchmark(judged, entries, tuple(asked), convention, len(folds), diagnosis, tuple(notes))
 
 
-def _rankers(learners: Sequence[str] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
-    if isinstance(learners, Mapping):
-        return {name: make_ranker(one) if isinstance(one, str) else one for name, one in learners.items()}
-    names = spread() if learners is None else [learners] if isinstance(learners, str) else list(learners)
-    rankers = {name: make_ranker(name) for name in dict.fromkeys(names)}
-    for name, ranker in rankers.items():
-        if scaling is not None and name not in SCALE_FREE and "normalise" in ranker.get_params():
+def _rankers(rankers: Sequence[str] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
+    if isinstance(rankers, Mapping):
+        return {name: make_ranker(one) if isinstance(one, str) else one for name, one in rankers.items()}
+    names = first_comparison() if rankers is None else [rankers] if isinstance(rankers, str) else list(rankers)
+    made = {name: make_ranker(name) for name in dict.fromkeys(names)}
+    for name, ranker in made.items():
+        if scaling is not None and not registered(name).scale_free and "normalise" in ranker.get_params():
             ranker.set_params(normalise=scaling)
-    return rankers
+    return made
 
 
 def _scaling(data: Dataset) -> str | None:
@@ -133,7 +132,7 @@ def _scaling(data: Dataset) -> str | None:
 
 def _run(ranker: Any, fold: Fold, measures: list[str], convention: str | Convention, n_jobs: int | None) -> Run:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArgrankWarning)  # a grid has ends where a learner collapses; that is its use
+        warnings.simplefilter("ignore", ArgrankWarning)  # a grid has ends where a ranker collapses; that is its use
         return run_fold(ranker, default_grid(ranker), fold, measures, measures[0], convention=convention, n_jobs=n_jobs)
 
 
@@ -156,7 +155,7 @@ def _entry(name: str, runs: list[Run], data: Dataset, tested: list[Any]) -> Entr
 
 
 def _collapse(entry: Entry, data: Dataset) -> list[str]:
-    """Say in how many queries a learner has nothing to say: all documents have the same score."""
+    """Say in how many queries a ranker has nothing to say: all documents have the same score."""
     scores, starts = entry.system.scores, data.indptr[:-1]
     same = np.maximum.reduceat(scores, starts) == np.minimum.reduceat(scores, starts)
     silent = int((same & (data.sizes > 1)).sum())

@@ -18,15 +18,15 @@ from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.rendering import Cell, Table
 from argrank.measures.conventions import Convention
+from argrank.trials.cells import four, plain_value, plain_values
 from argrank.trials.grid import is_number
 from argrank.trials.protocol import Run
 from argrank.trials.system import System
-from argrank.trials.words import four, plain_value, plain_values
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One learner: as a system with scores for every query, and its run in every fold."""
+    """One ranker: as a system with scores for every query, and its run in every fold."""
 
     system: System
     runs: tuple[Run, ...]
@@ -34,13 +34,13 @@ class Entry:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmark:
-    """Learners compared on queries that they never saw; made by ``ar.benchmark``.
+    """Rankers compared on queries that they never saw; made by ``ar.benchmark``.
 
     Attributes
     ----------
     data : Dataset
         What was tested on.
-    entries : dict of learner -> Entry
+    entries : dict of ranker -> Entry
         Its ``system`` has scores and models, its ``runs`` the parameters chosen and the fitted rankers, fold by fold.
     measures : tuple of names
     diagnosis : Diagnosis
@@ -58,12 +58,12 @@ class Benchmark:
 
     @property
     def systems(self) -> dict[str, System]:
-        """The learners as systems, as ``ar.write_report`` takes them."""
+        """The rankers as systems, as ``ar.write_report`` takes them."""
         return {name: entry.system for name, entry in self.entries.items()}
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """The paired tests between all learners; None for a single one."""
+        """The paired tests between all rankers; None for a single one."""
         if len(self.entries) < 2:
             return None
         scores = {name: self.data.to_caller(one.scores) for name, one in self.systems.items()}
@@ -71,7 +71,7 @@ class Benchmark:
 
     @cached_property
     def means(self) -> dict[str, dict[str, float]]:
-        """``means[learner][measure]`` over all tested queries."""
+        """``means[ranker][measure]`` over all tested queries."""
         if self.comparison is not None:
             return self.comparison.means
         ((name, one),) = self.systems.items()
@@ -80,14 +80,14 @@ class Benchmark:
 
     @property
     def best(self) -> str:
-        """The learner with the best mean of the first measure."""
+        """The ranker with the best mean of the first measure."""
         return max(self.means, key=lambda name: self.means[name][self.measures[0]])
 
     def ranker(self, name: str | None = None) -> Any:
-        """Return the fitted ranker of a learner, by default of the best; with folds, that of the first fold."""
+        """Return the fitted ranker of a ranker, by default of the best; with folds, that of the first fold."""
         name = self.best if name is None else name
         if name not in self.entries:
-            raise unknown_name("learner of this benchmark", name, self.entries)
+            raise unknown_name("ranker of this benchmark", name, self.entries)
         return self.entries[name].runs[0].ranker
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
@@ -143,7 +143,7 @@ class Benchmark:
             )
             for name, entry in self.entries.items()
         )
-        return Table(("", "learner", "chosen", *self.measures, "seconds"), rows, 3)
+        return Table(("", "ranker", "chosen", *self.measures, "seconds"), rows, 3)
 
     @staticmethod
     def _chosen(entry: Entry) -> str:
@@ -166,7 +166,7 @@ class Benchmark:
             return [first, *self.notes]
         return [
             first,
-            "* best of each measure; letters: the learners that are significantly worse "
+            "* best of each measure; letters: the rankers that are significantly worse "
             f"(paired t-test, Holm, {self.comparison.level:g}).",
             *self.notes,
         ]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._progress import Progress
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.evaluation.rendering import Cell, Table, to_text
@@ -21,9 +21,9 @@ class WeightIntervals:
     """Weights with percentile bootstrap intervals that cover ``1 - level``; made by ``ar.bootstrap_weights``."""
 
     names: tuple[str, ...]
-    weights: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    weights: Floats
+    low: Floats
+    high: Floats
     n_resamples: int
     level: float
 
@@ -57,7 +57,7 @@ def bootstrap_weights(
     train : Dataset
         What it was trained on.
     n_resamples : int
-        Trainings; each starts at the given weights where the learner can use a start.
+        Trainings; each starts at the given weights where the ranker can use a start.
 
     Examples
     --------

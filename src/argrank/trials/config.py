@@ -1,4 +1,4 @@
-"""The configuration of an experiment: learners, data sets, folds, measures and the figures that must come out."""
+"""The configuration of an experiment: rankers, data sets, folds, measures and the figures that must come out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from argrank.data.collections import find_collection
-from argrank.data.impute import FILLINGS
-from argrank.data.normalise import normaliser_names
+from argrank.data.prepare.impute import FILLINGS
+from argrank.data.prepare.normalise import normaliser_names
 from argrank.data.standins import STANDINS
 from argrank.errors import ArgrankError, InputError, OptionError
 from argrank.measures.conventions import convention_names
@@ -19,10 +19,10 @@ from argrank.trials.grid import SCALES, is_number
 from argrank.trials.schema import Section, known, read_toml
 from argrank.trials.store import slug
 
-TOP_KEYS = ("title", "convention", "measures", "select_by", "data", "learner", "expected")
+TOP_KEYS = ("title", "convention", "measures", "select_by", "data", "ranker", "expected")
 DATA_KEYS = ("name", "collection", "folder", "files", "standin", "folds", "features", "preprocess", "convention")
-LEARNER_KEYS = ("name", "ranker", "parameters", "grid")
-EXPECTED_KEYS = ("data", "learner", "measure", "value", "values", "tolerance", "source")
+RANKER_KEYS = ("name", "ranker", "parameters", "grid")
+EXPECTED_KEYS = ("data", "ranker", "measure", "value", "values", "tolerance", "source")
 ROLES = ("train", "valid", "test")
 STEPS = {"binarise": (), "clean": ("relevant_at", "cosine"), "impute": ("features",), "normalise": ()}
 STEP_KEYS = (*STEPS, *(key for keys in STEPS.values() for key in keys))
@@ -44,8 +44,8 @@ class DataSpec:
 
 
 @dataclass(frozen=True)
-class LearnerSpec:
-    """A learner: a registered ranker, its fixed parameters and the grid to choose from."""
+class RankerSpec:
+    """A ranker: a registered ranker, its fixed parameters and the grid to choose from."""
 
     name: str
     ranker: str
@@ -58,7 +58,7 @@ class Expected:
     """A figure that has to come out, within its tolerance."""
 
     data: str
-    learner: str
+    ranker: str
     measure: str
     value: float
     tolerance: float
@@ -75,7 +75,7 @@ class Config:
     measures: tuple[str, ...]
     select_by: str
     data: tuple[DataSpec, ...]
-    learners: tuple[LearnerSpec, ...]
+    rankers: tuple[RankerSpec, ...]
     expected: tuple[Expected, ...]
 
     def convention_of(self, data: DataSpec) -> str:
@@ -92,13 +92,13 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     measures = [_measure(top, "measures", name) for name in top.texts("measures")]
     select_by = _measure(top, "select_by", top.text("select_by", measures[0]))
     data = [_data(section, path.parent) for section in top.sections("data", DATA_KEYS)]
-    learners = [_learner(section) for section in top.sections("learner", LEARNER_KEYS)]
+    rankers = [_ranker(section) for section in top.sections("ranker", RANKER_KEYS)]
     _all_different(top, "data", [one.name for one in data])
-    _all_different(top, "learner", [one.name for one in learners])
-    names = ([one.name for one in data], [one.name for one in learners], measures)
+    _all_different(top, "ranker", [one.name for one in rankers])
+    names = ([one.name for one in data], [one.name for one in rankers], measures)
     tables = top.sections("expected", EXPECTED_KEYS, [])
     expected = [figure for section in tables for figure in _expected(section, *names)]
-    return Config(path, title, convention, tuple(measures), select_by, tuple(data), tuple(learners), tuple(expected))
+    return Config(path, title, convention, tuple(measures), select_by, tuple(data), tuple(rankers), tuple(expected))
 
 
 def _convention(section: Section, name: str) -> str:
@@ -187,7 +187,7 @@ def _step(section: Section) -> dict[str, Any]:
     return step
 
 
-def _learner(section: Section) -> LearnerSpec:
+def _ranker(section: Section) -> RankerSpec:
     name = section.text("name")
     ranker = known(section.place, "ranker", section.text("ranker", name), ranker_names())
     parameters, grid = section.table("parameters", {}), section.table("grid", {})
@@ -203,7 +203,7 @@ def _learner(section: Section) -> LearnerSpec:
         if parameter in parameters:
             raise InputError(f"{section.place}: {parameter!r} is fixed by parameters and varied by grid; expected one")
         _check_values(section, parameter, values)
-    return LearnerSpec(name, ranker, parameters, grid)
+    return RankerSpec(name, ranker, parameters, grid)
 
 
 def _check_values(section: Section, parameter: str, values: Any) -> None:
@@ -217,10 +217,10 @@ def _check_values(section: Section, parameter: str, values: Any) -> None:
         raise section.error(f"grid.{parameter}", "a list of values", values)
 
 
-def _expected(section: Section, data: list[str], learners: list[str], measures: list[str]) -> list[Expected]:
+def _expected(section: Section, data: list[str], rankers: list[str], measures: list[str]) -> list[Expected]:
     """Return the figures of one table: ``measure`` and ``value``, or ``values`` with one figure for each measure."""
     whose = known(section.place, "data set", section.text("data"), data)
-    learner = known(section.place, "learner", section.text("learner"), learners)
+    ranker = known(section.place, "ranker", section.text("ranker"), rankers)
     tolerance, source = float(section.number("tolerance")), section.text("source", "")
     single = not section.has("values")
     values = {section.text("measure"): section.number("value")} if single else section.table("values")
@@ -229,5 +229,5 @@ def _expected(section: Section, data: list[str], learners: list[str], measures: 
         known(section.place, "measure of this experiment", name, measures)
         if not is_number(value):
             raise section.error(f"values.{name}", "a number", value)
-        figures.append(Expected(whose, learner, name, float(value), tolerance, source))
+        figures.append(Expected(whose, ranker, name, float(value), tolerance, source))
     return figures

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import unknown_name
 from argrank.evaluation import rendering
@@ -17,9 +17,9 @@ from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.rendering import Cell, Table
 from argrank.measures.conventions import Convention, make_convention
-from argrank.models._base import Model
+from argrank.models.model import Model
+from argrank.trials.cells import four, params_text, plain_value, plain_values
 from argrank.trials.grid import Params
-from argrank.trials.words import four, params_text, plain_value, plain_values
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class CrossValidation:
     systems: tuple[str, ...]
     measures: tuple[str, ...]
     folds: dict[str, tuple[FoldResult, ...]]
-    scores: dict[str, NDArray[np.float64]]
+    scores: dict[str, Floats]
     data: Dataset
     select_by: str
     convention: str | Convention
@@ -68,7 +68,7 @@ class CrossValidation:
         }
 
     @property
-    def values(self) -> dict[str, dict[str, NDArray[np.float64]]]:
+    def values(self) -> dict[str, dict[str, Floats]]:
         """``values[system][measure]``, one for each of ``data.query_ids``, NaN where the measure is undefined."""
         return {
             system: dict(evaluate(scores, self.data, list(self.measures), convention=self.convention).values)

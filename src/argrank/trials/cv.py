@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._progress import Progress
+from argrank._types import Integers
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, QueryKFold
 from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
+from argrank.rankers.registry import default_grid, registered_name
 from argrank.trials.cross_validation import CrossValidation, FoldResult
-from argrank.trials.default_grids import default_grid, registered_name
 from argrank.trials.protocol import Run, run_fold
 
-DEFAULT = "default"  # as a grid: each learner's own
+DEFAULT = "default"  # as a grid: each ranker's own
 
 
 def cross_validate(
@@ -36,7 +36,7 @@ def cross_validate(
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> CrossValidation:
-    """Cross-validate learners by LETOR's protocol: all parts but two train, one validates, one tests, in turn.
+    """Cross-validate rankers by LETOR's protocol: all parts but two train, one validates, one tests, in turn.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def cross_validate(
     measures : str, Measure or a list of them
         As in ``ar.evaluate``.
     grid : grid as in ``ar.select``, "default", or None
-        For several rankers a dict of name -> grid. "default" is each learner's own. None trains as given.
+        For several rankers a dict of name -> grid. "default" is each ranker's own. None trains as given.
     select_by : str, optional
         The measure that chooses from the grid on the validation part; by default the first of ``measures``.
     folds : sequence of Fold, optional
@@ -117,7 +117,7 @@ def _grids(rankers: Mapping[str, Any], grid: Any, single: bool) -> dict[str, Any
     return {name: default_grid(one) if grid.get(name) == DEFAULT else grid.get(name) for name, one in rankers.items()}
 
 
-def _tested(data: Dataset, n_folds: int, random_state: int | None) -> list[NDArray[np.int64]]:
+def _tested(data: Dataset, n_folds: int, random_state: int | None) -> list[Integers]:
     """Return the stored rows that each fold tests."""
     splitter = QueryKFold(n_folds, random_state=random_state, letor=True)
     return [np.flatnonzero(np.isin(data.query_of_row, test)) for _, test in splitter.split(data)]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from argrank.data.clean import clean
 from argrank.data.collections import load_collection
 from argrank.data.collections.collection import Collection
 from argrank.data.collections.reading import read_fold
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, QueryKFold
-from argrank.data.impute import impute
-from argrank.data.load import load
-from argrank.data.normalise import normaliser
+from argrank.data.io.load import load
+from argrank.data.prepare.clean import clean
+from argrank.data.prepare.impute import impute
+from argrank.data.prepare.normalise import normaliser
 from argrank.data.standins import make_standin
 from argrank.trials.config import DataSpec
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import argrank
 from argrank._files import write_bytes
-from argrank.data.scores import write_scores
+from argrank.data.io.scores import write_scores
 from argrank.errors import MissingExtraError
+from argrank.trials.cells import plain_value, plain_values
+from argrank.trials.experiment_tables import results_text
 from argrank.trials.plots import draw
 from argrank.trials.results import Results
 from argrank.trials.store import slug
-from argrank.trials.tables import results_text
-from argrank.trials.words import plain_value, plain_values
 
 log = logging.getLogger("argrank.experiment")
 
@@ -29,7 +29,7 @@ def write_outputs(results: Results, folder: Path) -> None:
     for data in results.config.data:
         _write(_made(folder / "per_query") / f"{slug(data.name)}.csv", _per_query(results, data.name).rstrip("\n"))
     for run in results.runs:
-        name = f"{slug(run.learner)}-fold{run.fold}.txt"
+        name = f"{slug(run.ranker)}-fold{run.fold}.txt"
         write_scores(run.scores, _made(folder / "scores" / slug(run.data)) / name)
     try:
         draw(results, _made(folder / "plots"))
@@ -49,10 +49,8 @@ def as_dict(results: Results) -> dict[str, Any]:
         "select_by": config.select_by,
         "means": {
             data.name: {
-                learner.name: {
-                    name: plain_value(results.mean(data.name, learner.name, name)) for name in config.measures
-                }
-                for learner in config.learners
+                ranker.name: {name: plain_value(results.mean(data.name, ranker.name, name)) for name in config.measures}
+                for ranker in config.rankers
             }
             for data in config.data
         },
@@ -60,7 +58,7 @@ def as_dict(results: Results) -> dict[str, Any]:
             {
                 "data": run.data,
                 "fold": run.fold,
-                "learner": run.learner,
+                "ranker": run.ranker,
                 "params": run.params,
                 "validation": plain_value(run.validation),
                 "means": plain_values(run.means),
@@ -77,7 +75,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         "expected": [
             {
                 "data": check.expected.data,
-                "learner": check.expected.learner,
+                "ranker": check.expected.ranker,
                 "measure": check.expected.measure,
                 "value": check.expected.value,
                 "tolerance": check.expected.tolerance,
@@ -93,14 +91,14 @@ def as_dict(results: Results) -> dict[str, Any]:
 def _per_query(results: Results, data: str) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["learner", "fold", "qid", *results.config.measures])
+    writer.writerow(["ranker", "fold", "qid", *results.config.measures])
     for run in results.runs:
         if run.data != data:
             continue
         columns = [run.values[name].tolist() for name in results.config.measures]
         for qid, *values in zip(run.query_ids, *columns, strict=True):
             cells = ["" if value != value else repr(value) for value in values]  # NaN: the measure is undefined
-            writer.writerow([run.learner, run.fold, qid, *cells])
+            writer.writerow([run.ranker, run.fold, qid, *cells])
     return text.getvalue()
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._progress import Progress
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
 from argrank.evaluation.rendering import Cell, Table, to_text
@@ -24,12 +24,12 @@ from argrank.trials.select import mean_of, quiet
 class PathPoint:
     """The solution at one C.
 
-    ``n_passes`` over the data is NaN where the learner does not count them; ``value`` is the measure on validation
-    data, NaN without any; ``average_slack`` and ``objective_at_zero`` are NaN where the learner has none.
+    ``n_passes`` over the data is NaN where the ranker does not count them; ``value`` is the measure on validation
+    data, NaN without any; ``average_slack`` and ``objective_at_zero`` are NaN where the ranker has none.
     """
 
     C: float
-    coef: NDArray[np.float64]
+    coef: Floats
     objective: float
     norm: float
     n_iter: int
@@ -48,12 +48,12 @@ class Path:
     measure: str | None
 
     @property
-    def C(self) -> NDArray[np.float64]:  # noqa: N802 (the parameter's name everywhere)
+    def C(self) -> Floats:  # noqa: N802 (the parameter's name everywhere)
         """The values of C, ascending."""
         return np.array([point.C for point in self.points])
 
     @property
-    def coefs(self) -> NDArray[np.float64]:
+    def coefs(self) -> Floats:
         """The weights, one row for each C."""
         return np.array([point.coef for point in self.points])
 
@@ -102,7 +102,7 @@ def regularisation_path(
     """Train for every C in ascending order, each fit started at the last solution.
 
     A solution for the next C is near, so the whole path costs fewer passes than separate fits; the solutions are
-    the same within the ranker's ``tol``. Learners that cannot use a start train afresh.
+    the same within the ranker's ``tol``. Rankers that cannot use a start train afresh.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def regularisation_path(
     ranker = make_ranker(ranker) if isinstance(ranker, str) else ranker
     known = ranker.get_params()
     if "C" not in known:
-        raise OptionError(f"regularisation_path: expected a learner with a parameter C, got {type(ranker).__name__}")
+        raise OptionError(f"regularisation_path: expected a ranker with a parameter C, got {type(ranker).__name__}")
     if not len(values) or not all(is_number(value) for value in values):
         raise OptionError(f"values: expected numbers, got {shown(values)}")
     if valid is None:

@@ -31,11 +31,11 @@ def draw(results: Results, folder: Path) -> list[Path]:
             figure = Figure(figsize=(7, 4), layout="constrained")
             if paint(figure, results, data):
                 drawn.append(_save(figure, folder / f"{name}-{what}.png"))
-        for learner in results.config.learners:
-            for parameter in learner.grid:
+        for ranker in results.config.rankers:
+            for parameter in ranker.grid:
                 figure = Figure(figsize=(7, 4), layout="constrained")
-                if _grid_curve(figure, results, data.name, learner.name, parameter):
-                    path = folder / f"{name}-{slug(learner.name)}-{slug(parameter)}.png"
+                if _grid_curve(figure, results, data.name, ranker.name, parameter):
+                    path = folder / f"{name}-{slug(ranker.name)}-{slug(parameter)}.png"
                     drawn.append(_save(figure, path))
     return drawn
 
@@ -49,11 +49,11 @@ def _save(figure: Any, path: Path) -> Path:
 def _bars(figure: Any, results: Results, data: DataSpec) -> bool:
     config = results.config
     axes = figure.subplots()
-    width = 0.8 / len(config.learners)
-    for place, learner in enumerate(config.learners):
-        heights = [results.mean(data.name, learner.name, name) for name in config.measures]
-        at = np.arange(len(heights)) + (place - (len(config.learners) - 1) / 2) * width
-        axes.bar(at, heights, width, label=learner.name)
+    width = 0.8 / len(config.rankers)
+    for place, ranker in enumerate(config.rankers):
+        heights = [results.mean(data.name, ranker.name, name) for name in config.measures]
+        at = np.arange(len(heights)) + (place - (len(config.rankers) - 1) / 2) * width
+        axes.bar(at, heights, width, label=ranker.name)
     axes.set_xticks(range(len(config.measures)), config.measures)
     axes.set_ylabel("mean over folds")
     axes.set_title(f"{data.name}, convention {config.convention_of(data)}")
@@ -66,9 +66,9 @@ def _curves(figure: Any, results: Results, data: DataSpec) -> bool:
     if len(cuts) < 2:
         return False
     axes = figure.subplots()
-    for learner in results.config.learners:
-        heights = [results.mean(data.name, learner.name, cuts[k]) for k in sorted(cuts)]
-        axes.plot(sorted(cuts), heights, marker="o", label=learner.name)
+    for ranker in results.config.rankers:
+        heights = [results.mean(data.name, ranker.name, cuts[k]) for k in sorted(cuts)]
+        axes.plot(sorted(cuts), heights, marker="o", label=ranker.name)
     axes.set_xlabel("k")
     axes.set_ylabel("NDCG@k, mean over folds")
     axes.set_title(f"{data.name}, convention {results.config.convention_of(data)}")
@@ -76,11 +76,11 @@ def _curves(figure: Any, results: Results, data: DataSpec) -> bool:
     return True
 
 
-def _grid_curve(figure: Any, results: Results, data: str, learner: str, parameter: str) -> bool:
+def _grid_curve(figure: Any, results: Results, data: str, ranker: str, parameter: str) -> bool:
     """Draw the best validation value at each value of a parameter, one line a fold."""
     axes = figure.subplots()
     smallest = np.inf
-    for run in results.of(data, learner):
+    for run in results.of(data, ranker):
         best: dict[float, float] = {}
         for point in run.points:
             value = point.params.get(parameter)
@@ -95,6 +95,6 @@ def _grid_curve(figure: Any, results: Results, data: str, learner: str, paramete
         axes.set_xscale("log")
     axes.set_xlabel(parameter)
     axes.set_ylabel(f"validation {results.config.select_by}")
-    axes.set_title(f"{data}, {learner}")
+    axes.set_title(f"{data}, {ranker}")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
     return True

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.data.folds import Fold
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
@@ -21,13 +21,13 @@ from argrank.trials.selection import Point
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one learner did in one fold; ``scores`` are those of the test rows, in the caller's order."""
+    """What one ranker did in one fold; ``scores`` are those of the test rows, in the caller's order."""
 
     ranker: Any
     params: Params
     validation: float
     points: tuple[Point, ...]
-    scores: NDArray[np.float64]
+    scores: Floats
     test: Evaluation
     notes: tuple[str, ...]
     seconds: float
@@ -45,7 +45,7 @@ def run_fold(
 ) -> Run:
     """Train on ``fold.train`` at every point of the grid, choose by ``fold.valid``, evaluate on ``fold.test``.
 
-    Without a grid the validation part only gives a value; training never sees it, so that learners with and without a
+    Without a grid the validation part only gives a value; training never sees it, so that rankers with and without a
     grid learn from the same documents.
     """
     begin = time.perf_counter()

@@ -8,32 +8,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats
+from argrank.trials.cells import plain_value, plain_values
 from argrank.trials.config import Config, Expected
 from argrank.trials.grid import Params
 from argrank.trials.protocol import Run
 from argrank.trials.selection import Point
-from argrank.trials.words import plain_value, plain_values
 
 ROUNDING = 1e-12  # a figure exactly at the end of its range is inside, also where a sum was rounded
 
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """One learner in one fold of one data set."""
+    """One ranker in one fold of one data set."""
 
     data: str
     fold: int
-    learner: str
+    ranker: str
     params: Params
     validation: float
     points: tuple[Point, ...]
     means: dict[str, float]
     undefined: dict[str, int]
     query_ids: list[Any]
-    values: dict[str, NDArray[np.float64]]
-    scores: NDArray[np.float64]
+    values: dict[str, Floats]
+    scores: Floats
     notes: tuple[str, ...]
     seconds: float
 
@@ -63,7 +63,7 @@ class RunResult:
         }
 
     @staticmethod
-    def of(data: str, fold: int, learner: str, record: Mapping[str, Any]) -> RunResult:
+    def of(data: str, fold: int, ranker: str, record: Mapping[str, Any]) -> RunResult:
         """Return the run that a file describes."""
         points = tuple(
             Point(one["params"], _number(one["value"]), _number(one["objective"]), one["seconds"], one["error"])
@@ -72,7 +72,7 @@ class RunResult:
         return RunResult(
             data=data,
             fold=fold,
-            learner=learner,
+            ranker=ranker,
             params=record["params"],
             validation=_number(record["validation"]),
             points=points,
@@ -106,7 +106,7 @@ class Check:
     def __str__(self) -> str:
         one = self.expected
         range_ = f"{one.value:g} ± {one.tolerance:g}"
-        return f"{one.data}, {one.learner}, {one.measure}: expected {range_}, got {self.got:.6f}"
+        return f"{one.data}, {one.ranker}, {one.measure}: expected {range_}, got {self.got:.6f}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,18 +117,18 @@ class Results:
     runs: tuple[RunResult, ...]
     computed: int
 
-    def of(self, data: str, learner: str) -> list[RunResult]:
-        """Return the runs of a learner on a data set, by fold."""
-        return [run for run in self.runs if (run.data, run.learner) == (data, learner)]
+    def of(self, data: str, ranker: str) -> list[RunResult]:
+        """Return the runs of a ranker on a data set, by fold."""
+        return [run for run in self.runs if (run.data, run.ranker) == (data, ranker)]
 
-    def mean(self, data: str, learner: str, measure: str) -> float:
+    def mean(self, data: str, ranker: str, measure: str) -> float:
         """Return the mean over folds of a measure."""
-        return math.fsum(values := [run.means[measure] for run in self.of(data, learner)]) / len(values)
+        return math.fsum(values := [run.means[measure] for run in self.of(data, ranker)]) / len(values)
 
     @property
     def checks(self) -> list[Check]:
         """The expected figures, in the order of the configuration."""
-        return [Check(one, self.mean(one.data, one.learner, one.measure)) for one in self.config.expected]
+        return [Check(one, self.mean(one.data, one.ranker, one.measure)) for one in self.config.expected]
 
     @property
     def failures(self) -> list[Check]:
@@ -136,7 +136,7 @@ class Results:
         return [check for check in self.checks if not check.holds]
 
     def __repr__(self) -> str:
-        from argrank.trials.tables import results_text
+        from argrank.trials.experiment_tables import results_text
 
         return results_text(self, "text")
 

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._blas import single_threaded_blas
 from argrank._progress import Progress
 from argrank._threads import count_jobs
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import ArgrankError, ArgrankWarning, InputError, unknown_name
 from argrank.evaluation.evaluate import evaluate
@@ -110,7 +110,7 @@ def search(
     )
 
 
-def mean_of(scores: NDArray[np.float64], data: Dataset, measure: Any, convention: str | Convention) -> float:
+def mean_of(scores: Floats, data: Dataset, measure: Any, convention: str | Convention) -> float:
     """Return the mean of one measure, computed on this thread."""
     (value,) = evaluate(scores, data, measure, convention=convention, n_jobs=1).means.values()
     return value

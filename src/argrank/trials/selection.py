@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Floats
 from argrank.errors import unknown_name
 from argrank.evaluation.rendering import Cell, Table, to_text
 from argrank.trials.grid import Params, is_number
@@ -49,7 +50,7 @@ class Selection:
     measure: str
     convention: str
 
-    def curve(self, parameter: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def curve(self, parameter: str) -> tuple[NDArray[Any], Floats]:
         """Return the values tried of a parameter and the best value of the measure at each, over all others."""
         names = dict.fromkeys(name for point in self.points for name in point.params)
         if parameter not in names:

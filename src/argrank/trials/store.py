@@ -40,7 +40,7 @@ class Store:
 
     def path(self, identity: Mapping[str, Any]) -> Path:
         """Return the file of a run: readable words, then a hash of the identity."""
-        words = f"{identity['data']['name']}-fold{identity['fold']}-{identity['learner']['name']}"
+        words = f"{identity['data']['name']}-fold{identity['fold']}-{identity['ranker']['name']}"
         return self.folder / f"{slug(words)}-{_hash(identity)[:16]}.json"
 
     def get(self, identity: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
-from argrank.models._base import Model
+from argrank.models.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +23,8 @@ class System:
     """
 
     name: str
-    scores: NDArray[np.float64]
-    models: tuple[tuple[Model, NDArray[np.int64]], ...] = ()
+    scores: Floats
+    models: tuple[tuple[Model, Integers], ...] = ()
     trace: Mapping[str, list[float]] | None = None
     seconds: float | None = None
     validated: tuple[tuple[float, float], ...] = ()

@@ -106,10 +106,10 @@ def test_convex_loss_bounds_l1_plus_l2_and_the_hinge(measure):
         ys, orders = valid_y(labels, pairs_of(labels))
         hinge = (losses_of(orders, labels, measure) + exponents(scores, pairs_of(labels), ys)).max()
         assert convex >= hinge - 1e-12
-        learner = {"map": "svm-map", "ndcg@2": "svm-ndcg", "ndcg@10": "svm-ndcg"}.get(measure)
-        if learner is not None:
+        ranker = {"map": "svm-map", "ndcg@2": "svm-ndcg", "ndcg@10": "svm-ndcg"}.get(measure)
+        if ranker is not None:
             cut = {} if measure == "map" else {"measure": measure}
-            assert ar.objective(learner, scale=None, **cut)(scores, data)[0] == pytest.approx(hinge, abs=1e-9)
+            assert ar.objective(ranker, scale=None, **cut)(scores, data)[0] == pytest.approx(hinge, abs=1e-9)
 
 
 @pytest.mark.parametrize("restarts", ["best", "worst", "mixed", -4.0, 4.0])

@@ -9,7 +9,7 @@ from argrank import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import OptionError
 from argrank.objectives import objective
-from argrank.objectives._base import Prepared
+from argrank.objectives.objective import Prepared
 from argrank.objectives.structured import ORACLES, Problem, register
 
 
@@ -44,7 +44,7 @@ def top_bad():
     del ORACLES["top-bad", "P"]
 
 
-def test_a_registered_triple_serves_every_learner(top_bad):
+def test_a_registered_triple_serves_every_ranker(top_bad):
     data = Dataset(np.eye(5), [1, 0, 0, 1, 0], group=[3, 2])
     scores = np.array([0.0, 0.5, -1.0, 2.0, 0.0])
     hinge = objective("svm-ndcg", measure="p@1", feature_map="top-bad")

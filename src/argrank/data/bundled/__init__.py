@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from argrank.data.dataset import Dataset
-from argrank.data.tables import read_table
+from argrank.data.io.tables import read_table
 
 FILE = "shop.csv.gz"
 

@@ -12,7 +12,7 @@ from argrank.data.collections.collection import Collection
 from argrank.data.collections.ratings import read_ratings
 from argrank.data.collections.reading import part_file
 from argrank.data.dataset import Dataset
-from argrank.data.letor import read_letor
+from argrank.data.io.letor.reader import read_letor
 
 
 def differences(collection: Collection, folder: Path) -> list[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._files import open_bytes
-from argrank.data.text import text_lines
+from argrank._types import Floats, Integers
+from argrank.data.io.text import text_lines
 from argrank.errors import FormatError, shown
 
 FIELDS = "user item rating time"
@@ -20,9 +20,9 @@ FIELDS = "user item rating time"
 class Ratings:
     """Triples (user, item, rating), one element of each array a rating, in the order of the file."""
 
-    users: NDArray[np.int64]
-    items: NDArray[np.int64]
-    ratings: NDArray[np.float64]
+    users: Integers
+    items: Integers
+    ratings: Floats
 
     def __len__(self) -> int:
         return len(self.users)

@@ -12,7 +12,7 @@ from argrank._files import COMPRESSIONS
 from argrank.data.collections.collection import Collection, Part
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, letor_parts
-from argrank.data.letor import read_letor
+from argrank.data.io.letor.reader import read_letor
 from argrank.errors import ArgrankWarning, InputError, OptionError
 
 FOLD_FILES = {"train": ("train", "trainingset"), "valid": ("vali", "validationset"), "test": ("test", "testset")}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._types import Integers
 from argrank.data.dataset import Dataset
 from argrank.data.identical import fingerprints, identical_in_query
 from argrank.data.summary import FeatureSummary, feature_label, summarise
@@ -31,7 +32,7 @@ class Facts:
         return fingerprints(self.data.X)
 
     @cached_property
-    def identical(self) -> NDArray[np.int64]:
+    def identical(self) -> Integers:
         """A number for every row, the same for identical features within a query."""
         return identical_in_query(self.data, self.fingerprints)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from argrank.data.doctor.diagnosis import Finding, counted
 from argrank.data.doctor.facts import Facts
-from argrank.data.impute import FILLINGS
+from argrank.data.prepare.impute import FILLINGS
 
 WILD = 1e4  # ratio of the largest to the smallest range of a feature
 WILD_BETWEEN_QUERIES = 1.0  # spread of the range between queries, in powers of ten
@@ -66,9 +66,7 @@ def coarse(facts: Facts) -> Iterator[Finding]:
         runs = np.diff(np.append(np.flatnonzero(new), len(order))).astype(np.float64)
         found[column] = (runs * (runs - 1) / 2).sum() > COARSE * pairs
     if found.any():
-        advice = (
-            "fine beside others; alone, or as the first feature of a greedy learner, they leave most documents tied"
-        )
+        advice = "fine beside others; alone, or as the first feature of a greedy ranker, they leave most documents tied"
         yield _of_features(facts, "coarse", found, f"tied values in over {COARSE:.0%} of document pairs", advice)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from argrank.objectives._base import Floats
+from argrank._types import Floats
 from argrank.objectives.conditional.segments import Segments
 
 

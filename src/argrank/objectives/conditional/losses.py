@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._types import Floats, Integers
 from argrank.errors import OptionError, shown
 from argrank.measures.auc import AUC
 from argrank.measures.conventions import Convention
@@ -14,7 +15,6 @@ from argrank.measures.gains import gains_of
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.measures.rankings import Rankings
-from argrank.objectives._base import Floats, Integers
 
 RELEVANCE_ALONE = ("AP", "P", "R", "RR")  # these know relevant documents and others, no grades
 
@@ -32,7 +32,7 @@ class RankingLoss:
 
     @classmethod
     def of(cls, name: str, measure: Any, weights: Any, gain: Any, discount: Any, relevant_at: float) -> RankingLoss:
-        """Read a learner's parameters; AUC counts all pairs of different label."""
+        """Read a ranker's parameters; AUC counts all pairs of different label."""
         asked = list(measure) if isinstance(measure, list | tuple) else [measure]
         measures = tuple(_graded(parse_measure(one)) for one in asked)
         if not measures:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from argrank._jit import LazyKernel, read_only
-from argrank.objectives._base import Floats, Integers, Prepared
+from argrank._types import Floats, Integers
 from argrank.objectives.conditional.sampling import Sample
 from argrank.objectives.conditional.segments import Segments
+from argrank.objectives.objective import Prepared
 
 #: Losses of the queries and slopes of the exponents, from exponents and losses of the rankings.
 Form = Callable[[Floats, Floats, Segments], tuple[Floats, Floats]]

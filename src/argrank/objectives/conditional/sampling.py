@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
-from argrank.objectives._base import Floats, Integers
-from argrank.objectives.conditional.identity import document_keys
+from argrank.objectives.conditional.content_hashes import document_keys
 from argrank.objectives.conditional.losses import RankingLoss
-from argrank.objectives.conditional.rankings import Query, Sampling, rankings_of
+from argrank.objectives.conditional.valid_rankings import Query, Sampling, rankings_of
 from argrank.objectives.pairwise import level_numbers
 
 LARGEST_SAMPLE = 4 << 30  # bytes; more is refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from argrank.objectives._base import Floats, Integers
+from argrank._types import Floats, Integers
 
 
 class Segments:

@@ -5,18 +5,13 @@ To add one: a file, and a line below. To add one from outside: ``register``.
 
 from __future__ import annotations
 
-from argrank.objectives.structured import (
-    auc,
-    average_precision,
-    discounted_pairs,
-    ndcg,
-    positions,
-    reciprocal_rank,
-    reciprocal_rank_pairs,
-    sorted_pairs,
-    staircase,
-)
-from argrank.objectives.structured._base import ORACLES, REFERENCE_PARTS, StructuredHinge, register
+from argrank.objectives.structured import first as reciprocal_rank
+from argrank.objectives.structured.hinge import ORACLES, REFERENCE_PARTS, StructuredHinge, register
+from argrank.objectives.structured.pairs import auc, average_precision, ndcg, staircase
+from argrank.objectives.structured.pairs import by_score as sorted_pairs
+from argrank.objectives.structured.pairs import discounted as discounted_pairs
+from argrank.objectives.structured.pairs import reciprocal_rank as reciprocal_rank_pairs
+from argrank.objectives.structured.positions import oracle as positions
 from argrank.objectives.structured.problem import Problem
 
 __all__ = ["ORACLES", "Problem", "StructuredHinge", "register"]

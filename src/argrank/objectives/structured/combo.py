@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
-from argrank.objectives._base import Floats, Integers, Objective, Prepared
-from argrank.objectives.structured._base import BOUNDS, StructuredHinge
-from argrank.objectives.structured.learners import learner_of
+from argrank.objectives.objective import Objective, Prepared
+from argrank.objectives.structured.hinge import BOUNDS, StructuredHinge
+from argrank.objectives.structured.presets import ranker_of
 
 SLACKS = ("separate", "shared")
 
@@ -25,7 +26,7 @@ class SVMcombo(Objective):
     Parameters
     ----------
     measures : sequence of measures or structured objectives
-        A measure gets its learner's defaults (NDCG and MAP pairs, MRR the first map); an objective such as
+        A measure gets its ranker's defaults (NDCG and MAP pairs, MRR the first map); an objective such as
         ``ar.objective("svm-mrr", feature_map="pairs")`` is taken as it is.
     weights : number, sequence of one weight per measure, or array of shape (n_queries, n_measures)
         C_l of the paper; the array gives each query its own, in the data's order of queries, so that navigational ones
@@ -34,7 +35,7 @@ class SVMcombo(Objective):
         "separate" adds up the weighted hinges, so their mean bounds the sum of the losses; "shared" takes the greatest
         weighted hinge of each query and bounds the greatest loss.
     discount, gain, relevant_at, bound
-        For the measures given by name, as in the single learners; ``bound`` holds for all.
+        For the measures given by name, as in the single rankers; ``bound`` holds for all.
     """
 
     name: ClassVar[str] = "svm-combo"
@@ -73,7 +74,7 @@ class SVMcombo(Objective):
         return tuple(
             dataclasses.replace(one, bound=self.bound)
             if isinstance(one, StructuredHinge)
-            else learner_of(one)(measure=one, bound=self.bound, **shared)
+            else ranker_of(one)(measure=one, bound=self.bound, **shared)
             for one in self.measures
         )
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
 from argrank.measures.discounts import Discount, check_discount, discounts, ideal_dcg
 from argrank.measures.gains import Gain, check_gain, gains_of
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
-from argrank.objectives._base import Floats, require_labels
+from argrank.objectives.objective import require_labels
 from argrank.objectives.pairwise import level_numbers
 
 #: Loss terms of a good document by its index among the goods, its rank (both from 0) and the number of goods.
@@ -91,7 +92,7 @@ class Problem:
 def resolve(
     name: str, measure: Any, k: Any, default_k: int | None, gain: Any, discount: Any, relevant_at: float, **others: Any
 ) -> Problem:
-    """Bring the parameters of a learner and those inside its measure together."""
+    """Bring the parameters of a ranker and those inside its measure together."""
     if callable(measure) and not isinstance(measure, Measure):
         cutoff = default_k if k == "auto" else k
         return Problem(name, GIVEN_TERMS, measure, _check_cutoff(name, cutoff), gain, discount, relevant_at, **others)

@@ -1,0 +1,150 @@
+"""LogRank's questions about its sampler (section 5.3), answered as data: one dict a row.
+
+How accuracy grows with the sample, what the restarts do, which losses a walk meets, how the sampled objective moves
+beside the exact one, and how soon ``w · phi`` outgrows the loss. ``sampler_plots`` draws the
+rows; ``resampling.py`` has what redrawing does to an optimiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.engines.local import LocalRisk
+from argrank.errors import InputError
+from argrank.evaluation.evaluate import evaluate
+from argrank.objectives.conditional.likelihoods import LogConvex
+from argrank.objectives.conditional.losses import RankingLoss
+from argrank.objectives.conditional.sampling import queries_of
+from argrank.objectives.conditional.valid_rankings import diverse_states
+from argrank.objectives.objective import Objective, Prepared
+from argrank.rankers import make_ranker
+from argrank.solvers import quasi_newton
+
+Rows = list[dict[str, Any]]
+SHOWN = 10  # queries, and rankings of each, in the comparison of w · phi with the loss
+
+
+def accuracy(
+    parameter: str,
+    values: Sequence[Any],
+    train: Dataset,
+    test: Dataset,
+    measures: Any,
+    *,
+    seeds: Sequence[int] = (0,),
+    convention: Any = "default",
+    **parameters: Any,
+) -> Rows:
+    """Return the measures on test data of ``log-convex``, trained with each value of a parameter and each seed.
+
+    ``accuracy("n_samples", [10, 30, 100, 300], …)`` is Figure 4, ``accuracy("restarts", ["best", "mixed", "worst"],
+    …)`` Figure 5, ``accuracy("restarts", [-10.0, -3.0, 0.0, 3.0, 10.0], …)`` Figure 6.
+    """
+    rows = []
+    for value in values:
+        for seed in seeds:
+            ranker = make_ranker("log-convex", **{parameter: value, "random_state": seed, "verbose": -1, **parameters})
+            scores = ranker.fit(train).predict(test)
+            rows.append(
+                {parameter: value, "seed": seed, **evaluate(scores, test, measures, convention=convention).means}
+            )
+    return rows
+
+
+def smear(
+    data: Dataset,
+    measure: Any = "ndcg@10",
+    *,
+    wanted: Sequence[float] = (0.0, 0.5, 1.0),
+    n_moves: int = 10,
+    seed: int = 0,
+) -> Rows:
+    """Return the losses that walks of single moves meet, by the loss of the ranking they start from (Figure 7).
+
+    Of every query, walks start at the rankings whose losses are nearest to those ``wanted``.
+    """
+    loss = RankingLoss.of("smear", measure, None, "exp2", "log2", 1.0)
+    generator = np.random.default_rng(seed)
+    rows: Rows = []
+    for number, query in enumerate(queries_of(data, loss, data.y)):
+        if query.n_pairs == 0:
+            continue
+        states = np.concatenate((query.best_and_worst, diverse_states(query, generator)))
+        losses = loss(query.look_at(states)[0], query.labels)
+        for target in wanted:
+            start = int(np.argmin(np.abs(losses - target)))
+            restart, moves = np.full(n_moves + 1, -1), np.ones(n_moves + 1, np.int64)
+            restart[:2], moves[0] = (0, start), 0  # the best ranking comes first: losses are relative to it
+            ranked, _ = query.rank(states, restart, moves, generator.random(3 * n_moves))
+            met = loss(ranked, query.labels)[1:]
+            rows.append({"query": number, "wanted": target, "start": float(losses[start]), "losses": met})
+    return rows
+
+
+def objective_dynamics(data: Dataset, *, C: float = 1.0, max_iter: int = 50, **parameters: Any) -> Rows:
+    """Return, at w = 0 and for every iteration on the sampled ConvexLoss for AUC, that and the exact one (5.3.4).
+
+    AUC is the measure whose exact sum, over all y, is known; the two are sums over different sets.
+    """
+    closed = LogConvex(measure="auc", **parameters)
+    exact, sampled = LocalRisk(data, closed), LocalRisk(data, _Sampled(closed))
+    zero = np.zeros(data.n_features)
+    rows: Rows = []
+
+    def note(w: Floats, facts: Mapping[str, float]) -> None:
+        value = data.n_queries * exact.value_and_gradient(w)[0] + float(w @ w) / C
+        rows.append({"iteration": len(rows), "sampled": facts["objective"], "exact": value})
+
+    note(zero, {"objective": data.n_queries * sampled.value_and_gradient(zero)[0]})
+    quasi_newton.minimise(sampled, C, 1e-6, max_iter, None, note)
+    return rows
+
+
+def scores_against_losses(
+    data: Dataset, measure: Any = "ndcg@10", *, C: float = 1.0, n_iter: int = 10, seed: int = 0, **parameters: Any
+) -> Rows:
+    """Return w · phi of sampled rankings over the first iterations beside their fixed losses (Figure 8).
+
+    For ten random queries and ten rankings of each: ``w_phi`` is w · phi(best) - w · phi(y), one value an iteration,
+    the first at w = 0.
+    """
+    objective = LogConvex(measure=measure, **parameters)
+    if objective.loss.is_auc:
+        raise InputError("scores_against_losses: expected a measure that is sampled, got auc")
+    risk = LocalRisk(data, objective)
+    path = [np.zeros(data.n_features)]
+
+    def note(w: Floats, _: Mapping[str, float]) -> bool:
+        path.append(w.copy())
+        return len(path) > n_iter
+
+    quasi_newton.minimise(risk, C, 0.0, 10 * n_iter, None, note)
+    generator = np.random.default_rng(seed)
+    sample = risk.prepared.sample  # type: ignore[attr-defined]  # no closed form, so it has one
+    rows: Rows = []
+    for query in generator.permutation(data.n_queries)[:SHOWN].tolist():
+        coefficients, losses = sample.of(query)
+        scores = [data.X[data.indptr[query] : data.indptr[query + 1]] @ w for w in path]
+        factor = 2.0 / max(1.0, sample.n_pairs[query]) if objective.scale == "pairs" else 2.0
+        for chosen in generator.permutation(len(losses))[:SHOWN].tolist():
+            along = np.array([factor * float(coefficients[chosen] @ part) for part in scores])
+            rows.append({"query": query, "loss": float(losses[chosen]), "w_phi": along})
+    return rows
+
+
+@dataclass(frozen=True)
+class _Sampled(Objective):
+    """A conditional model that is summed over a sample also where a closed form is known."""
+
+    name: ClassVar[str] = "sampled"
+
+    model: LogConvex
+
+    def prepare(self, data: Dataset) -> Prepared:
+        return self.model.sampled(data)

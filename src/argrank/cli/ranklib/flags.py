@@ -1,0 +1,153 @@
+"""RankLib's command line, read: which of its flags mean what here, and which cannot be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from argrank.errors import OptionError, unknown_name
+
+#: RankLib's numbers of rankers; the names are ours. 1 is RankNet, 8 random forests: not here.
+RANKERS = {
+    0: "mart", 2: "rankboost", 3: "adarank", 4: "coordinate-ascent", 6: "lambda-mart", 7: "listnet", 9: "regression",
+}  # fmt: skip
+
+NORMALISERS = {"sum": "query-sum", "zscore": "query-zscore", "linear": "query-minmax"}
+
+#: RankLib's names of measures, without cut-off.
+MEASURES = {"map": "map", "ndcg": "ndcg", "dcg": "dcg", "p": "p", "rr": "rr", "err": "err", "best": ""}
+
+WITH_VALUE = (
+    "train", "test", "validate", "ranker", "metric2t", "metric2T", "gmax", "qrel", "feature", "tvs", "tts", "kcv",
+    "kcvmd", "kcvmn", "save", "load", "rank", "score", "indri", "idv", "norm", "thread", "epoch", "layer", "node", "lr",
+    "round", "tolerance", "max", "r", "i", "reg", "tree", "leaf", "shrinkage", "tc", "mls", "estop", "bag", "srate",
+    "frate", "rtype", "L2",
+)  # fmt: skip
+ALONE = ("missingZero", "noeq", "sparse", "silent", "hr")
+
+#: Flags that RankLib needs and argrank has no use for: no harm in leaving them out.
+HARMLESS = ("silent", "sparse", "hr", "noeq", "missingZero")
+
+#: Flags that name a file or, kcvmd, a folder.
+FILES = ("train", "validate", "test", "save", "load", "rank", "score", "indri", "idv", "feature", "kcvmd")
+
+_TREES: dict[str, tuple[str, type, Any]] = {
+    "tree": ("n_trees", int, 1000),
+    "leaf": ("n_leaves", int, 10),
+    "shrinkage": ("learning_rate", float, 0.1),
+    "mls": ("min_documents", int, 1),
+    "estop": ("early_stopping", int, 100),
+}
+#: RankLib's parameters of a ranker -> ours, with RankLib's default.
+PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
+    "mart": _TREES,
+    "lambda-mart": _TREES,
+    "rankboost": {"round": ("n_rounds", int, 300)},
+    "adarank": {"round": ("n_rounds", int, 500)},
+    "coordinate-ascent": {
+        "r": ("restarts", int, 5),
+        "i": ("n_steps", int, 25),
+        "tolerance": ("tol", float, 0.001),
+    },
+    "regression": {"L2": ("ridge", float, 1e-10)},
+}
+
+
+@dataclass
+class Flags:
+    """What a RankLib command line asks for, in our words; ``ignored`` are flags without a meaning here."""
+
+    ranker: str = "coordinate-ascent"
+    measure: str = "err@10"
+    test_measure: str | None = None
+    normalise: str | None = None
+    files: dict[str, str] = field(default_factory=dict)  # those of FILES
+    share: tuple[str, float] | None = None  # ("tvs" or "tts", share of the training file)
+    folds: int | None = None
+    fold_model: str = "model.txt"  # the models of the folds are called f1.model.txt and so on
+    threads: int | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    max_grade: float = 4.0
+    ignored: list[str] = field(default_factory=list)
+
+
+def read_flags(arguments: Sequence[str]) -> Flags:
+    """Read RankLib's flags. Unlike RankLib, ``-metric2T`` sets the test measure alone."""
+    given = _pairs(arguments)
+    flags = Flags()
+    number = given.pop("ranker", "4")
+    if not number.isdigit() or int(number) not in RANKERS:
+        known = ", ".join(f"{one} {name}" for one, name in RANKERS.items())
+        raise OptionError(f"-ranker: expected one of {known}, got {number!r}")
+    flags.ranker = RANKERS[int(number)]
+    flags.measure = measure_of(given.pop("metric2t", "ERR@10"), "-metric2t")
+    if "metric2T" in given:
+        flags.test_measure = measure_of(given.pop("metric2T"), "-metric2T")
+    if "norm" in given:
+        name = given.pop("norm")
+        if name not in NORMALISERS:
+            raise unknown_name("normalisation of RankLib", name, NORMALISERS)
+        flags.normalise = NORMALISERS[name]
+    for name in FILES:
+        if name in given:
+            flags.files[name] = given.pop(name)
+    for name in ("tvs", "tts"):
+        if name in given:
+            share = _number(given.pop(name), name, float)
+            if not 0 < share < 1:
+                raise OptionError(f"-{name}: expected a share between 0 and 1, got {share:g}")
+            flags.share = (name, share)
+    if "kcv" in given:
+        flags.folds = _number(given.pop("kcv"), "kcv", int)
+    flags.fold_model = given.pop("kcvmn", flags.fold_model)
+    if "thread" in given:
+        flags.threads = _number(given.pop("thread"), "thread", int)
+    if "gmax" in given:
+        flags.max_grade = _number(given.pop("gmax"), "gmax", float)
+    for name, (ours, kind, default) in PARAMETERS.get(flags.ranker, {}).items():
+        flags.parameters[ours] = _number(given.pop(name), name, kind) if name in given else default
+    if "qrel" in given:
+        raise OptionError("-qrel: here judgements come with the documents; use `argrank evaluate` with qrels and a run")
+    flags.ignored = [name for name in given if name not in HARMLESS]
+    return flags
+
+
+def measure_of(name: str, flag: str) -> str:
+    """Return our name of a measure that RankLib calls so: ``NDCG@10``, ``ERR@10``, ``MAP``, ``P@5``, ``RR@10``."""
+    word, at, cutoff = name.partition("@")
+    if word.lower() not in MEASURES or not MEASURES[word.lower()] or (at and not cutoff.isdigit()):
+        raise OptionError(f"{flag}: expected MAP, NDCG@k, DCG@k, P@k, RR@k or ERR@k, got {name!r}")
+    ours = MEASURES[word.lower()]
+    if ours == "map":  # RankLib's MAP takes no notice of a cut-off
+        return "map"
+    return f"{ours}@{cutoff}" if at else ours if ours == "rr" else f"{ours}@10"
+
+
+def _pairs(arguments: Sequence[str]) -> dict[str, str]:
+    """Return flag -> value; RankLib knows flags without regard to case, but for -metric2t and -metric2T."""
+    known = {name.lower(): name for name in (*WITH_VALUE, *ALONE) if not name.startswith("metric2")}
+    given: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        text = rest.pop(0)
+        word = text.lstrip("-")
+        name = word if word in ("metric2t", "metric2T") else known.get(word.lower(), "")
+        if not text.startswith("-") or not name:
+            raise unknown_name("flag of RankLib", text, [f"-{one}" for one in (*WITH_VALUE, *ALONE)])
+        if name in given:
+            raise OptionError(f"-{name}: expected once, got twice")
+        if name in ALONE:
+            given[name] = ""
+        elif not rest:
+            raise OptionError(f"-{name}: expected a value, got nothing")
+        else:
+            given[name] = rest.pop(0)
+    return given
+
+
+def _number(text: str, name: str, kind: type) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise OptionError(f"-{name}: expected a number, got {text!r}") from None

@@ -1,0 +1,90 @@
+"""Named columns: which column of a file means what, and the columns that a Dataset becomes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Integers
+from argrank.data.dataset import BY_QUERY, Dataset
+from argrank.data.frames import COLUMNS
+from argrank.data.io.text import first_repeated
+from argrank.errors import FormatError, InputError, shown, unknown_name
+
+NUMBERS = ("label", "query_weight", "sample_weight")  # columns with a meaning that are numbers from 0 up
+TEXTS = ("comment", "query", "title")  # columns in which an empty cell is an empty text, and an absent text is empty
+
+
+class Chosen(NamedTuple):
+    """Positions of the columns of a file: those with a meaning by that meaning, and the features."""
+
+    named: dict[str, int]
+    features: list[int]
+
+
+def choose(
+    names: Sequence[str], columns: Mapping[str, str | None], path: str | os.PathLike[str], line: int | None
+) -> Chosen:
+    """Say what each column of a file is, given names that differ from ours; ``line`` is where the names stand."""
+    listing = ", ".join(names)
+    listing = listing if len(listing) <= 200 else listing[:199] + "…"
+    twice = first_repeated(names)
+    if twice is not None:
+        raise FormatError(path, line, "columns of different names", f"{shown(twice)} twice")
+    if "" in names:
+        raise FormatError(path, line, "a name for every column", f"none for column {names.index('') + 1} of {listing}")
+    for column, meaning in columns.items():
+        if meaning is not None and meaning not in COLUMNS:
+            raise unknown_name("meaning of a column", meaning, COLUMNS)
+        if column not in names:
+            raise FormatError(path, line, f"a column {column!r}", f"columns {listing}")
+    named: dict[str, int] = {}
+    features: list[int] = []
+    for position, name in enumerate(names):
+        meaning = columns.get(name, name if name in COLUMNS else "")
+        if meaning == "":
+            features.append(position)
+        elif meaning in named:
+            got = f"{shown(names[named[meaning]])} and {shown(name)}"
+            raise FormatError(path, line, f"one column that is the {meaning}", got)
+        elif meaning is not None:
+            named[meaning] = position
+    if "qid" not in named:
+        raise FormatError(path, line, "a column 'qid'", f"columns {listing}")
+    if not features:
+        raise FormatError(path, line, "at least one column that is a feature", f"columns {listing}")
+    return Chosen(named, features)
+
+
+def feature_names(data: Dataset) -> list[str]:
+    """Return the names of the feature columns: f1, f2, … where the Dataset has none."""
+    if data.feature_names is None:
+        return [f"f{data.feature_base + position}" for position in range(data.n_features)]
+    taken = [name for name in data.feature_names if name in COLUMNS or name == ""]
+    if taken:
+        raise InputError(f"feature_names: expected names without a meaning of their own, got {taken[0]!r}")
+    return list(data.feature_names)
+
+
+def named_columns(data: Dataset) -> dict[str, NDArray[Any]]:
+    """Return the columns with a meaning that a Dataset holds, one value for each row in the caller's order."""
+    found: dict[str, NDArray[Any]] = {}
+    for column, argument in COLUMNS.items():
+        field = "query_ids" if argument == "qid" else argument
+        values = getattr(data, field)
+        if values is None or (column == "label" and not data.is_judged):
+            continue
+        if column in TEXTS:
+            values = np.array(["" if text is None else text for text in values.tolist()], dtype=object)
+        by_row = np.repeat(values, data.sizes) if field in BY_QUERY else values
+        found[column] = data.to_caller(by_row)
+    return found
+
+
+def stored_rows(data: Dataset) -> Integers:
+    """Return the stored row of every row of the caller."""
+    return data.to_caller(np.arange(data.n_documents))

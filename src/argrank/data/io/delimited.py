@@ -1,0 +1,209 @@
+"""CSV and TSV files, with the line number in every complaint and values that survive a round trip bit for bit."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank._files import open_bytes, write_bytes
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.data.frames import COLUMNS
+from argrank.data.io.columns import NUMBERS, TEXTS, Chosen, choose, feature_names, named_columns, stored_rows
+from argrank.data.io.text import id_texts, is_number, number_text, read_ids, read_numbers, text_lines
+from argrank.errors import FormatError, InputError, shown
+
+CHUNK_ROWS = 8192  # rows converted together
+
+
+class _Table(NamedTuple):
+    """What a file is, for all that reads it."""
+
+    path: str | os.PathLike[str]
+    delimiter: str
+    names: Sequence[str]
+    chosen: Chosen
+
+
+class _Block(NamedTuple):
+    """Some rows, converted."""
+
+    X: Floats
+    named: dict[str, Sequence[Any]]
+
+
+def read(path: str | os.PathLike[str], delimiter: str, columns: Mapping[str, str | None], dtype: Any) -> dict[str, Any]:
+    """Read a delimited file with a header into the arguments of Dataset."""
+    blocks: list[NDArray[Any]] = []
+    with open_bytes(path) as stream:
+        lines = text_lines(stream, path)
+        first = next(_rows(lines, 0, delimiter, path), None)
+        if first is None:
+            raise FormatError(path, None, "a line with the names of the columns", "an empty file")
+        line, names = first
+        table = _Table(path, delimiter, names, choose(names, columns, path, line))
+        cells: dict[str, list[Any]] = {name: [] for name in table.chosen.named}
+        for block in _blocks(lines, line + sum(name.count("\n") for name in names), table):
+            with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
+                blocks.append(block.X.astype(dtype, copy=False))
+            for name, values in block.named.items():
+                cells[name].extend(values)
+    if not blocks:
+        raise FormatError(path, None, "rows under the names of the columns", "none")
+    found: dict[str, Any] = {COLUMNS[name]: _column(name, values) for name, values in cells.items()}
+    return found | {"X": np.concatenate(blocks), "feature_names": [names[at] for at in table.chosen.features]}
+
+
+def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
+    """Write a Dataset as a delimited file, in the caller's row order; missing values are empty cells."""
+    names = feature_names(data)
+    columns = {
+        name: list(map(number_text, values.tolist())) if name in NUMBERS else _texts(name, values, delimiter)
+        for name, values in named_columns(data).items()
+    }
+    different = len(set(columns["qid"]))
+    if different != data.n_queries or "" in columns["qid"]:
+        raise InputError(
+            f"qid: expected {data.n_queries} ids with different texts for a delimited file, got {different}"
+            f"{', one of them empty' if '' in columns['qid'] else ''}"
+        )
+    header = [*columns, *_texts("feature_names", np.array(names, object), delimiter)]
+    order = stored_rows(data)
+    with write_bytes(path) as stream:
+        stream.write((delimiter.join(header) + "\n").encode())
+        for start in range(0, data.n_documents, CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            block = data.X[order[rows]]
+            values = (block.toarray() if sparse.issparse(block) else block).tolist()
+            heads = zip(*(column[rows] for column in columns.values()), strict=True)
+            lines = [
+                f"{delimiter.join(head)}{delimiter}{_row_text(row, delimiter)}"
+                for head, row in zip(heads, values, strict=True)
+            ]
+            stream.write("".join(lines).encode())
+
+
+def _row_text(values: list[float], delimiter: str) -> str:
+    """Write numbers as `number_text` does, the whole row at once."""
+    text = delimiter.join(map(repr, values)) + "\n"
+    return text.replace("nan", "").replace(f".0{delimiter}", delimiter).replace(".0\n", "\n")
+
+
+def _blocks(lines: Iterator[str], done: int, table: _Table) -> Iterator[_Block]:
+    """Convert the lines that follow the first ``done`` ones."""
+    while piece := list(itertools.islice(lines, CHUNK_ROWS)):
+        if any('"' in line for line in piece):
+            # a cell in quotes may go on in the lines to come: the rest is left to one reader
+            yield from _careful(itertools.chain(piece, lines), done, table)
+            return
+        block = _fast(piece, table)
+        if block is not None:
+            yield block
+        else:
+            yield from _careful(piece, done, table)
+        done += len(piece)
+
+
+def _fast(lines: list[str], table: _Table) -> _Block | None:
+    """Convert lines without quotes at once; None where anything is missing, wrong or odd."""
+    numbers = {*table.chosen.features, *(at for name, at in table.chosen.named.items() if name in NUMBERS)}
+    kinds = [(str(at), np.float64 if at in numbers else np.object_) for at in range(len(table.names))]
+    if not any(line.strip("\r\n") for line in lines):
+        return None
+    try:
+        rows = np.loadtxt(lines, np.dtype(kinds), comments=None, delimiter=table.delimiter, ndmin=1)
+    except ValueError:
+        return None
+    X = np.stack([rows[str(at)] for at in table.chosen.features], axis=1)
+    named = {name: rows[str(at)] for name, at in table.chosen.named.items()}
+    right = not np.isinf(X).any() and all(
+        bool(((values >= 0) & (values < np.inf)).all()) if name in NUMBERS else name != "qid" or all(values)
+        for name, values in named.items()
+    )
+    return _Block(X, {name: values.tolist() for name, values in named.items()}) if right else None
+
+
+class _Chunk(NamedTuple):
+    """Some rows as texts."""
+
+    table: _Table
+    cells: list[tuple[str, ...]]  # by column
+    lines: tuple[int, ...]  # where each row begins
+
+    def wrong(self, position: int, row: int, expected: str) -> FormatError:
+        expected = f"{expected} in column {self.table.names[position]!r}"
+        return FormatError(self.table.path, self.lines[row], expected, shown(self.cells[position][row]))
+
+
+def _careful(lines: Iterable[str], done: int, table: _Table) -> Iterator[_Block]:
+    """Convert lines cell by cell where need be, so that a complaint names the line and the column."""
+    rows = _rows(lines, done, table.delimiter, table.path)
+    while numbered := list(itertools.islice(rows, CHUNK_ROWS)):
+        for line, row in numbered:
+            if len(row) != len(table.names):
+                expected = f"{len(table.names)} cells, as many as there are column names"
+                raise FormatError(table.path, line, expected, f"{len(row)}")
+        beginnings, texts = zip(*numbered, strict=True)
+        chunk = _Chunk(table, list(zip(*texts, strict=True)), beginnings)
+        X = np.stack([_numbers(chunk, at, "a finite number") for at in table.chosen.features], axis=1)
+        yield _Block(X, {name: _named(chunk, name, at) for name, at in table.chosen.named.items()})
+
+
+def _rows(
+    lines: Iterable[str], done: int, delimiter: str, path: str | os.PathLike[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with the number of the line on which they begin."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    line = done + 1
+    try:
+        for row in reader:
+            if row:  # else an empty line
+                yield line, row
+            line = done + reader.line_num + 1
+    except csv.Error as error:
+        raise FormatError(path, done + reader.line_num, "delimited text", str(error)) from error
+
+
+def _numbers(chunk: _Chunk, position: int, expected: str) -> Floats:
+    cells = chunk.cells[position]
+    try:
+        return read_numbers(cells)
+    except ValueError:
+        row = next(row for row, cell in enumerate(cells) if not is_number(cell))
+        raise chunk.wrong(position, row, expected) from None
+
+
+def _named(chunk: _Chunk, name: str, position: int) -> Sequence[Any]:
+    cells = chunk.cells[position]
+    if name in NUMBERS:
+        expected = "a number from 0 up"
+        values = _numbers(chunk, position, expected)
+        if not (values >= 0).all():  # negative or missing
+            raise chunk.wrong(position, int(np.argmin(values >= 0)), expected)
+        return list(values)
+    if name == "qid" and not all(cells):
+        raise chunk.wrong(position, cells.index(""), "a query id")
+    return cells
+
+
+def _column(name: str, values: list[Any]) -> NDArray[Any]:
+    if name in NUMBERS:
+        return np.array(values)
+    if name in TEXTS:
+        return np.array(values, dtype=object)
+    return read_ids(values)
+
+
+def _texts(what: str, values: NDArray[Any], delimiter: str) -> list[str]:
+    special = (delimiter, '"', "\n", "\r")
+    return [
+        '"' + text.replace('"', '""') + '"' if any(character in text for character in special) else text
+        for text in id_texts(values, what)
+    ]

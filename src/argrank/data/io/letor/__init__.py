@@ -1,0 +1,1 @@
+"""LETOR and SVMlight text: read in parallel, streamed, written."""

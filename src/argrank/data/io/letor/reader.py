@@ -1,0 +1,186 @@
+"""LETOR/SVMlight text: ``2 qid:10 1:0.03 2:0.5 #docid = GX008-86 inc = 1 prob = 0.0246``."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import mmap
+import os
+import re
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as scipy_sparse
+
+from argrank._files import STDIN, open_bytes, split_suffixes
+from argrank.data.dataset import Dataset
+from argrank.data.grouping import Grouping, group_by_id, group_by_size
+from argrank.data.io.letor.large import read_large
+from argrank.data.io.letor.layout import Options, Parsed
+from argrank.data.io.letor.small import read_small
+from argrank.data.io.letor.writer import write_letor
+from argrank.data.io.side_files import GROUPS, find_side_file, read_sizes, read_weights
+from argrank.errors import FormatError, InputError
+
+__all__ = ["read_letor", "write_letor"]
+
+SMALL = 1 << 20  # texts below this many bytes are read without compiled code
+PIECE = 1 << 22  # bytes that are decompressed or decoded at a time
+
+_BOM = b"\xef\xbb\xbf"
+_FIRST_ROW = re.compile(rb"^[^\S\n]*([^\s#][^#\n]*)", re.MULTILINE)
+_INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # in its shortest form
+
+
+def read_letor(
+    path: str | os.PathLike[str],
+    *,
+    dtype: Any = "float64",
+    sparse: bool | str = "auto",
+    n_features: int | None = None,
+    feature_base: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> Dataset:
+    """Read a LETOR/SVMlight file, plain or ``.gz .xz .bz2 .zip``; ``-`` is standard input.
+
+    Every value is the float64 that Python's ``float`` makes of the text (rounded once more for float32); absent
+    features are 0, ``NULL`` and ``NaN`` are missing (NaN). Query ids become integers where all of them are 64-bit
+    integers in their shortest form, else they stay strings. The text after ``#`` is kept as the row's comment; where
+    every comment begins with ``docid = ID``, these are the document ids. Empty lines and lines that begin with ``#``
+    are skipped.
+
+    Rows without qid need a side file with one group size a line, ``FILE.query`` (LightGBM) or ``FILE.group``
+    (XGBoost). ``FILE.weight`` holds weights, one a line, of the rows or of the queries: its length decides.
+
+    Parameters
+    ----------
+    path : path
+    dtype : "float64" or "float32"
+    sparse : "auto", True or False
+        Whether X is a CSR matrix, without stored zeros. "auto" makes one if less than a fifth of all entries is written
+        out and there are more than 256 features or a dense X would exceed 1 GiB.
+    n_features : int, optional
+        Number of columns, for files in which the last features do not occur; a higher feature id is an error.
+    feature_base : 0 or 1, optional
+        Id of the first feature. By default 0 if a feature 0 occurs in the file and 1 otherwise.
+    n_jobs : int, optional
+        Threads; all cores by default. Texts under 1 MB are read by one, in plain Python.
+    progress : bool
+        Show a bar on a terminal when reading takes longer than a second.
+    """
+    options = Options.checked(dtype, sparse, n_features, feature_base)
+    name = os.fspath(path)
+    with open_bytes(path) as stream:
+        text = _contents(stream, plain=name != STDIN and not split_suffixes(name)[1])
+    return _read(text, name, options, n_jobs=n_jobs, progress=progress)
+
+
+def _contents(stream: IO[bytes], plain: bool) -> Any:
+    """Map a plain file into memory; read anything else."""
+    if plain:
+        with contextlib.suppress(OSError, ValueError):  # an empty file, a pipe or a device: nothing to map
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    text = bytearray()
+    while piece := stream.read(PIECE):
+        text += piece
+    return text
+
+
+def _read(
+    text: Any,
+    name: str,
+    options: Options,
+    *,
+    small: bool | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    **chunk: int,
+) -> Dataset:
+    """Read a whole text (bytes or a map); ``small`` forces one of the two readers."""
+    start = len(_BOM) if text[: len(_BOM)] == _BOM else 0
+    array = np.frombuffer(text, np.uint8)[start:]
+    array.flags.writeable = False
+    _refuse_encoding(array, name, start)
+    first_row = _FIRST_ROW.search(text, start)
+    if first_row is None:
+        raise FormatError(name, None, "at least one row", "an empty file" if not len(array) else "no row")
+    tokens = first_row[1].split(None, 2)
+    has_qid = len(tokens) > 1 and tokens[1].startswith(b"qid:")
+    groups = find_side_file(name, GROUPS)
+    if not has_qid and groups is None and text.find(b"qid:") < 0:
+        raise FormatError(
+            name, None, f"qid:ID in every row, or the sizes of the queries in {name}{GROUPS[0]}", "rows without qid"
+        )
+    with_qid = has_qid or groups is None
+    if small if small is not None else len(array) < SMALL:
+        parsed = read_small(array.tobytes(), name, options, with_qid)
+    else:
+        parsed = read_large(array, name, options, with_qid, n_jobs=n_jobs, progress=progress, **chunk)
+    n_rows, width = parsed.X.shape
+    if width == 0:
+        raise FormatError(name, None, "at least one feature", "rows without features")
+    if not options.sparse and scipy_sparse.issparse(parsed.X):
+        raise InputError(
+            f"{name}: sparse=False: expected a matrix that is worth its memory, got {n_rows:,} rows and {width:,} "
+            f"features, nearly all zero, for {n_rows * width * options.dtype.itemsize / 1e9:.1f} GB; use sparse='auto'"
+        )
+    queries = _group_runs(parsed) if with_qid else group_by_size(read_sizes(str(groups), n_rows), n_rows)
+    return _assemble(parsed, queries, name)
+
+
+def _refuse_encoding(array: NDArray[np.uint8], name: str, start: int) -> None:
+    """Refuse text that is not UTF-8; ASCII is seen from the largest byte, the rest is decoded in pieces."""
+    at = 0
+    while at < len(array):
+        piece = array[at : at + PIECE]
+        used = len(piece)
+        if piece.max() >= 0x80:
+            try:
+                used = codecs.utf_8_decode(piece.tobytes(), "strict", at + used == len(array))[1]
+            except UnicodeDecodeError as error:
+                got = f"byte 0x{piece[error.start]:02x} at offset {start + at + error.start}"
+                raise FormatError(name, None, "text in UTF-8", got) from None
+        at += used
+
+
+def _group_runs(parsed: Parsed) -> Grouping:
+    """Group rows by the qid of their run; nothing moves where every query is one run."""
+    n_rows = len(parsed.y)
+    ids = _query_ids(parsed.run_ids)
+    if len(set(parsed.run_ids)) == len(parsed.run_ids):
+        return Grouping(ids, np.append(parsed.run_starts, n_rows), None)
+    return group_by_id(np.repeat(ids, np.diff(np.append(parsed.run_starts, n_rows))), n_rows)
+
+
+def _query_ids(texts: list[bytes]) -> NDArray[Any]:
+    if all(map(_INTEGER.fullmatch, texts)):
+        with contextlib.suppress(OverflowError):  # beyond 64 bits
+            return np.array(list(map(int, texts)), np.int64)
+    ids = np.empty(len(texts), object)
+    ids[:] = [text.decode() for text in texts]
+    return ids
+
+
+def _assemble(parsed: Parsed, queries: Grouping, name: str) -> Dataset:
+    """Make the Dataset; both readers have checked everything, so X is neither looked at again nor copied."""
+    fields: dict[str, Any] = parsed._asdict()
+    fields |= dict.fromkeys(("sample_weight", "query_weight"))
+    weights = read_weights(name, len(parsed.y), len(queries.query_ids))
+    if weights is not None:
+        fields[weights[0]] = weights[1]
+    for field in ("run_ids", "run_starts", "base"):
+        del fields[field]
+    if queries.rows is not None:
+        for field in ("X", "y", "comments", "document_ids", "sample_weight"):
+            fields[field] = None if fields[field] is None else fields[field][queries.rows]
+    absent = dict.fromkeys(("sources", "titles", "query_texts", "feature_names", "preferences"))
+    return Dataset._assemble(
+        indptr=queries.indptr,
+        query_ids=queries.query_ids,
+        rows=queries.rows,
+        feature_base=parsed.base,
+        **absent,
+        **fields,
+    )

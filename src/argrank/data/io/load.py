@@ -1,0 +1,132 @@
+"""Files of any known format in and out, chosen by the file's extension."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from argrank._files import STDIN, split_suffixes
+from argrank.data.dataset import Dataset
+from argrank.data.io.letor.reader import read_letor, write_letor
+from argrank.data.io.tables import TABLES, read_table, write_table
+from argrank.data.io.trec import write_qrels
+from argrank.errors import InputError, OptionError, unknown_name
+
+EXTENSIONS = {
+    ".arrow": "arrow",
+    ".csv": "csv",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".parquet": "parquet",
+    ".qrel": "qrels",
+    ".qrels": "qrels",
+    ".run": "run",
+    ".tsv": "tsv",
+}
+READABLE = ("letor", *TABLES)
+WRITABLE = ("letor", "qrels", *TABLES)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word that users of pandas and polars expect
+    columns: Mapping[str, str | None] | None = None,
+    dtype: Any = None,
+    sparse: bool | str = "auto",
+    n_features: int | None = None,
+    feature_base: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> Dataset:
+    """Read judged query–document data from a file.
+
+    The extension says what a file holds: ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (also ``.feather``, ``.ipc``);
+    everything else is read as LETOR/SVMlight text. ``.gz``, ``.xz``, ``.bz2`` and ``.zip`` after it are decompressed;
+    ``-`` is standard input.
+
+    Parameters
+    ----------
+    path : path
+    format : "letor", "csv", "tsv", "parquet" or "arrow", optional
+        Overrules the extension.
+    columns : mapping of column name to meaning, optional
+        For tables that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
+        leaves a column out. The meanings are label, qid, docid, comment, sample_weight, query_weight, source, query
+        and title; all other columns are features.
+    dtype : "float64" or "float32", optional
+        Of the features. By default float64, or what a Parquet or Arrow file holds.
+    sparse : "auto", True or False
+        Whether LETOR text becomes a CSR matrix; "auto" decides by how many values are given.
+    n_features : int, optional
+        Number of features of LETOR text, where the file may not mention the last ones.
+    feature_base : 0 or 1, optional
+        Number of the first feature in LETOR text; by default 0 where a feature 0 occurs, else 1.
+    n_jobs : int, optional
+        Threads that read LETOR text.
+    progress : bool
+        Whether LETOR text that takes longer than a second shows a progress bar on a terminal.
+    """
+    kind = _kind(path, format)
+    if kind not in READABLE:
+        raise OptionError(
+            f"{os.fspath(path)}: a TREC {kind} file has no features; expected one of the formats {', '.join(READABLE)} "
+            f"(argrank.data.io.trec reads {kind} files)"
+        )
+    _check_is_file(path)
+    if kind in TABLES:
+        if sparse != "auto" or n_features is not None or feature_base is not None:
+            raise OptionError(
+                f"sparse, n_features and feature_base are options of LETOR text, got them for a {kind} file"
+            )
+        return read_table(path, kind, columns=columns, dtype=dtype)
+    if columns is not None:
+        raise OptionError("columns is an option of tables with named columns, got it for LETOR text")
+    return read_letor(
+        path,
+        dtype=dtype or "float64",
+        sparse=sparse,
+        n_features=n_features,
+        feature_base=feature_base,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
+    """Write a Dataset to a file, in the format and compression of its extension, whole or not at all.
+
+    ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (``.feather``, ``.ipc``) as `load` reads them, ``.qrels`` the labels as
+    TREC judgements, everything else LETOR/SVMlight text; ``format`` overrules the extension.
+    """
+    kind = _kind(path, format)
+    if kind not in WRITABLE:
+        raise OptionError(f"{os.fspath(path)}: a TREC run needs scores; argrank.data.io.trec.write_run writes one")
+    if os.fspath(path) == STDIN:
+        raise OptionError("expected the name of a file to write, got '-'")
+    if kind in TABLES:
+        write_table(data, path, kind)
+    elif kind == "qrels":
+        write_qrels(data, path)
+    else:
+        write_letor(data, path)
+
+
+def _kind(path: str | os.PathLike[str], given: str | None) -> str:
+    if given is None:
+        return EXTENSIONS.get(split_suffixes(path)[0], "letor")
+    kinds = {"letor", *EXTENSIONS.values()}
+    if given not in kinds:
+        raise unknown_name("format", given, kinds)
+    return given
+
+
+def _check_is_file(path: str | os.PathLike[str]) -> None:
+    if os.fspath(path) == STDIN:
+        return
+    if Path(path).is_dir():
+        raise InputError(f"{os.fspath(path)}: expected a file, got a folder")
+    if not Path(path).exists():
+        raise InputError(f"{os.fspath(path)}: expected a file, got nothing of that name")

@@ -1,0 +1,157 @@
+"""Scores of any system from a file, for the rows of a Dataset; and back to a file."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from argrank._files import STDIN, open_bytes, split_suffixes, write_bytes
+from argrank._types import Floats
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.data.io.arrow import read_columns
+from argrank.data.io.load import EXTENSIONS
+from argrank.data.io.tables import DELIMITERS, TABLES
+from argrank.data.io.text import id_texts, read_number, text_lines
+from argrank.data.io.trec import align_run, read_run
+from argrank.errors import FormatError, InputError, OptionError, shown
+
+PathLike = str | os.PathLike[str]
+Array = Floats
+
+DEFAULT_COLUMN = "score"
+RANKLIB_FIELDS, TREC_FIELDS = 3, 6
+
+
+def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Array:
+    """Read one score for each row of the data, in the caller's row order.
+
+    What the file holds is told by its name or its first line:
+
+    - one number a line, in the order of the data's rows (LightGBM, XGBoost, SVMrank, LETOR);
+    - ``qid index score`` in the order of the data's rows, as RankLib's ``-score`` writes it; the qids must agree;
+    - a TREC run, ``qid Q0 docno rank score tag`` in any order, found by query and document id;
+    - a column of a .csv, .tsv, .parquet or .arrow table in the order of the data's rows: ``column``, by default
+      ``score``, or the only one there is.
+    """
+    kind = EXTENSIONS.get(split_suffixes(path)[0])
+    if kind in DELIMITERS:
+        scores = _delimited_column(path, DELIMITERS[kind], column)
+    elif kind in TABLES:
+        scores = _arrow_column(path, kind, column)
+    elif column is not None:
+        raise OptionError(f"column: {os.fspath(path)} is no table (.csv .tsv .parquet .arrow) with a column {column!r}")
+    else:
+        scores = _text(path, data)
+    if len(scores) != data.n_documents:
+        raise FormatError(path, None, f"{data.n_documents} scores, one for each row of the data", str(len(scores)))
+    return scores
+
+
+def write_scores(scores: Any, path: PathLike) -> None:
+    """Write one score a line, so that reading gives the same bits; the file appears whole or not at all."""
+    values = checks.numbers(scores, len(scores), "scores", "score")
+    with write_bytes(path) as stream:
+        stream.write("".join(f"{value!r}\n" for value in values.tolist()).encode())
+
+
+def _text(path: PathLike, data: Dataset) -> Array:
+    with open_bytes(path) as stream:
+        lines = [line.strip() for line in text_lines(stream, path)]
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise FormatError(path, None, "one score a line", "an empty file")
+    n_fields = len(lines[0].split())
+    if n_fields == TREC_FIELDS:
+        return _trec(path, data)
+    if n_fields == RANKLIB_FIELDS:
+        return _ranklib(path, lines, data)
+    return _numbers(path, lines, itertools.count(1))
+
+
+def _numbers(path: PathLike, texts: Iterable[str], lines: Iterable[int]) -> Array:
+    return np.array([_number(path, line, text) for line, text in zip(lines, texts, strict=False)], np.float64)
+
+
+def _number(path: PathLike, line: int, text: str) -> float:
+    try:
+        value = read_number(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise FormatError(path, line, "a finite number as score", shown(text) if text else "nothing")
+    return value
+
+
+def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Array:
+    rows = [line.split() for line in lines]
+    qids = data.to_caller(np.repeat(np.array(id_texts(data.query_ids, "qid"), object), data.sizes)).tolist()
+    for line, row in enumerate(rows, 1):
+        if len(row) != RANKLIB_FIELDS:
+            raise FormatError(path, line, "qid, index and score as in line 1", shown(lines[line - 1]))
+        if line <= len(qids) and row[0] != qids[line - 1]:
+            raise FormatError(path, line, f"qid {qids[line - 1]} as in the data's row {line}", f"qid {row[0]}")
+    return _numbers(path, [row[2] for row in rows], itertools.count(1))
+
+
+def _trec(path: PathLike, data: Dataset) -> Array:
+    if path == STDIN:  # whose lines are gone by now
+        raise InputError("a TREC run cannot be read from standard input: give a file")
+    run = read_run(path)
+    known = set(id_texts(data.query_ids, "qid"))
+    if known.isdisjoint(run.qid.tolist()):
+        raise FormatError(path, None, f"queries of the data such as {min(known)!r}", f"{shown(run.qid[0])} and others")
+    if data.document_ids is not None:
+        documents = set(id_texts(data.document_ids, "document_ids"))
+        if documents.isdisjoint(run.docno.tolist()):
+            expected = f"documents of the data such as {min(documents)!r}"
+            raise FormatError(path, None, expected, f"{shown(run.docno[0])} and others")
+    return align_run(run, data)
+
+
+# ---- tables -------------------------------------------------------------------------------------------------------
+
+
+def _choose(path: PathLike, names: list[str], column: str | None) -> str:
+    if column is None and len(names) == 1:
+        return names[0]
+    wanted = DEFAULT_COLUMN if column is None else column
+    if wanted not in names:
+        hint = "; choose one with column=" if column is None else ""
+        raise FormatError(path, None, f"a column {wanted!r}", f"{shown(', '.join(names), 200)}{hint}")
+    return wanted
+
+
+def _delimited_column(path: PathLike, delimiter: str, column: str | None) -> Array:
+    cells, lines = [], []
+    with open_bytes(path) as stream:
+        reader = csv.reader(text_lines(stream, path), delimiter=delimiter, strict=True)
+        try:
+            names = next(reader, None)
+            if not names:
+                raise FormatError(path, None, "a line with the names of the columns", "an empty file")
+            place = names.index(_choose(path, names, column))
+            for row in filter(None, reader):  # an empty line is no row
+                if len(row) != len(names):
+                    raise FormatError(path, reader.line_num, f"{len(names)} cells", str(len(row)))
+                cells.append(row[place])
+                lines.append(reader.line_num)
+        except csv.Error as error:
+            raise FormatError(path, reader.line_num, "delimited text", str(error)) from error
+    return _numbers(path, cells, lines)
+
+
+def _arrow_column(path: PathLike, kind: str, column: str | None) -> Array:
+    table = read_columns(path, kind)
+    name = _choose(path, list(table.column_names), column)
+    try:
+        return checks.numbers(table.column(name).to_numpy(), table.num_rows, f"column {name!r}", "score")
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)}: {error}") from error

@@ -1,0 +1,71 @@
+"""Tables with named columns (CSV, TSV, Parquet, Arrow) to and from Datasets.
+
+The columns with a meaning are those of `argrank.data.frames.COLUMNS`; all others are features.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from argrank.data.dataset import Dataset
+from argrank.data.io import arrow, delimited
+from argrank.errors import ArgrankWarning, FormatError, InputError, unknown_name
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+TABLES = ("arrow", "csv", "parquet", "tsv")
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    kind: str,
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    dtype: Any = None,
+) -> Dataset:
+    """Read a table with named columns into a Dataset; without a label column the data is unjudged.
+
+    Parameters
+    ----------
+    path : path
+        Decompressed by its suffix (.gz .xz .bz2 .zip); ``-`` is standard input.
+    kind : "csv", "tsv", "parquet" or "arrow"
+        In CSV and TSV an empty cell, ``NULL`` or ``NaN`` is a missing value, and ids that are all integers become
+        integers.
+    columns : mapping of column name to meaning, optional
+        For files that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
+        leaves a column out.
+    dtype : "float64", "float32" or None
+        Of the features; None keeps what the file holds (CSV and TSV: float64).
+    """
+    _check(kind)
+    try:
+        if kind in DELIMITERS:
+            found = delimited.read(path, DELIMITERS[kind], columns or {}, dtype or "float64")
+        else:
+            found = arrow.read(path, kind, columns or {}, dtype)
+        return Dataset(**found)
+    except FormatError:
+        raise
+    except InputError as error:  # what a Dataset refuses, now with the file's name
+        raise InputError(f"{os.fspath(path)}: {error}") from error
+
+
+def write_table(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
+    """Write a Dataset as a table, rows in the caller's order; features without a name are called f1, f2, …."""
+    _check(kind)
+    if data.preferences is not None:
+        warnings.warn(
+            f"{os.fspath(path)}: a table has no place for preferences, they are left out", ArgrankWarning, stacklevel=2
+        )
+    if kind in DELIMITERS:
+        delimited.write(data, path, DELIMITERS[kind])
+    else:
+        arrow.write(data, path, kind)
+
+
+def _check(kind: str) -> None:
+    if kind not in TABLES:
+        raise unknown_name("table format", kind, TABLES)

@@ -1,0 +1,111 @@
+"""Text files line by line: UTF-8, numbers and ids, with the line number in every complaint."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
+from argrank.errors import FormatError, InputError, shown
+
+MISSING = ("", "null", "nan")  # how files say that a value is missing, in any case
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # what int() and str() turn into each other, in 64 bits
+
+
+def text_lines(stream: IO[bytes], path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file with their line ends, without a byte order mark."""
+    for number, line in enumerate(stream, 1):
+        if number == 1 and line.startswith(BYTE_ORDER_MARK):
+            line = line[len(BYTE_ORDER_MARK) :]
+        if b"\0" in line:
+            raise FormatError(path, number, "text", "a NUL byte")
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise FormatError(path, number, "UTF-8 text", f"byte 0x{error.object[error.start]:02x}") from error
+
+
+def read_number(text: str) -> float:
+    """Return the number that a text stands for; NaN and infinity as float() reads them, but no digit separators."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
+def read_numbers(cells: Sequence[str]) -> Floats:
+    """Return the numbers that the texts of a column stand for, bit for bit as float() reads them; missing gives NaN.
+
+    A ValueError says that there is something else among them, or an infinite number; `is_number` finds it.
+    """
+    together = "".join(cells)
+    if "_" in together or not (together.isascii() or all(cell.strip().isascii() for cell in cells)):
+        raise ValueError
+    try:
+        values = np.fromiter(map(float, cells), np.float64, len(cells))
+    except ValueError:
+        known = ["nan" if cell.lower() in MISSING else cell for cell in map(str.strip, cells)]
+        values = np.fromiter(map(float, known), np.float64, len(cells))
+    if np.isinf(values).any():
+        raise ValueError
+    return values
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether `read_numbers` accepts a text."""
+    try:
+        read_numbers([cell])
+    except ValueError:
+        return False
+    return True
+
+
+def read_ids(cells: Sequence[str]) -> NDArray[Any]:
+    """Return ids as integers when all of them are written as str() writes integers, else as the texts."""
+    if all(map(_CANONICAL_INTEGER.fullmatch, cells)):
+        return np.array(cells, dtype=object).astype(np.int64)
+    ids = np.empty(len(cells), object)
+    ids[:] = cells
+    return ids
+
+
+def number_text(value: float) -> str:
+    """Return the shortest text that float() reads back bit for bit: ``2``, ``0.1``, ``1e-07``, empty for NaN."""
+    if value != value:
+        return ""
+    text = repr(value)
+    return text[:-2] if text.endswith(".0") else text
+
+
+def id_texts(ids: NDArray[Any], what: str) -> list[str]:
+    """Return ids as texts, refusing what UTF-8 cannot hold."""
+    texts = [str(value) for value in ids.tolist()]
+    for text in texts:
+        if "\0" in text or not _is_encodable(text):
+            raise InputError(f"{what}: expected ids that UTF-8 text can hold, got {shown(text)}")
+    return texts
+
+
+def first_repeated(words: Sequence[str]) -> str | None:
+    """Return the first word that occurs again, None when all are different."""
+    if len(set(words)) == len(words):
+        return None
+    seen: set[str] = set()
+    for word in words:
+        if word in seen:
+            return word
+        seen.add(word)
+    return None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

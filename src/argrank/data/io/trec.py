@@ -1,0 +1,238 @@
+"""TREC judgements (qrels: ``qid iteration docno relevance``) and runs (``qid Q0 docno rank score tag``)."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._files import open_bytes, write_bytes
+from argrank._types import Floats
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.data.io.text import first_repeated, id_texts, number_text, read_number, text_lines
+from argrank.errors import ArgrankWarning, FormatError, InputError, shown
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Qrels:
+    """Judgements as a file gives them; a relevance may be negative (TREC's way to mark spam)."""
+
+    qid: NDArray[Any]
+    docno: NDArray[Any]
+    rel: Floats
+
+    def __len__(self) -> int:
+        return len(self.qid)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A system's ranked answers as a file gives them."""
+
+    qid: NDArray[Any]
+    docno: NDArray[Any]
+    rank: NDArray[Any]
+    score: Floats
+    tag: str
+
+    def __len__(self) -> int:
+        return len(self.qid)
+
+
+def read_qrels(path: PathLike) -> Qrels:
+    """Read TREC judgements; every (query, document) at most once."""
+    columns = _read(path, _QRELS)
+    return Qrels(columns["qid"], columns["docno"], columns["relevance"])
+
+
+def read_run(path: PathLike) -> Run:
+    """Read a TREC run; every (query, document) at most once. The order of the lines and the ranks are kept as given."""
+    columns = _read(path, _RUN)
+    return Run(columns["qid"], columns["docno"], columns["rank"], columns["score"], str(columns["tag"][0]))
+
+
+def write_qrels(data: Dataset, path: PathLike) -> None:
+    """Write the labels as TREC judgements, query by query."""
+    if not data.is_judged:
+        raise InputError(f"{os.fspath(path)}: expected judged data, got a Dataset without labels")
+    names = _names(data)
+    with write_bytes(path) as stream:
+        for query, first, last in _queries(data):
+            lines = [
+                f"{names.qid[query]} 0 {names.docno[row]} {number_text(label)}\n"
+                for row, label in zip(range(first, last), data.y[first:last].tolist(), strict=True)
+            ]
+            stream.write("".join(lines).encode())
+
+
+def write_run(scores: Any, data: Dataset, path: PathLike, tag: str = "argrank") -> None:
+    """Write scores, given in the caller's row order, as a TREC run: by score, equal scores in row order, ranks from 1.
+
+    Note that trec_eval ignores the ranks and orders equal scores by document id.
+    """
+    if len(tag.split()) != 1 or tag.strip() != tag:
+        raise InputError(f"tag: expected one word without spaces, got {tag!r}")
+    values = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
+    names = _names(data)
+    with write_bytes(path) as stream:
+        for query, first, last in _queries(data):
+            order = np.argsort(-values[first:last], kind="stable") + first
+            lines = [
+                f"{names.qid[query]} Q0 {names.docno[row]} {rank} {score!r} {tag}\n"
+                for rank, (row, score) in enumerate(zip(order.tolist(), values[order].tolist(), strict=True), 1)
+            ]
+            stream.write("".join(lines).encode())
+
+
+def align_run(run: Run, data: Dataset) -> Floats:
+    """Return a run's scores for the rows of the data, in the caller's row order.
+
+    Documents that the run does not hold come below all that it holds for their query (0 where it holds none of the
+    query), and a warning counts them: a run cut at a depth is the usual reason.
+    """
+    found = _look_up(data, run.qid, run.docno, run.score)
+    absent = np.isnan(found)
+    for _, first, last in _queries(data):
+        gaps = absent[first:last]
+        if gaps.any():
+            lowest = 1.0 if gaps.all() else float(np.nanmin(found[first:last]))
+            found[first:last][gaps] = min(lowest - 1.0, float(np.nextafter(lowest, -np.inf)))
+    if absent.any():
+        warnings.warn(
+            f"{absent.sum()} of {data.n_documents} documents are not in the run: ranked below those that are",
+            ArgrankWarning,
+            stacklevel=2,
+        )
+    return data.to_caller(found)
+
+
+def align_qrels(qrels: Qrels, data: Dataset) -> Floats:
+    """Return judgements as labels for the rows of the data, in the caller's row order.
+
+    Documents without a judgement and those judged negative (spam) get label 0, and a warning counts them.
+    """
+    found = _look_up(data, qrels.qid, qrels.docno, qrels.rel)
+    absent, negative = np.isnan(found), found < 0
+    found[absent | negative] = 0.0
+    counts = ((absent.sum(), "have no judgement"), (negative.sum(), "are judged below 0"))
+    said = [f"{count} of {data.n_documents} documents {what}" for count, what in counts if count]
+    if said:
+        warnings.warn(f"{' and '.join(said)}: taken as label 0", ArgrankWarning, stacklevel=2)
+    return data.to_caller(found)
+
+
+# ---- reading ------------------------------------------------------------------------------------------------------
+
+
+class _Layout(NamedTuple):
+    fields: tuple[str, ...]
+    number: str  # the field that is a number
+
+
+_QRELS = _Layout(("qid", "iteration", "docno", "relevance"), "relevance")
+_RUN = _Layout(("qid", "Q0", "docno", "rank", "score", "tag"), "score")
+
+
+def _read(path: PathLike, layout: _Layout) -> dict[str, NDArray[Any]]:
+    rows: list[list[str]] = []
+    numbers: list[float] = []
+    seen: dict[tuple[str, str], int] = {}
+    value_at, docno_at = layout.fields.index(layout.number), layout.fields.index("docno")
+    with open_bytes(path) as stream:
+        for line, text in enumerate(text_lines(stream, path), 1):
+            row = text.split()
+            if not row:
+                continue
+            if len(row) != len(layout.fields):
+                expected = f"{len(layout.fields)} fields ({' '.join(layout.fields)})"
+                raise FormatError(path, line, expected, f"{len(row)}: {shown(text.strip())}")
+            key = (row[0], row[docno_at])
+            if key in seen:
+                got = f"document {shown(key[1])} of query {shown(key[0])} again, first in line {seen[key]}"
+                raise FormatError(path, line, "every document of a query once", got)
+            seen[key] = line
+            numbers.append(_finite(row[value_at], layout.number, path, line))
+            rows.append(row)
+    if not rows:
+        raise FormatError(path, None, f"lines of {' '.join(layout.fields)}", "an empty file")
+    columns: dict[str, NDArray[Any]] = {}
+    for name, cells in zip(layout.fields, zip(*rows, strict=True), strict=True):
+        columns[name] = np.array(cells, dtype=object)
+    columns[layout.number] = np.array(numbers)
+    return columns
+
+
+def _finite(text: str, what: str, path: PathLike, line: int) -> float:
+    try:
+        value = read_number(text)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise FormatError(path, line, f"a finite number as {what}", shown(text))
+    return value
+
+
+# ---- names of queries and documents -------------------------------------------------------------------------------
+
+
+class _Names(NamedTuple):
+    qid: list[str]  # one a query
+    docno: list[str]  # one a stored row
+
+
+def _names(data: Dataset) -> _Names:
+    """Return query and document ids as words, refusing what a TREC file cannot tell apart."""
+    qid, docno = id_texts(data.query_ids, "qid"), _document_names(data)
+    for what, words in (("qid", qid), ("document_ids", docno)):
+        for word in words:
+            if word.split() != [word]:
+                raise InputError(f"{what}: expected ids without spaces for a TREC file, got {shown(word)}")
+    twice = first_repeated(qid)
+    if twice is not None:
+        raise InputError(f"qid: expected ids with different texts, got {shown(twice)} for two queries")
+    for query, first, last in _queries(data):
+        twice = first_repeated(docno[first:last])
+        if twice is not None:
+            raise InputError(
+                f"document_ids: expected every id once in a query, got {shown(twice)} twice in query {qid[query]}"
+            )
+    return _Names(qid, docno)
+
+
+def _document_names(data: Dataset) -> list[str]:
+    if data.document_ids is not None:
+        return id_texts(data.document_ids, "document_ids")
+    rows = np.arange(data.n_documents) if data.rows is None else data.rows
+    return [str(row) for row in rows.tolist()]
+
+
+def _queries(data: Dataset) -> Iterator[tuple[int, int, int]]:
+    bounds = data.indptr.tolist()
+    for query in range(data.n_queries):
+        yield query, bounds[query], bounds[query + 1]
+
+
+def _look_up(data: Dataset, qid: NDArray[Any], docno: NDArray[Any], values: Floats) -> Floats:
+    """Return the value of every stored row's (query, document), NaN where there is none."""
+    keys = zip(qid.tolist(), docno.tolist(), strict=True)
+    value_of = dict(zip(keys, values.tolist(), strict=True))
+    names = id_texts(data.query_ids, "qid")
+    documents = _document_names(data)
+    found = np.empty(data.n_documents)
+    for query, first, last in _queries(data):
+        name = names[query]
+        found[first:last] = [value_of.get((name, word), np.nan) for word in documents[first:last]]
+    if np.isnan(found).all():
+        raise InputError(
+            f"expected queries and documents of the data, such as {shown(names[0])} and {shown(documents[0])}, "
+            f"got none of them, but such as {shown(qid[0])} and {shown(docno[0])}"
+        )
+    return found

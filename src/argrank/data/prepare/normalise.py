@@ -1,0 +1,229 @@
+"""Normalisation of features, per query or over all data: fitted, applied, and stored in a model as plain numbers.
+
+Every normaliser maps x to (x - shift) / scale, feature by feature. The per-query ones take shift and scale from the
+query at hand and have nothing to fit; the global ones (`standard`, `minmax`) take them from the data they were fitted
+on. Where the scale is 0, as for a constant feature, the result is 0, as in LETOR's QueryLevelNorm files. NaN is
+ignored in the statistics and stays NaN. Values of other data may leave [0, 1]; they are not clipped.
+
+In CSR the zeros that are not stored are values like any other. The result stays CSR where they stay 0 (always for
+`query-sum`, for `query-minmax` on features that are not negative); where they would not, the result is dense, and
+refused when that would take more than DENSE_VALUES numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.data.prepare.query_statistics import Block, blocks
+from argrank.errors import InputError, ModelError, OptionError, shown, unknown_name
+
+DENSE_VALUES = 1 << 25  # 256 MB of float64
+
+
+def _minmax(block: Block) -> tuple[Floats, Floats]:
+    low = block.minimum()
+    with np.errstate(over="ignore"):  # found and refused by _usable
+        return low, block.maximum() - low
+
+
+def _zscore(block: Block) -> tuple[Floats, Floats]:
+    mean = block.mean()
+    with np.errstate(over="ignore"):
+        deviation = block.deviation(mean)
+    constant = ~(block.maximum() > block.minimum())  # the mean of equal numbers may be off by a rounding error
+    return mean, np.where(constant, 0.0, deviation)
+
+
+def _sum(block: Block) -> tuple[Floats, Floats]:
+    with np.errstate(over="ignore"):
+        total = block.total(np.abs(block.values))
+    return np.zeros_like(total), total
+
+
+_Rule = Callable[[Block], tuple[Floats, Floats]]
+
+#: name -> (shift and scale of a group of documents, whether the group is the query rather than all data)
+_RULES: dict[str, tuple[_Rule, bool]] = {
+    "minmax": (_minmax, False),
+    "query-minmax": (_minmax, True),
+    "query-sum": (_sum, True),
+    "query-zscore": (_zscore, True),
+    "standard": (_zscore, False),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Normaliser:
+    """One of `normaliser_names`; a global one holds ``shift`` and ``scale`` (one per feature) once it is fitted."""
+
+    name: str
+    shift: Floats | None = None
+    scale: Floats | None = None
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether applying it needs to know which rows belong to one query."""
+        return _RULES[self.name][1]
+
+    def fit(self, data: Dataset) -> Normaliser:
+        """Return the normaliser with the statistics of the data; a per-query one is returned as it is."""
+        if self.needs_queries:
+            return self
+        rule = _RULES[self.name][0]
+        shift, scale = np.zeros(data.n_features), np.zeros(data.n_features)
+        for block in _by_feature(data.X):
+            block_shift, block_scale = _usable(*rule(block))
+            shift[block.features], scale[block.features] = block_shift, block_scale
+        return Normaliser(self.name, shift, scale)
+
+    def apply(self, X: Any, indptr: Integers | None = None) -> Any:
+        """Return the normalised features, of the type of X; ``indptr`` (where queries begin) only per query."""
+        if self.needs_queries:
+            if indptr is None:
+                raise InputError(f"{self.name}: expected the queries of the rows (indptr), got none")
+            return _apply_by_query(X, indptr, _RULES[self.name][0], self.name)
+        if self.shift is None or self.scale is None:
+            raise InputError(f"{self.name}: expected a fitted normaliser, got one that has seen no data; call fit")
+        if X.shape[1] != len(self.shift):
+            raise InputError(f"{self.name}: expected the {len(self.shift)} features of fit, got {X.shape[1]}")
+        if sparse.issparse(X):
+            stays = (self.shift == 0) | (self.scale == 0)
+            if stays.all():
+                return _with_entries(X, _ratio(X.data, self.shift[X.indices], self.scale[X.indices]))
+            X = _dense(X, self.name)
+        out = np.empty_like(X)
+        for block in blocks(X, np.arange(len(X) + 1)):
+            out[block.place] = _ratio(block.values, self.shift, self.scale)
+        return out
+
+    def transform(self, data: Dataset) -> Dataset:
+        """Return the data with normalised features."""
+        return data.with_features(self.apply(data.X, data.indptr))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a model file; JSON keeps every bit of the numbers."""
+        if self.shift is None or self.scale is None:
+            return {"name": self.name}
+        return {"name": self.name, "shift": self.shift.tolist(), "scale": self.scale.tolist()}
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Normaliser:
+        """Return the normaliser that `to_dict` described; a ModelError says what is wrong with the values."""
+        if not isinstance(values, Mapping) or values.get("name") not in _RULES:
+            raise ModelError(f"normaliser: expected a name of {', '.join(_RULES)}, got {shown(values)}")
+        name = values["name"]
+        if _RULES[name][1]:
+            return Normaliser(name)
+        try:
+            shift, scale = (np.array(values[part], dtype=np.float64) for part in ("shift", "scale"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"normaliser {name}: expected numbers shift and scale, got {shown(values)}") from error
+        usable = shift.ndim == 1 and shift.shape == scale.shape and np.isfinite([shift, scale]).all()
+        if not usable or (scale < 0).any():
+            raise ModelError(f"normaliser {name}: expected one finite shift and scale >= 0 for each feature")
+        return Normaliser(name, shift, scale)
+
+
+def normaliser(name: str) -> Normaliser:
+    """Return the normaliser of a name, not fitted yet."""
+    if name not in _RULES:
+        raise unknown_name("normalisation", name, _RULES)
+    return Normaliser(name)
+
+
+def normaliser_names() -> list[str]:
+    """Return the names that `normaliser` knows."""
+    return sorted(_RULES)
+
+
+def normalise(data: Dataset, how: str = "query-minmax", *, fit_on: Dataset | None = None) -> Dataset:
+    """Return the data with normalised features.
+
+    Parameters
+    ----------
+    data : Dataset
+    how : str
+        Within each query: "query-minmax" maps to [0, 1] as LETOR's QueryLevelNorm, "query-zscore" to mean 0 and
+        deviation 1, "query-sum" divides by the sum of absolute values. Over all data: "standard", "minmax".
+    fit_on : Dataset, optional
+        Where "standard" and "minmax" take their statistics from, the training part say; by default the data itself.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[1.0], [3.0], [2.0], [7.0]], [0, 1, 0, 1], qid=["a", "a", "b", "b"])
+    >>> ar.normalise(data, "query-minmax").X.ravel().tolist()
+    [0.0, 1.0, 0.0, 1.0]
+    """
+    return normaliser(how).fit(data if fit_on is None else fit_on).transform(data)
+
+
+def _by_feature(X: Any) -> Iterator[Block]:
+    """Yield Blocks in which all rows are one group, some features at a time."""
+    rows = np.array([0, X.shape[0]])
+    if sparse.issparse(X):
+        yield from blocks(X, rows)
+        return
+    step = max(1, (1 << 22) // X.shape[0])
+    for first in range(0, X.shape[1], step):
+        part = X[:, first : first + step]
+        for block in blocks(part, rows):
+            columns = np.arange(first, first + part.shape[1])
+            yield Block(block.values, block.starts, block.lengths, block.documents, columns, block.place)
+
+
+def _apply_by_query(X: Any, indptr: Integers, rule: _Rule, name: str) -> Any:
+    if not sparse.issparse(X):
+        out = np.empty_like(X)
+        for block in blocks(X, indptr):
+            shift, scale = _usable(*rule(block))
+            out[block.place] = _ratio(block.values, block.spread(shift), block.spread(scale))
+        return out
+    entries = np.empty_like(X.data)
+    for block in blocks(X, indptr):
+        shift, scale = _usable(*rule(block))
+        if ((shift != 0) & (scale != 0) & (block.unstored > 0)).any():
+            return _apply_by_query(_dense(X, name), indptr, rule, name)
+        entries[block.place] = _ratio(block.values, block.spread(shift), block.spread(scale))
+    return _with_entries(X, entries)
+
+
+def _usable(shift: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Give groups without any known value shift and scale 0; refuse numbers beyond the range of floats."""
+    shift, scale = (np.where(np.isnan(part), 0.0, part) for part in (shift, scale))
+    if not (np.isfinite(shift).all() and np.isfinite(scale).all()):
+        raise InputError("normalisation: expected features whose range or sum is a finite number, got an overflow")
+    return shift, scale
+
+
+def _ratio(values: NDArray[Any], shift: Floats, scale: Floats) -> Floats:
+    """Return (values - shift) / scale, where the scale is 0 by the rule above."""
+    # a division, not a product with 1 / scale: the largest value of a query must become exactly 1;
+    # dividing by infinity gives the 0 of a constant feature and keeps NaN
+    result: Floats = values - shift
+    result /= np.where(scale == 0, np.inf, scale)
+    return result
+
+
+def _with_entries(X: Any, entries: NDArray[Any]) -> Any:
+    result = X.copy()
+    result.data = entries.astype(X.dtype)
+    result.eliminate_zeros()
+    return result
+
+
+def _dense(X: Any, name: str) -> NDArray[Any]:
+    if np.prod(X.shape, dtype=np.float64) > DENSE_VALUES:
+        raise OptionError(
+            f"{name}: expected features whose zeros stay zeros, got a sparse matrix of {X.shape[0]:,} x "
+            f"{X.shape[1]:,} that would become dense; use query-sum, or make it dense yourself"
+        )
+    return np.asarray(X.toarray())

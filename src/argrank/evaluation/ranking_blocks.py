@@ -1,0 +1,114 @@
+"""Rankings of all queries, in blocks: queries of similar length together, padded, sorted by one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.measures.conventions import Convention
+from argrank.measures.rankings import Rankings, rank
+
+BLOCK_CELLS = 1 << 16  # cells of one block: its arrays stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class Block:
+    """Ranked queries: their numbers, the rankings, and the numbers of those with ties that matter."""
+
+    queries: NDArray[np.intp]
+    rankings: Rankings
+    tied: NDArray[np.intp]
+    cells: NDArray[np.intp]
+    stored: Callable[[NDArray[np.intp]], NDArray[np.intp]]
+
+    def rows(self) -> NDArray[np.intp]:
+        """Return the stored rows in ranked order; what lies in the padding means nothing."""
+        return self.stored(self.cells)
+
+
+def query_blocks(sizes: Integers) -> Iterator[NDArray[np.intp]]:
+    """Yield the numbers of queries that are ranked together; the borders depend on the data alone."""
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    first = 0
+    while first < len(order):
+        # No row is padded to more than about twice its length, no block has many more cells than it should.
+        widest = int(np.searchsorted(ordered, 2 * ordered[first] + 16, side="right"))
+        full = first + max(1, BLOCK_CELLS // max(1, int(ordered[first])))
+        last = min(widest, full)
+        while last > first + 1 and int(ordered[last - 1]) * (last - first) > 2 * BLOCK_CELLS:
+            last = first + (last - first + 1) // 2
+        yield order[first:last]
+        first = last
+
+
+def rank_queries(
+    scores: Floats,
+    data: Dataset,
+    queries: NDArray[np.intp],
+    convention: Convention,
+    judged: Mapping[Any, Floats] | None = None,
+) -> Block:
+    """Rank the documents of some queries by scores given in stored row order."""
+    starts, sizes = data.indptr[queries], data.sizes[queries]
+    width, first = int(sizes.max()), int(starts[0])
+    if int(sizes.min()) == width and int(starts[-1]) - first == (len(queries) - 1) * width:
+        # Adjacent queries of one length lie in memory as the block wants them.
+        block_scores, labels = (
+            values[first : first + len(queries) * width].reshape(-1, width) for values in (scores, data.y)
+        )
+
+        def stored(cells: NDArray[np.intp]) -> NDArray[np.intp]:
+            return first + cells
+
+    else:
+        there = np.arange(width) < sizes[:, None]
+        rows = np.where(there, starts[:, None] + np.arange(width), 0)
+        block_scores, labels = (np.where(there, values[rows], -np.inf) for values in (scores, data.y))
+
+        def stored(cells: NDArray[np.intp]) -> NDArray[np.intp]:
+            return rows.reshape(-1)[cells]
+
+    ranked = rank(block_scores, labels, _tie_key(convention.ties, data, stored))
+    known = None if judged is None else _pad([judged[qid] for qid in data.query_ids[queries].tolist()])
+    keys = ranked.keys if convention.ties == "expected" else None
+    rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known)
+    return Block(queries, rankings, queries[ranked.tied], ranked.cells, stored)
+
+
+def _tie_key(
+    ties: str, data: Dataset, stored: Callable[[NDArray[np.intp]], NDArray[np.intp]]
+) -> Callable[[NDArray[np.intp]], NDArray[Any]] | None:
+    """Return the second key of the sort as a function of cells; ``stored`` gives the stored rows of cells."""
+    if ties == "expected":
+        return None
+    if ties == "row":
+        return stored
+    if ties == "best":
+        return lambda cells: -data.y[stored(cells)]
+    if ties == "worst":
+        return lambda cells: data.y[stored(cells)]
+    sign = -1 if ties == "docid-descending" else 1
+    if data.document_ids is None:
+        return lambda cells: sign * stored(cells)
+    ids = data.document_ids
+
+    def by_id(cells: NDArray[np.intp]) -> NDArray[Any]:
+        # Tools compare document ids as text; the order of code points is the order of UTF-8 bytes.
+        texts = np.array([str(one) for one in ids[stored(cells)].tolist()])
+        return sign * np.unique(texts, return_inverse=True)[1].reshape(-1)
+
+    return by_id
+
+
+def _pad(lists: list[Floats]) -> Floats:
+    sizes = np.array([len(labels) for labels in lists])
+    padded = np.full((len(lists), max(1, int(sizes.max()))), -np.inf)
+    padded[np.arange(padded.shape[1]) < sizes[:, None]] = np.concatenate(lists)
+    return padded

@@ -1,0 +1,151 @@
+"""What every model can do: score rows, rank documents, be saved."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from argrank._types import Floats, Integers
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.data.frames import columns_of, is_frame
+from argrank.data.grouping import group_by_id, group_by_size
+from argrank.data.prepare.normalise import Normaliser
+from argrank.errors import InputError, ModelError
+
+Served = TypeVar("Served", bound="Model")
+
+
+class Model(ABC):
+    """A trained scorer, a frozen dataclass. Knows its features, and how they have to be normalised."""
+
+    kind: ClassVar[str]
+    feature_names: tuple[str, ...] | None
+    normaliser: Normaliser | None
+    training: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of features a row must have."""
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether a score depends on the other documents of the query (per-query normalisation)."""
+        return self.normaliser is not None and self.normaliser.needs_queries
+
+    @abstractmethod
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return one score per row of a checked matrix; ``indptr`` where the model needs queries."""
+
+    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
+        """Return what each feature adds to each row's score, an array or CSR matrix; None if the model cannot say.
+
+        The rows of the result sum to the scores, up to a constant that is the same for all rows.
+        """
+        return None
+
+    def normalised(self, X: Any, indptr: Integers | None) -> Any:
+        """Return the features as the model has learned from them."""
+        return X if self.normaliser is None else self.normaliser.apply(X, indptr)
+
+    def served(
+        self: Served,
+        feature_names: tuple[str, ...] | None,
+        normaliser: Normaliser | None,
+        training: Mapping[str, Any],
+    ) -> Served:
+        """Return the model as it is served: with names, normaliser and the summary of its training."""
+        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)  # type: ignore[type-var]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain data for a model file."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Model:
+        """Make the model from the plain data of a model file, checking every part."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that ``ar.load_model`` reads."""
+        from argrank.models.files import save_model
+
+        save_model(self, path)
+
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
+        if isinstance(X, Dataset):
+            self.check_width(X.n_features, X.feature_names)
+            return X.to_caller(self._checked_scores(X.X, X.indptr))
+        names = None
+        if is_frame(X):
+            columns = columns_of(X)
+            X, names = columns["X"], columns["feature_names"]
+            qid = columns.get("qid") if qid is None and group is None else qid
+        X = checks.features(X)
+        self.check_width(X.shape[1], names)
+        if not self.needs_queries:
+            return self._checked_scores(X, None)
+        if qid is None and group is None:
+            raise InputError("this model normalises features within queries: expected qid or group, got neither")
+        queries = group_by_id(qid, X.shape[0]) if group is None else group_by_size(group, X.shape[0])
+        if queries.rows is None:
+            return self._checked_scores(X, queries.indptr)
+        scores = np.empty(X.shape[0])
+        scores[queries.rows] = self._checked_scores(X[queries.rows], queries.indptr)
+        return scores
+
+    def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
+        """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows."""
+        if not isinstance(X, Dataset):
+            X = Dataset(X, None, qid, group=group)
+        self.check_width(X.n_features, X.feature_names)
+        scores = self._checked_scores(X.X, X.indptr)
+        caller = np.arange(X.n_documents) if X.rows is None else X.rows
+        return [
+            caller[start + np.argsort(-scores[start:end], kind="stable")]
+            for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        ]
+
+    def _checked_scores(self, X: Any, indptr: Integers | None) -> Floats:
+        scores = self.scores(X, indptr)
+        if np.isnan(scores).any() and checks.has_missing(X):
+            raise InputError(
+                f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
+            )
+        return scores
+
+    def check_width(self, n_features: int, names: Any) -> None:
+        """Raise unless rows have the number of features, and where both have names the same ones in the same order."""
+        if n_features != self.n_features:
+            expected = f"{type(self).__name__} is expecting {self.n_features} features as input"
+            raise InputError(f"X has {n_features} features, but {expected}")
+        if names is not None and self.feature_names is not None and tuple(names) != self.feature_names:
+            got, expected = next((a, b) for a, b in zip(names, self.feature_names, strict=True) if a != b)
+            raise InputError(f"X: expected feature {expected!r} at this place, got {got!r}: same names, same order")
+
+
+def served_fields(model: Model) -> dict[str, Any]:
+    """Return names and normaliser as plain data for a model file."""
+    return {
+        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "normaliser": None if model.normaliser is None else model.normaliser.to_dict(),
+    }
+
+
+def read_served(fields: Mapping[str, Any], n_features: int) -> tuple[tuple[str, ...] | None, Normaliser | None]:
+    """Read names and normaliser from the plain data of a model file."""
+    names, normaliser = fields.get("feature_names"), fields.get("normaliser")
+    named = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
+    if names is not None and not named:
+        raise ModelError(f"expected {n_features} feature names")
+    return (
+        None if names is None else tuple(names),
+        None if normaliser is None else Normaliser.from_dict(normaliser),
+    )

@@ -1,0 +1,140 @@
+"""What an objective is: a function of the scores of one query.
+
+An ``Objective`` holds parameters only. ``prepare`` looks at the labels once and returns ``Prepared`` arrays, which
+then evaluate any block of adjacent queries from scores, in stored row order, from any thread.
+"""
+
+from __future__ import annotations
+
+import weakref
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._jit import LazyKernel, curvature_over_queries, over_queries
+from argrank._types import Floats, Integers
+from argrank.data.checks import numbers
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError
+from argrank.objectives._sorting import descending
+
+
+class Prepared(ABC):
+    """An objective made ready for one Dataset: evaluates blocks of adjacent queries.
+
+    ``scores``, ``order``, ``gradient``, ``direction`` and ``product`` hold the rows of the block alone, and every
+    call may come from another thread. ``order`` ranks the rows of every query by descending score, counted from the
+    query's first row; it is empty where ``ranks`` is False.
+    """
+
+    indptr: Integers
+    ranks: bool
+
+    @abstractmethod
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Return the losses of the queries first … last - 1 and fill in the gradients by their scores."""
+
+    def curve(self, first: int, last: int, scores: Floats, order: Integers, direction: Floats, product: Floats) -> None:
+        """Fill in the (generalised) Hessian by the scores times a direction; for second-order objectives."""
+        raise NotImplementedError(f"{type(self).__name__} has no second derivative")
+
+
+class Kernels(Prepared):
+    """Prepared arrays of an objective that a numba kernel evaluates."""
+
+    def __init__(
+        self,
+        indptr: Integers,
+        gains: Floats,
+        constants: Floats,
+        kernel: LazyKernel,
+        curvature: LazyKernel | None = None,
+        ranks: bool = True,
+    ) -> None:
+        self.indptr, self.gains, self.constants = indptr, gains, constants
+        self.kernel, self.curvature, self.ranks = kernel, curvature, ranks
+
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Run the kernel over the queries of the block."""
+        indptr, losses = self.indptr[first : last + 1], np.empty(last - first)
+        gains = self.gains[indptr[0] : indptr[-1]]
+        if len(losses) == 1:  # solvers that go query by query: entering the compiled loop costs 50 microseconds
+            losses[0] = self.kernel(scores, order, gains, self.constants, gradient)
+        else:
+            over_queries(self.kernel, scores, order, gains, indptr, self.constants, losses, gradient)
+        return losses
+
+    def curve(self, first: int, last: int, scores: Floats, order: Integers, direction: Floats, product: Floats) -> None:
+        """Run the curvature kernel over the queries of the block."""
+        if self.curvature is None:
+            super().curve(first, last, scores, order, direction, product)
+            return
+        indptr = self.indptr[first : last + 1]
+        gains = self.gains[indptr[0] : indptr[-1]]
+        curvature_over_queries(self.curvature, scores, order, gains, indptr, self.constants, direction, product)
+
+
+class Objective(ABC):
+    """What is minimised, as a function of the scores; a frozen value without data."""
+
+    name: ClassVar[str]
+    convex: ClassVar[bool] = True
+    second_order: ClassVar[bool] = False  # has a Hessian, at least a generalised one
+
+    @abstractmethod
+    def prepare(self, data: Dataset) -> Prepared:
+        """Return the arrays with which blocks of this data's queries are evaluated."""
+
+    def __call__(self, scores: Any, data: Dataset) -> tuple[float, Floats]:
+        """Return the risk and its gradient by the scores; scores and gradient in the caller's row order.
+
+        The risk is the mean over all queries of the query's loss, weighted by ``query_weight`` where given.
+        """
+        stored = data.from_caller(numbers(scores, data.n_documents, "scores", "score"))
+        stored = np.ascontiguousarray(stored)
+        prepared = self._prepared(data)
+        order = descending(stored, data.indptr) if prepared.ranks else np.empty(0, np.int64)
+        gradient = np.zeros(data.n_documents)
+        losses = prepared.evaluate(0, data.n_queries, stored, order, gradient)
+        weights = query_shares(data)
+        gradient *= np.repeat(weights, data.sizes)
+        return float((losses * weights).sum()), data.to_caller(gradient)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was prepared for the last data: copies are values without data too."""
+        return {name: value for name, value in self.__dict__.items() if name != "_last"}
+
+    def _prepared(self, data: Dataset) -> Prepared:
+        """Prepare, or find what the last call prepared for the same data: custom training loops call often."""
+        known: tuple[weakref.ref[Dataset], Prepared] | None = self.__dict__.get("_last")
+        if known is not None and known[0]() is data:
+            return known[1]
+        prepared = self.prepare(data)
+        self.__dict__["_last"] = (weakref.ref(data), prepared)
+        return prepared
+
+
+def query_shares(data: Dataset) -> Floats:
+    """Return what each query counts in the risk: 1/Q, or its share of the query weights."""
+    if data.query_weight is None:
+        return np.full(data.n_queries, 1.0 / data.n_queries)
+    shares: Floats = data.query_weight / data.query_weight.sum()
+    return shares
+
+
+def require_labels(data: Dataset, name: str) -> Floats:
+    """Return the labels, or say that this objective needs some."""
+    if not data.is_judged:
+        raise InputError(f"{name}: expected data with labels, got data without judgements (y is None)")
+    return data.y
+
+
+def refuse_row_weights(data: Dataset, name: str) -> None:
+    """Raise where rows are weighted differently and the objective could not honour it."""
+    weight = data.sample_weight
+    if weight is not None and (weight != weight[0]).any():
+        raise InputError(
+            f"{name}: expected equal row weights, since its loss is not a sum over rows, got sample_weight from "
+            f"{weight.min():g} to {weight.max():g}; weight queries with query_weight instead"
+        )

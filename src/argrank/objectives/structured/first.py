@@ -1,0 +1,116 @@
+"""Reciprocal rank on the first map: only the topmost good document and the bads above it count. No sort."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import query_kernel
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
+from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.problem import Problem
+
+SORTED_FROM = 32  # cut-offs from here on find the top bads by the sort, smaller ones by insertion
+
+
+@query_kernel
+def first_good(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Find the worst rank r of the first good document; constants: weight of the map, k (KDD 2008, Fact 3.5).
+
+    The map is the sum over the bads above the topmost good of (x_bad - x_good), so for every r the worst ranking has
+    the r highest bads above the *lowest* good. r = 0 … k - 1 loses 1 - 1/(1+r); at k and beyond 1, where all bads that
+    score above the good may join. Without a sort (empty order) the k highest bads are found by insertion: O(n).
+    """
+    n = len(scores)
+    weight, k = constants[0], int(constants[1])
+    lowest, n_bad = -1, 0
+    for row in range(n):
+        gradient[row] = 0.0
+        if gains[row] > 0.0:
+            if lowest < 0 or scores[row] < scores[lowest]:
+                lowest = row
+        else:
+            n_bad += 1
+    if lowest < 0 or n_bad == 0:
+        return 0.0
+    depth = min(k, n_bad)
+    top = np.empty(depth, np.int64)
+    filled, higher, higher_sum = 0, 0, 0.0  # higher: bads that score above the lowest good
+    for place in range(n):
+        row = order[place] if len(order) > 0 else place
+        if gains[row] > 0.0:
+            continue
+        score = scores[row]
+        if score > scores[lowest]:
+            higher += 1
+            higher_sum += score - scores[lowest]
+        if filled == depth and score <= scores[top[depth - 1]]:
+            continue
+        if filled < depth:
+            filled += 1
+        spot = filled - 1
+        while spot > 0 and scores[top[spot - 1]] < score:
+            top[spot] = top[spot - 1]
+            spot -= 1
+        top[spot] = row
+    best, chosen, total = 0.0, 0, 0.0
+    for r in range(1, depth + 1):
+        total += scores[top[r - 1]] - scores[lowest]
+        if r < k:
+            value = weight * total + 1.0 - 1.0 / (1.0 + r)
+        else:
+            value = weight * (higher_sum if higher > k else total) + 1.0
+        if value > best:
+            best, chosen = value, r
+    if chosen == k and higher > k:
+        for row in range(n):
+            if gains[row] <= 0.0 and scores[row] > scores[lowest]:
+                gradient[row] = weight
+        chosen = higher
+    else:
+        for spot in range(chosen):
+            gradient[top[spot]] = weight
+    gradient[lowest] = -weight * chosen
+    return best
+
+
+@query_kernel
+def first_good_reference(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Find the greatest w · phi: all bads that score above the lowest good are above it. Constants: weight, k."""
+    n = len(scores)
+    lowest, higher, total = -1, 0, 0.0
+    for row in range(n):
+        gradient[row] = 0.0
+        if gains[row] > 0.0 and (lowest < 0 or scores[row] < scores[lowest]):
+            lowest = row
+    if lowest < 0:
+        return 0.0
+    for row in range(n):
+        if gains[row] <= 0.0 and scores[row] > scores[lowest]:
+            gradient[row] = constants[0]
+            higher += 1
+            total += scores[row] - scores[lowest]
+    gradient[lowest] = -constants[0] * higher
+    return float(constants[0] * total)
+
+
+def _constants(problem: Problem, data: Dataset) -> Floats:
+    longest = float(data.sizes.max())
+    if problem.scale == "cutoff" and problem.k is None:
+        raise OptionError(f"{problem.name}: scale='cutoff' divides by k, and there is none")
+    weight = 1.0 / problem.k if problem.scale == "cutoff" and problem.k is not None else 1.0
+    return np.array([weight, longest if problem.k is None else min(float(problem.k), longest)])
+
+
+def prepare(problem: Problem, data: Dataset) -> Prepared:
+    """Prepare; for deep cut-offs the risk sorts."""
+    constants = _constants(problem, data)
+    return Kernels(data.indptr, problem.relevance(data), constants, first_good, ranks=constants[1] >= SORTED_FROM)
+
+
+def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
+    """Prepare what the tight bound subtracts; its value along a line is convex, which that of the score sort is not."""
+    return Kernels(data.indptr, problem.relevance(data), _constants(problem, data), first_good_reference, ranks=False)

@@ -1,0 +1,148 @@
+"""AUC on the pairs map: every pair of documents of different level decides for itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import query_kernel
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
+from argrank.objectives.objective import Kernels, Prepared, require_labels
+from argrank.objectives.structured.problem import Problem
+
+MARGINS = ("unit", "labels")
+
+
+@query_kernel
+def independent_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Count the violated pairs of every document, O(n log L) after the sort; gains are level numbers.
+
+    A pair costs 1/M + weight (s_worse - s_better) or nothing: it counts where s_worse > s_better - 1/(M weight), with M
+    the number of pairs. Two pointers walk along the ranking; a tree of partial sums (Fenwick 1994) counts the passed
+    documents below or above a level. Only counts are kept, so the gradient is exact.
+    """
+    n = len(scores)
+    n_levels = 0
+    mean = 0.0
+    score, level = np.empty(n), np.empty(n, np.int64)  # by rank
+    for place in range(n):
+        row = order[place]
+        gradient[row] = 0.0
+        score[place], level[place] = scores[row], int(gains[row])
+        mean += scores[row] / n
+        n_levels = max(n_levels, level[place] + 1)
+    if n_levels < 2:
+        return 0.0
+    size = np.zeros(n_levels, np.int64)
+    for place in range(n):
+        size[level[place]] += 1
+    n_pairs, lower_size = 0, 0
+    for one in range(n_levels):
+        n_pairs += size[one] * lower_size
+        lower_size += size[one]
+    weight = 2.0 / n_pairs if constants[0] == 1.0 else 2.0
+    margin = 1.0 / (n_pairs * weight)
+    tree = np.zeros(n_levels + 1, np.int64)  # node i sums the levels (i - lowest bit of i) … i - 1
+    violated, reached = 0, 0
+    for place in range(n):  # better documents, from the best score down; the reached ones are within the margin
+        if level[place] == 0:
+            continue
+        border = score[place] - margin
+        while reached < n and score[reached] > border:
+            node = level[reached] + 1
+            while node <= n_levels:
+                tree[node] += 1
+                node += node & -node
+            reached += 1
+        total, node = 0, level[place]
+        while node > 0:
+            total += tree[node]
+            node -= node & -node
+        violated += total
+        gradient[order[place]] = -weight * total
+    tree[:] = 0
+    reached = n - 1
+    for place in range(n - 1, -1, -1):  # worse documents, from the worst score up; the same comparison to the last bit
+        if level[place] == n_levels - 1:
+            continue
+        while reached >= 0 and score[place] > score[reached] - margin:
+            node = n_levels - level[reached]
+            while node <= n_levels:
+                tree[node] += 1
+                node += node & -node
+            reached -= 1
+        total, node = 0, n_levels - 1 - level[place]
+        while node > 0:
+            total += tree[node]
+            node -= node & -node
+        gradient[order[place]] += weight * total
+    loss = violated / n_pairs
+    for row in range(n):
+        loss += gradient[row] * (scores[row] - mean)
+    return max(loss, 0.0)
+
+
+@query_kernel
+def label_margins(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Rank by score less a share of the label: the exact worst ranking where a pair's loss is y_i - y_j, over M.
+
+    A pair costs (y_i - y_j)/M + weight (s_j - s_i), positive just where j comes before i in the order of
+    s - y / (M weight): all pairs are served by one ranking. O(n log n).
+    """
+    n = len(scores)
+    mean = 0.0
+    for row in range(n):
+        gradient[row] = 0.0
+        mean += scores[row] / n
+    labels = np.unique(gains)
+    n_levels = len(labels)
+    if n_levels < 2:
+        return 0.0
+    level = np.searchsorted(labels, gains)
+    size, below = np.zeros(n_levels, np.int64), np.zeros(n_levels + 1, np.int64)
+    for row in range(n):
+        size[level[row]] += 1
+    n_pairs = 0
+    for one in range(n_levels):
+        n_pairs += size[one] * below[one]
+        below[one + 1] = below[one] + size[one]
+    weight = 2.0 / n_pairs if constants[0] == 1.0 else 2.0
+    ranking = np.argsort(gains / (n_pairs * weight) - scores, kind="mergesort")
+    # Fenwick trees: passed documents, and their labels, by level
+    count, label_sum = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)
+    loss = 0.0
+    for place in range(n):
+        row = ranking[place]
+        one = level[row]
+        lower, lower_labels, node = 0, 0.0, one
+        while node > 0:
+            lower += count[node]
+            lower_labels += label_sum[node]
+            node -= node & -node
+        same_or_lower, node = 0, one + 1
+        while node > 0:
+            same_or_lower += count[node]
+            node -= node & -node
+        upper_left = n - below[one + 1] - (place - same_or_lower)
+        gradient[row] = weight * (upper_left - lower)
+        loss += (gains[row] * lower - lower_labels) / n_pairs
+        node = one + 1
+        while node <= n_levels:
+            count[node] += 1
+            label_sum[node] += gains[row]
+            node += node & -node
+    for row in range(n):
+        loss += gradient[row] * (scores[row] - mean)
+    return max(loss, 0.0)
+
+
+def prepare(problem: Problem, data: Dataset) -> Prepared:
+    """Prepare level numbers, or the labels themselves where they are the margins."""
+    constants = np.array([problem.scaled])
+    if problem.margin == "labels":
+        return Kernels(data.indptr, require_labels(data, problem.name), constants, label_margins)
+    if problem.margin != "unit":
+        raise OptionError(f"{problem.name}: expected margin to be one of {MARGINS}, got {problem.margin!r}")
+    return Kernels(data.indptr, problem.levels(data), constants, independent_pairs)

@@ -1,0 +1,145 @@
+"""NDCG@k (and DCG@k, P@k, WTA) of two levels on the pairs map: a triangle of k²/2 cells and a tail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import query_kernel
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.level_counts import level_sizes
+from argrank.objectives.structured.pairs import graded_ndcg, ndcg_unclipped
+from argrank.objectives.structured.problem import Problem
+from argrank.objectives.structured.routing import choose
+
+SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
+
+
+@query_kernel
+def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Find the most violated ranking of one query in O(n + k²) after the sort; constants: scaled, then D(0 … k-1).
+
+    Inside a level the worst ranking is sorted by score, so it is given by the number b of bads above each good g. A
+    good in the top k is worth D(g + b): the best way to put the goods 0 … g there is a running maximum over the cells
+    (g, b) with g + b < k. If g0 goods stay in the top k, the others gain nothing wherever they are, as long as k - g0
+    bads are above them: each takes all bads that score higher than itself, and at least k - g0.
+    """
+    n = len(scores)
+    low, high, mean = gains[0], gains[0], 0.0
+    for row in range(n):
+        gradient[row] = 0.0
+        mean += scores[row] / n
+        low, high = min(low, gains[row]), max(high, gains[row])
+    n_good = 0
+    for row in range(n):
+        n_good += gains[row] > low
+    n_bad = n - n_good
+    if n_good == 0 or high <= 0.0:
+        return 0.0
+    weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
+    worth = high - low
+    k = len(constants) - 1
+    good, bad = np.empty(n_good), np.empty(n_bad)
+    above = np.empty(n_good, np.int64)  # bads that score higher than a good: where its score alone would put it
+    bad_sum, good_sum = np.empty(n_bad + 1), np.empty(n_good + 1)
+    bad_sum[0] = good_sum[0] = 0.0
+    g = b = 0
+    for place in range(n):
+        row = order[place]
+        score = scores[row] - mean
+        if gains[row] > low:
+            good[g], above[g] = score, b
+            good_sum[g + 1] = good_sum[g] + score
+            g += 1
+        else:
+            bad[b] = score
+            bad_sum[b + 1] = bad_sum[b] + score
+            b += 1
+    tail = np.empty(n_good + 1)  # sums over the goods from g on, each below the bads that score higher
+    tail[n_good] = 0.0
+    for g in range(n_good - 1, -1, -1):
+        tail[g] = tail[g + 1] + weight * (bad_sum[above[g]] - above[g] * good[g])
+
+    rows = min(k, n_good)
+    width = min(k - 1, n_bad) + 1
+    best = np.empty((rows, width))  # of good g at or before cell b
+    where = np.empty((rows, width), np.int64)  # the b of that best
+    for g in range(rows):
+        for b in range(min(k - 1 - g, n_bad) + 1):
+            value = weight * (bad_sum[b] - b * good[g]) - worth * constants[1 + g + b]
+            if g > 0:
+                value += best[g - 1, b]
+            if b == 0 or value > best[g, b - 1]:
+                best[g, b], where[g, b] = value, b
+            else:
+                best[g, b], where[g, b] = best[g, b - 1], where[g, b - 1]
+    ideal = 0.0
+    for g in range(rows):
+        ideal += worth * constants[1 + g]
+
+    champion, inside = -np.inf, 0
+    border = n_good  # goods from here on have at least k - g0 higher bads
+    for g0 in range(rows + 1):
+        if g0 < n_good and k - g0 > n_bad:
+            continue
+        value = 0.0
+        if g0 > 0:
+            value = best[g0 - 1, min(k - g0, n_bad)]
+        least = k - g0
+        while border > 0 and above[border - 1] >= least:
+            border -= 1
+        if g0 < n_good:
+            start = max(border, g0)
+            value += tail[start]
+            value += weight * ((start - g0) * bad_sum[least] - least * (good_sum[start] - good_sum[g0]))
+        if value > champion:
+            champion, inside = value, g0
+    loss = champion + ideal
+
+    if inside > 0:
+        b = where[inside - 1, min(k - inside, n_bad)]
+        for g in range(inside - 1, -1, -1):
+            b = where[g, b]
+            above[g] = b
+    for g in range(inside, n_good):
+        above[g] = max(above[g], k - inside)
+    # The ranking is known: bads above every good. Count the goods below every bad, and write both down by row.
+    g = b = below = 0
+    for place in range(n):
+        row = order[place]
+        if gains[row] > low:
+            gradient[row] = -weight * above[g]
+            g += 1
+        else:
+            while below < n_good and above[below] <= b:
+                below += 1
+            gradient[row] = weight * (n_good - below)
+            b += 1
+    return loss
+
+
+def prepare(problem: Problem, data: Dataset) -> Prepared:
+    """Send queries of two levels to the triangle, or without a cut-off to the D&C; graded ones to the count table."""
+    gains = problem.gains(data)
+    sizes = level_sizes(problem.levels(data), data.indptr)
+    n_levels = (sizes > 0).sum(axis=1)
+    k, longest = problem.k, int(data.sizes.max())
+    no_cut = np.full(data.n_queries, True) if k is None else (data.sizes <= k) & (k > SMALL)
+    route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
+    graded_ndcg.check_states(problem, data, sizes)
+    depth = longest if k is None else min(k, longest)
+    constants = np.concatenate(([problem.scaled], problem.worth(depth)))
+
+    def triangle(indptr: Integers, own: Floats) -> Prepared:
+        return Kernels(indptr, own, constants, ndcg_triangle)
+
+    def unclipped(indptr: Integers, own: Floats) -> Prepared:
+        return ndcg_unclipped.prepare(problem, indptr, own)
+
+    def graded(indptr: Integers, own: Floats) -> Prepared:
+        return Kernels(indptr, own, constants, graded_ndcg.graded_ndcg)
+
+    return choose((triangle, unclipped, graded), route, data.indptr, gains)

@@ -1,0 +1,163 @@
+"""Any loss that is a sum over good documents of f(index among the goods, rank): the full table of P x (N + 1) cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import query_kernel
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError
+from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.problem import GIVEN_TERMS, Problem
+
+
+@query_kernel
+def staircase(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Find the most violated ranking in O(P N) (KDD 2008, Figure 2, with the column b = N that it leaves out).
+
+    Inside a level the worst ranking is sorted by score, so it is given by the number b_g of bads above each good g,
+    which never falls with g: the best value of the goods up to g at or before column b is a running maximum.
+
+    Constants: scaled; the number of weights of the bads and these weights (none: all 1); the number m of sizes P; m
+    offsets and m widths of the tables of loss terms, one table for each P; the tables, row g, column b. The gains of
+    the two levels differ by the factor that the terms are multiplied with.
+    """
+    n = len(scores)
+    low, high, mean = gains[0], gains[0], 0.0
+    for row in range(n):
+        gradient[row] = 0.0
+        mean += scores[row] / n
+        low, high = min(low, gains[row]), max(high, gains[row])
+    n_good = 0
+    for row in range(n):
+        n_good += gains[row] > low
+    n_bad = n - n_good
+    if n_good == 0 or high <= 0.0:
+        return 0.0
+    n_weights = int(constants[1])
+    n_sizes = int(constants[2 + n_weights])
+    offset = int(constants[3 + n_weights + n_good])
+    width = int(constants[3 + n_weights + n_sizes + n_good])
+
+    good = np.empty(n_good)
+    weight_sum, bad_sum = np.empty(n_bad + 1), np.empty(n_bad + 1)
+    weight_sum[0] = bad_sum[0] = 0.0
+    g = b = 0
+    for place in range(n):
+        row = order[place]
+        score = scores[row] - mean
+        if gains[row] > low:
+            good[g] = score
+            g += 1
+        else:
+            share = 1.0
+            if n_weights > 0:
+                share = constants[2 + b] if b < n_weights else 0.0
+            weight_sum[b + 1] = weight_sum[b] + share
+            bad_sum[b + 1] = bad_sum[b] + share * score
+            b += 1
+    weight = 2.0 / (n_good * weight_sum[n_bad]) if constants[0] == 1.0 else 2.0
+
+    best = np.zeros(n_bad + 1)
+    where = np.empty((n_good, n_bad + 1), np.int32)
+    for g in range(n_good):
+        row_start = offset + g * width
+        champion, chosen = -np.inf, 0
+        for b in range(n_bad + 1):
+            cell = (high - low) * constants[row_start + b] + weight * (bad_sum[b] - weight_sum[b] * good[g])
+            if best[b] + cell > champion:
+                champion, chosen = best[b] + cell, b
+            best[b] = champion
+            where[g, b] = chosen
+    loss = float(best[n_bad])
+
+    above = np.empty(n_good, np.int64)
+    b = n_bad
+    for g in range(n_good - 1, -1, -1):
+        b = where[g, b]
+        above[g] = b
+    g = b = below = 0
+    for place in range(n):
+        row = order[place]
+        if gains[row] > low:
+            gradient[row] = -weight * weight_sum[above[g]]
+            g += 1
+        else:
+            while below < n_good and above[below] <= b:
+                below += 1
+            gradient[row] = weight * (weight_sum[b + 1] - weight_sum[b]) * (n_good - below)
+            b += 1
+    return loss
+
+
+def loss_terms(problem: Problem, index: Floats, rank: Floats, n_goods: int) -> Floats:
+    """Return the loss terms of goods at ranks: (best term - term) over the best value of the measure."""
+    if problem.kind == GIVEN_TERMS:
+        terms: Floats = np.asarray(problem.measure(index, rank, n_goods), np.float64)  # type: ignore[operator]
+        if terms.shape != rank.shape or not np.isfinite(terms).all():
+            raise InputError(
+                f"{problem.name}: expected loss terms f(index, rank, n_goods) that are finite and of shape "
+                f"{rank.shape}, got shape {terms.shape}"
+            )
+        return terms
+    if problem.kind in ("nDCG", "DCG", "P", "WTA"):
+        worth = problem.worth(int(rank.max()) + 1)  # the gains carry the normalisation
+        return np.asarray(worth[index.astype(np.int64)] - worth[rank.astype(np.int64)])
+    ideal = _measure_terms(problem, index, index)
+    total = _measure_terms(problem, index[:, 0], index[:, 0]).sum()
+    return np.asarray((ideal - _measure_terms(problem, index, rank)) / total)
+
+
+def _measure_terms(problem: Problem, index: Floats, rank: Floats) -> Floats:
+    """Return what a good document adds to the measure, up to a constant factor."""
+    if problem.kind == "AP":
+        terms = (index + 1.0) / (rank + 1.0)
+    elif problem.kind == "RR":
+        terms = np.where(index == 0.0, 1.0 / (rank + 1.0), 0.0)
+    else:  # ERR of two grades: a good document satisfies with this chance
+        chance = 0.5 ** (getattr(problem.measure, "max_grade", None) or 1.0)
+        terms = (1.0 - chance) ** index / (rank + 1.0)
+    return terms if problem.k is None else np.where(rank < problem.k, terms, 0.0)
+
+
+def prepare(problem: Problem, data: Dataset) -> Prepared:
+    """Prepare the full table for two levels of documents."""
+    return tabulate(problem, data.indptr, two_levels(problem, data))
+
+
+def two_levels(problem: Problem, data: Dataset) -> Floats:
+    """Return gains whose two values differ by the factor of the loss terms."""
+    if problem.kind not in ("nDCG", "DCG", "P", "WTA"):
+        return problem.relevance(data)
+    levels = problem.levels(data)
+    if levels.max() > 1:
+        raise InputError(
+            f"{problem.name}: expected two levels of gain a query on the map {problem.feature_map!r}, got "
+            f"{levels.max() + 1:.0f}; set gain='binary'"
+        )
+    return problem.gains(data)
+
+
+def tabulate(problem: Problem, indptr: Integers, gains: Floats, weights: Floats | None = None) -> Prepared:
+    """Tabulate the loss terms for every number of goods; ``weights`` are those of the bads by their rank among bads."""
+    sizes = np.diff(indptr)
+    lowest = np.minimum.reduceat(gains, indptr[:-1])
+    n_goods = np.add.reduceat((gains > np.repeat(lowest, sizes)).astype(np.int64), indptr[:-1])
+    n_bads = sizes - n_goods
+    n_sizes = int(n_goods.max()) + 1
+    offsets, widths = np.zeros(n_sizes), np.zeros(n_sizes)
+    tables = []
+    weights = np.empty(0) if weights is None else weights
+    start = 3 + len(weights) + 2 * n_sizes
+    for size in np.unique(n_goods[n_goods > 0]).tolist():
+        width = int(n_bads[n_goods == size].max()) + 1
+        index = np.repeat(np.arange(float(size))[:, None], width, axis=1)
+        table = loss_terms(problem, index, index + np.arange(float(width)), size)
+        offsets[size], widths[size] = start, width
+        start += table.size
+        tables.append(table.ravel())
+    head = ([problem.scaled, float(len(weights))], weights, [float(n_sizes)], offsets, widths)
+    return Kernels(indptr, gains, np.concatenate((*head, *tables)), staircase)

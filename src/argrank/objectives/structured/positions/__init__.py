@@ -1,0 +1,1 @@
+"""The positions map (phi_dorm, ORM): documents are assigned to ranks."""

@@ -1,0 +1,292 @@
+"""BaseRanker: what all rankers share, from the caller's arrays to a model that can be served."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from argrank._blas import single_threaded_blas
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.data.frames import feature_columns, is_frame
+from argrank.data.prepare.impute import refuse_missing
+from argrank.data.prepare.normalise import Normaliser, normaliser
+from argrank.data.sources import check_diverse, diverse_rankings
+from argrank.engines.local import LocalRisk
+from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.evaluation.evaluate import evaluate
+from argrank.measures.names import measure as parse_measure
+from argrank.models.linear import LinearModel
+from argrank.models.model import Model
+from argrank.objectives.objective import Objective
+from argrank.rankers._trace import Trace, Validation, Watcher
+from argrank.solvers._result import Result
+
+PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
+
+
+class Outcome(NamedTuple):
+    """What a ranker's solver hands back: a model of the (normalised) features and how it got there."""
+
+    model: Model
+    objective: float
+    gap: float
+    n_iter: int
+    complaint: str | None = None  # why it stopped early, if it did
+
+    @classmethod
+    def of(cls, result: Result) -> Outcome:
+        """Take over what a solver of linear models found. Stopping at the limit of precision is no complaint."""
+        precise = result.reason == "precision" and result.gap <= PRECISE * abs(result.objective)
+        complaint = None if result.converged or precise else result.message
+        return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, complaint)
+
+
+class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A ranker of rankings, with scikit-learn's manners.
+
+    A subclass stores its parameters in ``__init__`` (among them ``measure``, ``normalise``, ``n_jobs`` and
+    ``verbose``) and says in ``_train`` how a Dataset becomes a model.
+
+    Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``trace_``,
+    ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    """
+
+    uses_row_weights: ClassVar[bool] = False
+    takes_missing: ClassVar[bool] = False
+    takes_preferences: ClassVar[bool] = False
+    measure: Any
+    normalise: str | None
+    n_jobs: int | None
+    verbose: int
+
+    # qid reaches fit and score through pipelines and searches without the user asking for it
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    @abstractmethod
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        """Learn from checked, normalised data, if possible from the weights ``start``."""
+
+    def _objective(self) -> Objective:
+        """Return what is minimised, as a function of scores; rankers that walk the measure itself have none."""
+        raise OptionError(f"{type(self).__name__} minimises no function of the scores")
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        eval_set: Any = None,
+        eval_qid: Any = None,
+        eval_group: Any = None,
+    ) -> BaseRanker:
+        """Learn from judged data.
+
+        Parameters
+        ----------
+        X : Dataset, array, sparse matrix or data frame
+            A Dataset brings its labels and queries along; a data frame's columns ``label`` and ``qid`` are found.
+        y : array of labels, one a row
+        qid : query id per row, any type, rows in any order; or
+        group : sizes of the queries, for rows that are together (LightGBM, PyTerrier)
+        sample_weight : weight per row, refused by rankers for which it means nothing
+        query_weight : weight per query, in order of first appearance
+        eval_set : Dataset, or list of Datasets or of (X, y) pairs
+            Data on which ``measure`` is taken after every iteration (``trace_["validation"]``).
+        eval_qid, eval_group : list of ids or of sizes, one for each (X, y) pair
+        """
+        data = self._dataset(X, y, qid, group, sample_weight, query_weight)
+        self._check_training(data)
+        self._remember_features(X, data)
+        return self._fit(data, _eval_parts(eval_set, eval_qid, eval_group))
+
+    def _fit(self, data: Dataset, validations: list[Dataset], start: Floats | None = None) -> BaseRanker:
+        """Learn from checked data; ``start`` is where a regularisation path left off."""
+        for part in validations:
+            if part.n_features != data.n_features:
+                raise InputError(
+                    f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
+                )
+        scaling, prepared = self._scaling(data), data
+        if scaling is not None:
+            prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]
+        watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
+        # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
+        with single_threaded_blas(), watching as watcher:
+            outcome = self._train(prepared, watcher, start)
+        if outcome.complaint is not None:
+            warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
+        self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
+        self.trace_: Trace = watcher.trace
+        self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data))
+        return self
+
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query."""
+        check_is_fitted(self)
+        if not isinstance(X, Dataset) and getattr(X, "ndim", 2) == 2:
+            validate_data(self, _without_named_columns(X), reset=False, skip_check_array=True)
+        return self.model_.predict(X, qid=qid, group=group)
+
+    def rank(
+        self, X: Any, *, qid: Any = None, group: Any = None, diverse: bool | int = False, k: int | None = None
+    ) -> list[Integers]:
+        """Return the caller's row numbers, best first, one array per query.
+
+        ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
+        far as there are sources; the others follow by score. It needs a Dataset with ``sources``.
+        """
+        check_is_fitted(self)
+        if diverse is False:
+            return self.model_.rank(X, qid=qid, group=group)
+        at_most = check_diverse(diverse, k)
+        if not isinstance(X, Dataset):
+            raise InputError("diverse: expected a Dataset with a source per document, got features alone")
+        rankings = diverse_rankings(X.from_caller(self.model_.predict(X)), X, k, at_most)
+        return [ranking if X.rows is None else X.rows[ranking] for ranking in rankings]
+
+    def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean of this ranker's ``measure`` on judged data.
+
+        Pipelines always hand on a ``sample_weight``; a measure has no use for it, so only None is taken.
+        """
+        check_is_fitted(self)
+        if sample_weight is not None:
+            raise InputError("sample_weight: a ranking measure has no use for weights per row; see query_weight")
+        data = X if isinstance(X, Dataset) else Dataset(X, y, qid, group=group)
+        return _mean_of(self._reported, self.predict(data), data)
+
+    def risk(self, data: Dataset) -> LocalRisk:
+        """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
+        scaling = self.model_.normaliser if hasattr(self, "model_") else self._scaling(data)
+        prepared = data if scaling is None else scaling.transform(data)
+        return LocalRisk(prepared, self._objective(), self.n_jobs)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @property
+    def _reported(self) -> Any:
+        """The measure that ``score`` and the validation column report."""
+        return self.measure
+
+    @property
+    def coef_(self) -> Floats:
+        """Weights of a linear model, for features as normalised."""
+        if not hasattr(self, "model_") or not hasattr(self.model_, "weights"):
+            raise AttributeError(f"{type(self).__name__} has no coef_: it is not fitted, or its model is not linear")
+        return cast("Floats", self.model_.weights)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.takes_missing
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+    def _dataset(self, X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, query_weight: Any) -> Dataset:
+        if not isinstance(X, Dataset):
+            if y is None and not is_frame(X):
+                raise InputError("requires y to be passed, but the target y is None")
+            return Dataset(X, y, qid, group=group, sample_weight=sample_weight, query_weight=query_weight)
+        given = {"y": y, "qid": qid, "group": group, "sample_weight": sample_weight, "query_weight": query_weight}
+        twice = [name for name, value in given.items() if value is not None]
+        if twice:
+            raise InputError(f"expected a Dataset alone, got {twice[0]} as well; put it into the Dataset")
+        return X
+
+    def _check_training(self, data: Dataset) -> None:
+        if not data.is_judged and not (self.takes_preferences and data.preferences is not None):
+            raise InputError("expected judged data for training, got a Dataset without labels")
+        if not self.takes_missing:
+            refuse_missing(data)
+        weight = data.sample_weight
+        if weight is not None and not self.uses_row_weights and (weight != weight[0]).any():
+            raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row; see query_weight")
+
+    def _remember_features(self, X: Any, data: Dataset) -> None:
+        if not isinstance(X, Dataset):
+            validate_data(self, _without_named_columns(X), reset=True, skip_check_array=True)
+            return
+        self.n_features_in_ = data.n_features
+        if data.feature_names is not None:
+            self.feature_names_in_ = np.array(data.feature_names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _scaling(self, data: Dataset) -> Normaliser | None:
+        return None if self.normalise is None else normaliser(self.normalise).fit(data)
+
+    def _validations(self, parts: list[Dataset]) -> list[Validation]:
+        def judge(part: Dataset) -> Callable[[Floats], float]:
+            return lambda scores: _mean_of(self._reported, part.to_caller(scores), part)
+
+        names = ["validation" if i == 0 else f"validation_{i}" for i in range(len(parts))]
+        return [Validation(name, part, judge(part)) for name, part in zip(names, parts, strict=True)]
+
+    def _summary(self, data: Dataset) -> dict[str, Any]:
+        """Return what a model file says about its training."""
+        parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+        return {
+            "ranker": type(self).__name__,
+            "parameters": parameters,
+            "objective": self.objective_,
+            "iterations": self.n_iter_,
+            "queries": data.n_queries,
+            "documents": data.n_documents,
+            "data": data.fingerprint,
+        }
+
+
+def _mean_of(name: Any, scores: Floats, data: Dataset) -> float:
+    measure = parse_measure(name)
+    return float(next(iter(evaluate(scores, data, measure).means.values())))
+
+
+def _without_named_columns(X: Any) -> Any:
+    return feature_columns(X) if is_frame(X) else X
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON can hold it."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.ndarray | list | tuple):
+        return np.asarray(value).tolist()
+    return repr(value)
+
+
+def _eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
+    """Return the validation sets, given as users of LightGBM, XGBoost and PyTerrier give them."""
+    if eval_set is None:
+        return []
+    if isinstance(eval_set, Dataset):
+        return [eval_set]
+    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], Dataset | tuple):
+        eval_set = [eval_set]
+        eval_qid = None if eval_qid is None else [eval_qid]
+        eval_group = None if eval_group is None else [eval_group]
+    parts: list[Dataset] = []
+    for number, part in enumerate(eval_set):
+        if isinstance(part, Dataset):
+            parts.append(part)
+            continue
+        qid = None if eval_qid is None else eval_qid[number]
+        group = None if eval_group is None else eval_group[number]
+        parts.append(Dataset(part[0], part[1], qid, group=group))
+    return parts

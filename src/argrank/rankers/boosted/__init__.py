@@ -1,0 +1,1 @@
+"""Rankers that add up weak learners: trees, stumps and single features."""

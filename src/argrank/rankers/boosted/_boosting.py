@@ -1,0 +1,164 @@
+"""What rankers of boosted trees share: running scores, validation, early stopping, the parameters of growth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, check_count
+from argrank.models import _forest
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.boosted._growth import Settings
+
+Sums = Callable[[Sequence[Any], Any, int], Floats]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoostedRanker(BaseRanker):
+    """A ranker of additive trees; missing values go where LightGBM sends them.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of rounds, one tree each.
+    n_leaves : int
+        Most leaves a tree may have.
+    learning_rate : float
+        Weight of every tree.
+    min_documents : int
+        Fewest training documents in a leaf.
+    feature_fraction : float
+        Share of the features, drawn anew for every tree, that it may split.
+    categorical_features : sequence of column numbers or feature names, optional
+        Features whose values, whole numbers from 0 up, have no order.
+    measure : str
+        What ``score``, the validation column of ``trace_`` and early stopping look at.
+    early_stopping : int, optional
+        Stop when ``measure`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    random_state : int
+        Seeds the draw of features.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose : int
+        -1 hides the progress bar.
+    """
+
+    takes_missing: ClassVar[bool] = True
+
+    n_trees: int = 100
+    n_leaves: int = 31
+    learning_rate: float = 0.1
+    min_documents: int = 20
+    feature_fraction: float = 1.0
+    categorical_features: Sequence[int | str] | None = None
+    measure: Any = "ndcg@10"
+    early_stopping: int | None = None
+    normalise: str | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """What every feature contributed: the summed gain of its splits, as a share."""
+        if not hasattr(self, "model_") or not hasattr(self.model_, "importances"):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: not fitted, or not made of trees")
+        gains = cast(Floats, self.model_.importances("gain"))
+        return gains / gains.sum() if gains.any() else gains
+
+    def _settings(self) -> Settings:
+        return Settings(
+            self.n_leaves,
+            self.min_documents,
+            self.feature_fraction,
+            self.categorical_features,
+            self.random_state,
+            self.n_jobs,
+        )
+
+    def _rounds(self, data: Dataset, watcher: Watcher, n_outputs: int = 1, sums: Sums = _forest.sums) -> Rounds:
+        rounds, patience = self.n_trees, self.early_stopping
+        for name, value in (("n_trees", rounds), ("early_stopping", 1 if patience is None else patience)):
+            check_count(name, value)
+        if patience is not None and not watcher.validations:
+            raise InputError("early_stopping: expected an eval_set to stop by, got none")
+        return Rounds(data, watcher, patience, n_outputs, sums)
+
+
+class Rounds:
+    """The trees so far, the scores they give to training and validation rows, and which round was best.
+
+    ``kept`` are the members, and ``objective`` is the objective, after the best round: the last one, or with early
+    stopping the best on validation data.
+
+    ``sums`` makes scores of members (trees, say) and rows. Used as a context, Ctrl-C inside ends the training and
+    keeps the rounds that were recorded.
+    """
+
+    def __init__(
+        self, data: Dataset, watcher: Watcher, patience: int | None, n_outputs: int = 1, sums: Sums = _forest.sums
+    ) -> None:
+        self._watcher, self._patience, self._n_outputs, self._sums = watcher, patience, n_outputs, sums
+        self.members: list[Any] = []
+        self.scores = np.zeros((data.n_documents, n_outputs))
+        self._validation = [np.zeros((part.data.n_documents, n_outputs)) for part in watcher.validations]
+        self.best, self._best_value, self.n_recorded = 0, -np.inf, 0
+        self.kept: list[Any] = []
+        self.objective = np.nan
+        self.interrupted = False
+
+    def add(self, members: Sequence[Any], outputs: Sequence[Floats]) -> None:
+        """Add a member for every output, given its values for the training rows."""
+        self.members += members
+        for i, output in enumerate(outputs):
+            self.scores[:, i] += output
+        for part, scores in zip(self._watcher.validations, self._validation, strict=True):
+            scores += self._sums(members, part.data.X, self._n_outputs)
+
+    def replace(self, members: Sequence[Any]) -> None:
+        """Take other members in place of all so far."""
+        self.members = list(members)
+        for part, scores in zip(self._watcher.validations, self._validation, strict=True):
+            scores[:] = self._sums(members, part.data.X, self._n_outputs)
+
+    def record(self, facts: dict[str, float], score: Callable[[Floats], Floats] | None = None) -> bool:
+        """Record a round; tell whether to go on. ``score`` makes one score of the outputs of a row."""
+        seen = [scores[:, 0] if score is None else score(scores) for scores in self._validation]
+        row = self._watcher.record(seen, facts)
+        self.n_recorded += 1
+        value = np.inf if self._patience is None else row[self._watcher.validations[0].column]
+        if np.isnan(value):
+            raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
+        if value > self._best_value or self._patience is None:
+            self.best, self._best_value = self.n_recorded, value
+            self.kept, self.objective = list(self.members), facts["objective"]
+        return self._patience is None or self.n_recorded - self.best < self._patience
+
+    @property
+    def complaint(self) -> str | None:
+        """Why the training ended early, if it was not meant to."""
+        return f"interrupted; the {self.best} rounds before were kept" if self.interrupted else None
+
+    def __enter__(self) -> Rounds:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> bool:
+        self.interrupted = kind is KeyboardInterrupt and self.n_recorded > 0
+        return self.interrupted
+
+
+def row_weights(data: Dataset) -> Floats:
+    """Return what every row counts: its own weight times that of its query, which are 1 on average."""
+    weight = np.ones(data.n_documents) if data.sample_weight is None else data.sample_weight.astype(np.float64)
+    if data.query_weight is not None:
+        weight = weight * np.repeat(data.query_weight * (data.n_queries / data.query_weight.sum()), data.sizes)
+    return weight

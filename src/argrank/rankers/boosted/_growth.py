@@ -1,0 +1,154 @@
+"""Trees grown by LightGBM on gradients that we compute, one round at a time, through its public interface.
+
+LightGBM holds binned features and grows; scores are ours. Its own score of the training rows moves by a whole tree a
+round, so the difference of two rounds tells which leaf every row is in, without a pass over the features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._threads import count_jobs
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.errors import MissingExtraError, OptionError, check_count, shown, unknown_name
+from argrank.models._tree import Tree
+from argrank.models.lightgbm_text import read
+
+SMALL_CELLS = 2_000_000  # features times rows that one thread works through as fast as two
+BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
+
+
+class Settings(NamedTuple):
+    """How trees are grown."""
+
+    n_leaves: int
+    min_documents: int
+    feature_fraction: float
+    categorical_features: Sequence[int | str] | None
+    random_state: int
+    n_jobs: int | None
+
+    def check(self) -> None:
+        """Refuse what no tree can be grown with."""
+        for name, least in (("n_leaves", 2), ("min_documents", 1), ("random_state", 0)):
+            check_count(name, getattr(self, name), least)
+        if not 0 < self.feature_fraction <= 1:
+            raise OptionError(f"feature_fraction: expected a share above 0, at most 1, got {self.feature_fraction!r}")
+
+
+class Grown(NamedTuple):
+    """A tree and the leaf of every training row (of leaves with equal values, one of them)."""
+
+    tree: Tree
+    leaf: Integers
+
+    @property
+    def output(self) -> Floats:
+        """The tree's value for every training row."""
+        return self.tree.value.take(self.leaf)
+
+
+class Growth:
+    """A LightGBM booster that grows one tree a round and output, as the gradients of the round ask.
+
+    Gradients are rounded to multiples of a common power of two, fine enough for float32, so that their sums are exact:
+    trees have the same bits for any number of threads and any order of the rows.
+    """
+
+    def __init__(self, data: Dataset, settings: Settings, n_outputs: int = 1) -> None:
+        lightgbm = load_lightgbm()
+        settings.check()
+        small = data.n_documents * data.n_features <= SMALL_CELLS
+        self._parameters = {
+            "objective": "none",
+            "metric": "None",
+            "num_class": n_outputs,
+            "learning_rate": 1.0,
+            "boost_from_average": False,
+            "num_leaves": int(settings.n_leaves),
+            "min_data_in_leaf": int(settings.min_documents),
+            "feature_fraction": float(settings.feature_fraction),
+            "seed": int(settings.random_state),
+            "num_threads": 1 if small else count_jobs(settings.n_jobs),
+            "deterministic": True,
+            "force_row_wise": True,
+            "feature_pre_filter": False,
+            "verbosity": -1,
+        }
+        categorical: Any = _columns(settings.categorical_features, data)
+        train = lightgbm.Dataset(
+            data.X, np.zeros(data.n_documents), categorical_feature=categorical or "auto", params=self._parameters
+        )
+        self._booster = lightgbm.Booster(self._parameters, train)
+        self._n_outputs, self._n_rounds = n_outputs, 0
+        self._last = np.zeros((data.n_documents, n_outputs))
+
+    def grow(self, gradient: Floats, hessian: Floats) -> list[Grown] | None:
+        """Grow a tree for every output (columns of the arrays); None where no tree finds a split any more."""
+        shape = (-1,) if self._n_outputs == 1 else (-1, self._n_outputs)
+        given = _rounded(gradient).reshape(shape), _rounded(hessian).reshape(shape)
+        finished = self._booster.update(fobj=lambda scores, data: given)
+        if finished:
+            return None
+        trees = read(self._booster.model_to_string(start_iteration=self._n_rounds, num_iteration=1)).trees
+        self._n_rounds += 1
+        scores = self._training_scores()
+        grown = [Grown(tree, _leaves(tree, scores[:, i] - self._last[:, i])) for i, tree in enumerate(trees)]
+        self._last = scores
+        return grown
+
+    def _training_scores(self) -> Floats:
+        """Return LightGBM's own scores of the training rows, which it shows to whoever measures them."""
+        seen: list[Floats] = []
+
+        def look(scores: Floats, data: object) -> tuple[str, float, bool]:
+            seen.append(np.array(scores, np.float64))
+            return "seen", 0.0, True
+
+        self._booster.eval_train(look)
+        return seen[0].reshape(self._last.shape)
+
+
+def load_lightgbm() -> Any:
+    """Import LightGBM, or say which extra brings it."""
+    try:
+        import lightgbm
+    except ImportError as error:
+        raise MissingExtraError("lightgbm", "trees", "growing trees") from error
+    return lightgbm
+
+
+def _leaves(tree: Tree, moved: Floats) -> Integers:
+    """Return the leaf whose value is next to what each row moved by (which is off by rounding)."""
+    values, first = np.unique(tree.value, return_index=True)
+    return first.take(np.searchsorted(0.5 * (values[1:] + values[:-1]), moved)).astype(np.int64)
+
+
+def _rounded(values: Floats) -> Floats:
+    greatest = float(np.abs(values).max(initial=0.0))
+    if greatest == 0.0:
+        return values
+    unit = 2.0 ** (int(np.frexp(greatest)[1]) - BITS)
+    rounded: Floats = np.rint(values / unit) * unit
+    return rounded
+
+
+def _columns(given: Sequence[int | str] | None, data: Dataset) -> list[int]:
+    """Return the numbers of the categorical features."""
+    columns = []
+    for feature in given or ():
+        if isinstance(feature, str):
+            if feature not in (data.feature_names or ()):
+                raise unknown_name("feature", feature, data.feature_names or ())
+            columns.append((data.feature_names or ()).index(feature))
+        elif 0 <= feature < data.n_features:
+            columns.append(int(feature))
+        else:
+            raise OptionError(
+                f"categorical_features: expected names, or numbers below {data.n_features}, got {shown(feature)}"
+            )
+    return columns

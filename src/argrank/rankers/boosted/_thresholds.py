@@ -1,0 +1,100 @@
+"""Thresholds on single features as weak rankers: places of documents among them, sums above each, steps taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import kernel, read_only
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.models.stumps import StumpsModel
+from argrank.rankers._trace import Watcher
+
+MOST_THRESHOLDS = 255  # a document's place among them fits a byte
+
+
+@kernel(
+    lambda types: types.void(types.Array(types.uint8, 2, "C", readonly=True), read_only(types), types.float64[:, ::1])
+)
+def _add_up(places: Any, values: Any, sums: Any) -> None:
+    """Fill in, for every feature, the sums of the values of the documents of each place."""
+    for feature in range(places.shape[0]):
+        for place in range(sums.shape[1]):
+            sums[feature, place] = 0.0
+        for row in range(places.shape[1]):
+            sums[feature, places[feature, row]] += values[row]
+
+
+class Thresholds:
+    """All values of a feature as thresholds, or 255 evenly chosen where it has more.
+
+    ``places`` says for every feature and document how many thresholds the document exceeds.
+    """
+
+    def __init__(self, X: Any) -> None:
+        columns = X if isinstance(X, np.ndarray) else X.tocsc()
+        self.places = np.empty((X.shape[1], X.shape[0]), np.uint8)
+        self.values = np.full((X.shape[1], MOST_THRESHOLDS), np.inf)
+        for feature in range(X.shape[1]):
+            column = columns[:, [feature]]
+            values = np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
+            different = np.unique(values)[:-1]  # nothing exceeds the greatest
+            if len(different) > MOST_THRESHOLDS:
+                chosen = np.linspace(0, len(different) - 1, MOST_THRESHOLDS)  # however often the values occur
+                different = different[np.round(chosen).astype(np.int64)]
+            self.places[feature] = np.searchsorted(different, values)
+            self.values[feature, : len(different)] = different
+        self._sums = np.empty((X.shape[1], MOST_THRESHOLDS + 1))
+
+    def sums_above(self, values: Floats) -> Floats:
+        """Return, for every feature and threshold, the sum of the values of the documents above it: O(n) a feature."""
+        _add_up(self.places, values, self._sums)
+        above: Floats = np.cumsum(self._sums[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        return above
+
+
+class Steps:
+    """The steps taken so far and the scores they give to validation rows.
+
+    Used as a context, Ctrl-C inside ends the training and keeps the steps that were recorded.
+    """
+
+    def __init__(self, data: Dataset, watcher: Watcher, objective: float) -> None:
+        self.objective = objective
+        self.complaint: str | None = None
+        self._n_features, self._watcher = data.n_features, watcher
+        self._taken: list[tuple[int, float, float]] = []
+        self._held = [np.zeros(part.data.n_documents) for part in watcher.validations]
+
+    def take(self, feature: int, threshold: float, step: float, facts: Mapping[str, float]) -> None:
+        """Add a step and record the round; the facts name the objective it led to."""
+        latest = self._model([(feature, threshold, step)])
+        parts = self._watcher.validations
+        held = [old + latest.scores(part.data.X) for old, part in zip(self._held, parts, strict=True)]
+        self._watcher.record(held, facts)
+        self._taken.append((feature, threshold, step))
+        self._held, self.objective = held, facts["objective"]
+
+    def __len__(self) -> int:
+        return len(self._taken)
+
+    @property
+    def model(self) -> StumpsModel:
+        """The sum of all steps."""
+        return self._model(self._taken)
+
+    def _model(self, taken: list[tuple[int, float, float]]) -> StumpsModel:
+        features, thresholds, steps = zip(*taken, strict=True) if taken else ((), (), ())
+        return StumpsModel(np.array(features, np.int64), np.array(thresholds), np.array(steps), self._n_features)
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> bool:
+        interrupted = kind is KeyboardInterrupt and len(self) > 0
+        self.complaint = f"interrupted; the {len(self)} rounds before were kept" if interrupted else None
+        return interrupted

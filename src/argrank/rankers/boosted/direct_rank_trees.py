@@ -1,0 +1,169 @@
+"""DirectRank with trees: every tree's weight by exact line search on the measure itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError, shown
+from argrank.models._tree import Tree
+from argrank.models.ensemble import EnsembleModel, member_sums
+from argrank.models.model import Model
+from argrank.models.trees import TreesModel
+from argrank.objectives import objective
+from argrank.objectives.objective import Objective
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.boosted._boosting import BoostedRanker, Rounds
+from argrank.rankers.boosted._descent import Descent
+from argrank.rankers.boosted._weak import Regressors, Source, Trees, Weak
+from argrank.rankers.boosted._weighing import Weighing
+
+CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DirectRankTrees(BoostedRanker):
+    """Boosted trees whose weights are the best for ``measure`` on the training data (DirectRank, section 2.4).
+
+    A tree is fitted to the gradient of ``objective`` (least squares: to what the trees before left over, as in MART).
+    Its weight is then searched in ``weight_range`` exactly: the measure along the tree's output is a step function, and
+    the best of all its steps is taken. Trees are LightGBM's. Needs the extra ``trees``.
+
+    Parameters
+    ----------
+    weight_range : (float, float)
+        Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it.
+    variant : "stagewise" or "leveraged"
+        Weigh each tree when it has been grown, or grow all trees with ``learning_rate`` as their weight first and then
+        re-weight all of them by exact search along one tree after the other.
+    learning_rate : float
+        Weight of a tree in the leveraged variant before it is re-weighted.
+    reweighting_rounds : int
+        Most rounds over all trees in the leveraged variant.
+    leaves : "together" or "exact"
+        Whether a tree has one weight, or each leaf its own weight in the range, by exact search along the leaf.
+    objective : str
+        A name of ``ar.objective``, on whose gradients trees are grown; ``measure`` and all weights are as ever.
+    base_estimator : regressor of scikit-learn, optional
+        Weak learner in place of LightGBM's trees. Such a model cannot be written to a model file.
+    point : "middle" or "likelihood"
+        Where in the best interval of weights; see ``ar.line_search``.
+    measure : str
+        What is optimised, reported by ``score`` and the trace, and what early stopping looks at.
+    n_trees, n_leaves, min_documents, feature_fraction, categorical_features, early_stopping, normalise,
+    random_state, n_jobs, verbose
+        See ``BoostedRanker``.
+
+    Attributes
+    ----------
+    weights_ : array
+        The weight of every tree kept (with exact leaves: of the whole tree, before its leaves went their own ways).
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(40, 30, 5, truth="nonlinear", random_state=1)
+    >>> ranker = ar.make_ranker("direct-rank-trees", n_trees=20, n_leaves=8).fit(data)
+    >>> bool(0.1 <= ranker.weights_.min() <= ranker.weights_.max() <= 0.5)
+    True
+    """
+
+    weight_range: tuple[float, float] = (0.1, 0.5)
+    variant: str = "stagewise"
+    reweighting_rounds: int = 3
+    leaves: str = "together"
+    objective: str = "regression"
+    base_estimator: Any = None
+    point: str = "middle"
+
+    def _objective(self) -> Objective:
+        return objective(self.objective)
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        self._check_choices()
+        weighing = Weighing(data, self.measure, self.weight_range, self.point, self.n_jobs)
+        descent = Descent(data, self._objective(), self.n_jobs)
+        source: Source
+        if self.base_estimator is None:
+            source = Trees(data, self._settings())
+            rounds = self._rounds(data, watcher)
+        else:
+            source = Regressors(data, self.base_estimator, self.random_state)
+            rounds = self._rounds(data, watcher, sums=member_sums)
+        found: list[Weak] = []
+        weights: list[float] = []
+        with rounds:
+            for _ in range(self.n_trees):
+                weak = descent.next(source, weighing.scores)
+                if weak is None:
+                    break
+                weight, member, output = self._add(weighing, weak)
+                weights.append(weight)
+                if self.variant == "leveraged":
+                    found.append(weak)
+                rounds.add([member], [output])
+                facts = {"objective": 1.0 - weighing.value.mean, "weight": weight}
+                if not rounds.record(facts):
+                    break
+        self.weights_ = np.array(weights[: len(rounds.kept)])
+        if found and not rounds.interrupted:
+            self._leverage(weighing, found[: len(rounds.kept)], rounds)
+        value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
+        return Outcome(self._model(rounds.kept, data), value, np.nan, len(rounds.kept), rounds.complaint)
+
+    def _add(self, weighing: Weighing, weak: Weak) -> tuple[float, Any, Floats]:
+        """Give a weak learner its weight; return the weight, the part of the model and its output."""
+        if self.variant == "leveraged":
+            weight = self.learning_rate
+            weighing.move_to(weighing.scores + weight * weak.output)
+        elif self.leaves == "exact" and isinstance(weak.member, Tree) and weak.leaf is not None:
+            weight, values = weighing.weigh_leaves(weak.leaf, weak.member.value)
+            return weight, weak.member.with_values(values), values.take(weak.leaf)
+        else:
+            weight = weighing.weigh(weak.output)
+        return weight, weak.weighed(weight), weight * weak.output
+
+    def _leverage(self, weighing: Weighing, found: list[Weak], rounds: Rounds) -> None:
+        """Re-weight all weak learners by exact search along one after the other, until a round brings nothing."""
+        outputs, weights = [weak.output for weak in found], self.weights_
+        weighing.move_to(_total(outputs, weights))
+        for _ in range(self.reweighting_rounds):
+            before = weighing.value.mean
+            weights = weighing.reweigh(outputs, weights)
+            weighing.move_to(_total(outputs, weights))  # without the rounding of many steps
+            rounds.replace([weak.weighed(weight) for weak, weight in zip(found, weights, strict=True)])
+            go_on = rounds.record({"objective": 1.0 - weighing.value.mean})
+            if rounds.best == rounds.n_recorded:
+                self.weights_ = weights
+            if not go_on or weighing.value.mean - before < CONVERGED:
+                break
+
+    def _model(self, members: list[Any], data: Dataset) -> Model:
+        if self.base_estimator is not None:
+            return EnsembleModel(tuple(members), data.n_features)
+        return TreesModel(tuple(members) or (Tree.constant(0.0, data.n_documents),), data.n_features)
+
+    def _check_choices(self) -> None:
+        for name, choices in (("variant", ("stagewise", "leveraged")), ("leaves", ("together", "exact"))):
+            if getattr(self, name) not in choices:
+                raise OptionError(f"{name}: expected {' or '.join(choices)}, got {shown(getattr(self, name))}")
+        try:
+            low, high = (float(end) for end in self.weight_range)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"weight_range: expected (low, high), got {shown(self.weight_range)}") from error
+        if not 0 <= low < high < np.inf:
+            raise OptionError(f"weight_range: expected 0 <= low < high, got {low:g} and {high:g}")
+        if self.leaves == "exact" and (self.variant == "leveraged" or self.base_estimator is not None):
+            raise OptionError('leaves="exact": expected the stagewise variant with LightGBM\'s trees')
+
+
+def _total(outputs: list[Floats], weights: Floats) -> Floats:
+    total = np.zeros(len(outputs[0]))
+    for output, weight in zip(outputs, weights, strict=True):
+        total += weight * output
+    return total

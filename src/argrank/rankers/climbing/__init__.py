@@ -1,0 +1,1 @@
+"""Rankers that climb the measure itself, one weight at a time."""

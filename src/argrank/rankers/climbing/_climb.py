@@ -1,0 +1,105 @@
+"""What rankers share that climb the measure itself: several starts, rounds, and the choice of the best iterate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.errors import OptionError
+from argrank.models.linear import LinearModel
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import BaseRanker, Outcome
+
+
+class Iterate(NamedTuple):
+    """Weights after a round, and the training measure there."""
+
+    weights: Floats
+    value: float
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ClimbingRanker(BaseRanker):
+    """A linear ranker that raises the training measure itself, round by round, from several beginnings.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        What is maximised, expected over ties; also what ``score`` and the validation column report.
+    restarts : int
+        Number of beginnings.
+    tol : float
+        A climb ends when a round adds no more than this to the measure.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    max_iter : int
+        At most so many rounds from each beginning.
+    early_stopping : int, optional
+        End a climb after so many rounds without a better validation measure.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    random_state : int
+        Seed of the order of the weights and of random beginnings.
+    verbose : int
+        -1 hides the progress bar.
+    """
+
+    measure: Any = "ndcg@10"
+    restarts: int
+    tol: float
+    normalise: str | None = None
+    max_iter: int = 100
+    early_stopping: int | None = None
+    n_jobs: int | None = None
+    random_state: int = 0
+    verbose: int = 0
+
+    def _climb(
+        self, starts: Iterable[Floats], rounds: Callable[[Floats], Iterator[Iterate]], watcher: Watcher
+    ) -> Outcome:
+        """Climb from every start, round by round, and return the best iterate of all.
+
+        With validation data the best iterate is the one of the greatest validation measure (as in the DirectRank
+        paper), else of the greatest training measure. Ctrl-C ends the training with the best so far.
+        """
+        best: Iterate | None = None
+        greatest, rounds_done, unfinished, trace_row, best_start = -np.inf, 0, False, -1, 0
+
+        def record(iterate: Iterate, start: int) -> float:
+            watcher(iterate.weights, {"objective": 1.0 - iterate.value, "measure": iterate.value, "start": start})
+            return float(watcher.trace[-1].get("validation", iterate.value))  # type: ignore[union-attr]
+
+        try:
+            for start, weights in enumerate(starts):
+                here, since, before = -np.inf, 0, -np.inf
+                unfinished_here = True
+                for number, iterate in enumerate(rounds(weights)):
+                    chosen_by = record(iterate, start)
+                    rounds_done += 1 if number > 0 else 0
+                    since = 0 if chosen_by > here else since + 1
+                    here = max(here, chosen_by)
+                    if best is None or chosen_by > greatest:
+                        best, greatest, trace_row, best_start = iterate, chosen_by, len(watcher.trace), start
+                    if (number > 0 and iterate.value - before <= self.tol) or (
+                        self.early_stopping is not None and since >= self.early_stopping
+                    ):
+                        unfinished_here = False
+                        break
+                    before = iterate.value
+                    if number >= self.max_iter:
+                        break
+                unfinished = unfinished or unfinished_here
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return Outcome(LinearModel(best.weights), 1.0 - best.value, np.nan, rounds_done, "interrupted")
+        if best is None:
+            raise OptionError("restarts: expected a number from 1 up")
+        if trace_row != len(watcher.trace):
+            record(best, best_start)  # the last row is that of the model
+        complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if unfinished else None
+        return Outcome(LinearModel(best.weights), 1.0 - best.value, np.nan, rounds_done, complaint)

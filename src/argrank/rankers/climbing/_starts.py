@@ -1,0 +1,47 @@
+"""Where rankers of one weight at a time begin: warm starts first, then random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.engines.local import LocalRisk
+from argrank.objectives import objective
+from argrank.objectives.pairwise import level_numbers, pair_counts
+from argrank.rankers.climbing._columns import Columns
+from argrank.solvers import least_squares, newton
+
+
+def starting_weights(
+    data: Dataset, columns: Columns, restarts: int, rng: np.random.Generator, n_jobs: int | None
+) -> Iterator[Floats]:
+    """Yield the weights of ``restarts`` beginnings: RankSVM, equal weights, least squares, then random ones.
+
+    Equal and random weights are meant for features of unit spread. Warm starts that find nothing are left out.
+    """
+    makers = (_rank_svm, _equal, _least_squares)
+    for number in range(restarts):
+        weights = makers[number](data, columns, n_jobs) if number < len(makers) else None
+        if weights is None or not weights.any():
+            weights = columns.scaled(rng.standard_normal(columns.n_features))
+        yield weights
+
+
+def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
+    pairs = pair_counts(data.indptr, level_numbers(data.y, data.indptr))
+    n_pairs = data.n_queries * float(np.average(pairs, weights=data.query_weight))
+    risk = LocalRisk(data, objective("rank-svm"), n_jobs)
+    # C = 10 / number of pairs: the best of the published grids on LETOR lie near; a rough solution will do
+    return newton.minimise(risk, 10.0 / max(n_pairs, 1.0), tol=1e-4, max_iter=100).w
+
+
+def _equal(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
+    return columns.scaled(np.ones(columns.n_features))
+
+
+def _least_squares(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
+    weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
+    return least_squares.solve(data.X, data.y, 0.0, weight, n_jobs).w

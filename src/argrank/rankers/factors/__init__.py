@@ -1,0 +1,1 @@
+"""Rankers of (user, item) ratings and of documents for slots."""

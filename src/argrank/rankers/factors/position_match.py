@@ -1,0 +1,132 @@
+"""Position-dependent matching: which document goes to which slot of a page."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.data.prepare.impute import refuse_missing
+from argrank.errors import ArgrankWarning, InputError
+from argrank.models.slots import SlotModel
+from argrank.rankers._trace import Trace, Watcher
+from argrank.solvers import bundle
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Fill the slots of a page: minimise ``|W|² / (2C) + mean over queries of a bound of what the page lacks``.
+
+    A document with features x is worth ``x' W s`` at a slot with features s; a page is the best assignment of documents
+    to slots (ORM section 7.3). The bound is the structured hinge: the greatest (score less worth) of any page, plus the
+    worth of the best page, less its score. There is no order to exploit, so pages are found by SciPy's assignment.
+
+    Parameters
+    ----------
+    slots : array of shape (n_slots, n_slot_features), optional
+        Features of the slots; by default every slot has weights of its own.
+    C : float
+        Weight of the loss against the regulariser.
+    tol : float
+        Stop when the duality gap is this share of the objective.
+    max_iter : int
+        At most so many passes over the data.
+    verbose : int
+        -1 hides the progress bar.
+    """
+
+    slots: Any = None
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    verbose: int = 0
+
+    def fit(self, X: Any, worth: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
+        """Learn from documents, and what each is worth at each slot: ``worth`` of shape (n_documents, n_slots)."""
+        try:
+            worth = np.asarray(worth, np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"worth: expected finite numbers, documents by slots, got {error}") from error
+        if worth.ndim != 2 or not np.isfinite(worth).all():
+            raise InputError(f"worth: expected finite numbers, documents by slots, got shape {worth.shape}")
+        data = Dataset(X, None, qid, group=group)
+        refuse_missing(data)
+        if len(worth) != data.n_documents:
+            raise InputError(f"worth: expected {data.n_documents} rows, got {len(worth)}")
+        slots = np.eye(worth.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
+        if slots.ndim != 2 or len(slots) != worth.shape[1]:
+            raise InputError(f"slots: expected features of {worth.shape[1]} slots, got shape {slots.shape}")
+        risk = _MatchRisk(data, worth if data.rows is None else worth[data.rows], slots)
+        with Watcher(type(self).__name__, [], self.verbose) as watcher:
+            result = bundle.minimise(risk, self.C, self.tol, self.max_iter, None, watcher)
+        if not result.converged:
+            warnings.warn(f"PositionMatch: {result.message}", ArgrankWarning, stacklevel=2)
+        self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
+        self.trace_: Trace = watcher.trace
+        training = {"ranker": type(self).__name__, "objective": self.objective_, "queries": data.n_queries}
+        self.model_ = SlotModel(result.w.reshape(data.n_features, slots.shape[1]), slots, training)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Return the score of every row at every slot."""
+        check_is_fitted(self)
+        return self.model_.predict(X)
+
+    def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
+        """Return for every query the caller's row number for each slot; -1 for a slot that stays empty."""
+        check_is_fitted(self)
+        return self.model_.match(X, qid=qid, group=group)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+
+class _MatchRisk:
+    """The mean structured hinge of pages; scores are those of all documents at all slots, row by row."""
+
+    def __init__(self, data: Dataset, worth: Floats, slots: Floats) -> None:
+        self._data, self._worth, self._slots = data, worth, slots
+        self.n_features = data.n_features * slots.shape[1]
+        self.n_passes, self.seconds = 0.0, 0.0
+        self._queries = list(zip(data.indptr[:-1].tolist(), data.indptr[1:].tolist(), strict=True))
+        self._best = [_page(worth[a:b]) for a, b in self._queries]
+
+    def scores(self, w: Floats) -> Floats:
+        """Return X W S', flat."""
+        self.n_passes += 0.5
+        return np.asarray(self._data.X @ (w.reshape(self._data.n_features, -1) @ self._slots.T)).ravel()
+
+    def at_scores(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the mean hinge and its gradient by the scores."""
+        begin = time.perf_counter()
+        table, u, value = scores.reshape(self._worth.shape), np.zeros_like(self._worth), 0.0
+        for (a, b), best in zip(self._queries, self._best, strict=True):
+            here, worth, part = table[a:b], self._worth[a:b], u[a:b]
+            page = _page(here - worth)
+            value += (here[page] - worth[page]).sum() + (worth[best] - here[best]).sum()
+            part[page] += 1.0
+            part[best] -= 1.0
+        self.seconds += time.perf_counter() - begin
+        return value / len(self._queries), u.ravel() / len(self._queries)
+
+    def pull_back(self, u: Floats) -> Floats:
+        """Return X' U S, flat."""
+        self.n_passes += 0.5
+        return np.asarray(self._data.X.T @ (u.reshape(self._worth.shape) @ self._slots)).ravel()
+
+
+def _page(scores: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    documents, slots = linear_sum_assignment(scores, maximize=True)
+    return documents, slots

@@ -1,0 +1,44 @@
+"""Listwise rivals with a smooth loss: ListNet and RankCosine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from argrank.rankers.linear._smooth import SmoothRanker
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ListNet(SmoothRanker):
+    """Linear ListNet (Cao et al. 2007): cross entropy of top-one probabilities, minimised to the end; convex.
+
+    Parameters
+    ----------
+    gain : "linear", "exp2", "binary", table or callable
+        Judgements whose softmax is wanted; the paper takes the labels.
+    C, measure, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``SmoothRanker``; ``measure`` is only reported.
+    """
+
+    ranker: ClassVar[str] = "listnet"
+
+    gain: Any = "linear"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RankCosine(SmoothRanker):
+    """Linear RankCosine (Qin et al. 2008), in the form consistent with NDCG (Ravikumar et al. 2011); not convex.
+
+    Parameters
+    ----------
+    gain : "exp2", "linear", "binary", table or callable
+    n_starts : int
+        Descents from different weights, of which the best counts.
+    C, measure, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``SmoothRanker``; ``measure`` is only reported.
+    """
+
+    ranker: ClassVar[str] = "rank-cosine"
+
+    gain: Any = "exp2"
+    n_starts: int = 3

@@ -1,0 +1,256 @@
+"""ORM: any measure of the form a · b, with convex and tighter bounds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.data.io.letor.stream import CHUNK, stream_letor
+from argrank.engines.local import LocalRisk
+from argrank.errors import InputError, OptionError, unknown_name
+from argrank.measures.product import Product
+from argrank.models.kernel import Kernel
+from argrank.models.linear import LinearModel
+from argrank.objectives.structured.positions import bounds as orm_objective
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.linear._kernel import KernelFeatures
+from argrank.rankers.linear._penalty import regulariser_for
+from argrank.rankers.linear._regression_start import given_weights, regression_weights
+from argrank.rankers.linear._structured import SOLVERS, StructuredRanker
+from argrank.solvers import convex_steps, lbfgs, online
+from argrank.solvers._result import Result
+from argrank.solvers.regularisers import Regulariser
+from argrank.solvers.shifted import Shifted, shifted_callback, shifted_result
+
+ORM_SOLVERS: dict[str, Callable[..., Result]] = SOLVERS | {"l-bfgs": lbfgs.minimise, "online": online.minimise}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ORM(StructuredRanker):
+    """Linear ranker for any measure of the form a · b (Le, Smola, Chapelle and Teo, Optimization of Ranking Measures).
+
+    It minimises ``|w - w0|² / (2C) + risk``, the risk being the mean over the queries of an upper bound of what a
+    ranking lacks of the best one. The paper's lambda, in a sum over m queries, is m / C.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the risk against the regulariser.
+    measure : str or Measure
+        "wta", "mrr" (one relevant document a query; else see svm-mrr), "dcg@k", "ndcg@k", "p@k", "eru", "neru".
+    k : int, None or "auto"
+        Cut-off of the measure; "auto" for the one in its name.
+    discount, gain, relevant_at
+        Discount of the ranks, gain of a label, smallest label of a relevant document.
+    a, b : optional
+        A measure of one's own in the place of ``measure``: what the ranks are worth (numbers, extended by zeros, or a
+        callable of the ranks 1, 2, …) and what the labels are worth (a table or a callable of the labels).
+    decay : optional
+        c, the weight of the ranks in the score of a ranking: "sqrt" (default) 1/sqrt(i), a power d for i^-d, "linear"
+        max(k + 1 - i, 0), "log2", "loglog", "measure" (c = a, which one sort solves) or a vector that never rises.
+    reference : "averaged", "any" or "given"
+        The ideal ranking of the convex bound: the mean of all ideal ones, one that keeps equal labels in their order,
+        or the rows as they come.
+    bound : "convex", "tie-broken" or "tight"
+        Equations 20, 21 and 22 of the paper, each closer to the loss than the one before; the last two are not convex,
+        and are solved by successive convex approximation (Algorithm 2).
+    assignment : "auto" or "full"
+        The cheapest exact search for the most violated ranking of each query, or the plain n x n assignment.
+    diverse : bool or int
+        Train for rankings with at most one document (or so many) of a source at the first k ranks; the data needs
+        ``sources``. ``rank(data, diverse=True, k=…)`` ranks that way.
+    w0 : array or "regression", optional
+        Weights near which to stay; "regression" takes least squares on the labels. For small data with
+        bound="tight", as in the paper's experiment on OHSUMED.
+    kernel : "linear", "rbf", "poly" or "precomputed", optional
+        For small data: scores are kernel expansions instead of linear functions. With "precomputed" X is the Gram
+        matrix of the training rows, and at prediction the kernel of the new rows with all training rows.
+    gamma, degree, coef0
+        exp(-gamma |x - z|²) and (gamma x·z + coef0)^degree.
+    solver : "auto", "bundle", "cutting-plane", "frank-wolfe", "online" or "l-bfgs"
+        For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
+        quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
+    penalty, signs
+        ``|w - w0|₁ / C`` in the place of the squares, and on which side of 0 a feature's weight may be; see
+        ``StructuredRanker``. Signs go with solver="online" too.
+    batch_size : int
+        Queries in a step of solver="online".
+    tol : float
+        Stop when the duality gap (for solvers without one: the gain of an iteration) is this share of the objective.
+    max_iter, normalise, n_jobs, random_state, verbose
+        See ``StructuredRanker``.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(50, 20, 5, random_state=0)
+    >>> ranker = ar.make_ranker("orm", a=[1.0, 0.5, 0.25], b=[0, 1, 5, 10, 20], bound="tight").fit(data)
+    >>> ranker.rank(data)[0][:3].tolist() == np.argsort(-ranker.predict(data)[:20])[:3].tolist()
+    True
+    """
+
+    ranker: ClassVar[str] = "orm"
+    not_of_the_objective: ClassVar[frozenset[str]] = StructuredRanker.not_of_the_objective | {
+        "w0", "kernel", "gamma", "degree", "coef0", "batch_size"
+    }  # fmt: skip
+
+    measure: Any = "ndcg@10"
+    k: Any = "auto"
+    discount: Any = "log2"
+    gain: Any = "exp2"
+    relevant_at: float = 1.0
+    a: Any = None
+    b: Any = None
+    decay: Any = None
+    reference: str = "averaged"
+    assignment: str = "auto"
+    diverse: bool | int = False
+    w0: Any = None
+    kernel: str | None = None
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    batch_size: int = 1
+
+    @property
+    def _reported(self) -> Any:
+        if self.a is not None and self.b is not None:
+            return Product(self.a, self.b)
+        return super()._reported if self.k != "auto" else self.measure
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        if self.kernel is None:
+            return self._train_linear(data, watcher, start)
+        if self.penalty != "l2" or self.signs is not None:
+            raise OptionError(
+                "kernel: expected penalty='l2' and no signs, since a kernel's weights are not of features"
+            )
+        features = KernelFeatures(Kernel(self.kernel, self.gamma, self.degree, self.coef0), data)
+
+        def tell(w: Floats, facts: Mapping[str, float]) -> None:
+            model = features.model(w)
+            watcher.record([model.scores(part.data.X) for part in watcher.validations], facts)
+
+        outcome = self._train_linear(features.data, tell, None)
+        return outcome._replace(model=features.model(cast(LinearModel, outcome.model).weights))
+
+    def _train_linear(self, data: Dataset, watcher: Any, start: Floats | None) -> Outcome:
+        asked = cast(orm_objective.ORM, self._objective())
+        w0 = self._stay_near(data)
+        if w0 is None:
+            if self.bound == "convex" or self.solver != "online":
+                return super()._train(data, watcher, start)
+            w0 = np.zeros(data.n_features)
+        regulariser = regulariser_for(self.penalty, self.signs, data)
+        near = regulariser.around(w0)
+        convex = Shifted(LocalRisk(data, asked.convex_part(), self.n_jobs), w0)
+        told, first = shifted_callback(watcher, w0), np.zeros(data.n_features) if start is None else start - w0
+        at_zero = LocalRisk(data, asked, self.n_jobs).at_scores(np.zeros(data.n_documents))[0]
+        self.objective_at_zero_ = at_zero + near.value(-w0) / self.C
+        if self.bound == "convex":
+            result = self._solve(convex, first, told, near)
+        elif self.solver == "online":
+            result = self._solve(Shifted(LocalRisk(data, asked, self.n_jobs), w0), first, told, near)
+        else:
+            subtracted = Shifted(LocalRisk(data, asked.subtracted_part(), self.n_jobs), w0)
+            result = convex_steps.minimise(convex, subtracted, self.C, self.tol, self.max_iter, first, told, near)
+        self._warn_of_collapse(result.objective)
+        result = shifted_result(result, w0)
+        return Outcome.of(replace(result, w=regulariser.project(result.w)))  # a limit at 0 is 0 exactly
+
+    def fit_stream(
+        self,
+        source: str | os.PathLike[str] | Callable[[], Iterable[Dataset]],
+        *,
+        epochs: int = 1,
+        chunk_bytes: int = CHUNK,
+        n_features: int | None = None,
+    ) -> ORM:
+        """Learn online from data larger than memory: stochastic subgradients, query by query (ORM section 4.4).
+
+        Parameters
+        ----------
+        source : path or callable
+            A LETOR file, or what returns an iterable of Datasets of whole queries, from the beginning, at every call.
+        epochs : int
+            Passes over the data; one more takes ``objective_``.
+        chunk_bytes : int
+            Text of a file that is held at a time.
+        n_features : int, optional
+            Number of features of a file, where the first chunk may not mention the last ones.
+
+        Queries count alike; ``normalise`` may be one that works within queries. ``solver`` is not used.
+        """
+        for name in ("kernel", "w0"):
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    f"fit_stream: expected no {name}, which needs all data at once, got {name}={getattr(self, name)!r}"
+                )
+        objective = self._objective()
+        counted = {"queries": 0, "documents": 0}
+        parts = source if callable(source) else _reader(source, chunk_bytes, n_features, self.n_jobs)
+        first = next(iter(parts()), None)
+        if first is None:
+            raise InputError("fit_stream: expected at least one query, got an empty stream")
+        scaling = self._scaling(first)
+        if scaling is not None and not scaling.needs_queries:
+            raise OptionError(f"fit_stream: expected a normaliser that works within queries, got {self.normalise!r}")
+
+        regulariser = regulariser_for(self.penalty, self.signs, first)
+        self._check_penalty("online", regulariser, "online")
+
+        def risks() -> Iterator[LocalRisk]:
+            counted.update(queries=0, documents=0)
+            for part in parts():
+                self._check_training(part)
+                counted["queries"] += part.n_queries
+                counted["documents"] += part.n_documents
+                yield LocalRisk(part if scaling is None else scaling.transform(part), objective, self.n_jobs)
+
+        with Watcher(type(self).__name__, [], self.verbose) as watcher:
+            result = online.minimise_stream(
+                risks, first.n_features, self.C, epochs, self.random_state, self.batch_size, watcher, regulariser
+            )
+        self._remember_features(first, first)
+        self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
+        self.trace_ = watcher.trace
+        summary = self._summary(first) | counted | {"data": "stream"}
+        self.model_ = LinearModel(result.w).served(first.feature_names, scaling, summary)
+        return self
+
+    def _solve(self, risk: Any, start: Floats | None, watcher: Any, regulariser: Regulariser) -> Result:
+        name = (
+            "bundle" if self.solver == "auto" or (self.bound != "convex" and self.solver != "online") else self.solver
+        )
+        if self.solver not in {*ORM_SOLVERS, "auto"}:
+            raise unknown_name("solver", self.solver, {*ORM_SOLVERS, "auto"})
+        self._check_penalty(name, regulariser, "online")
+        options: dict[str, Any] = {} if name in ("bundle", "l-bfgs") else {"random_state": self.random_state}
+        if name in ("bundle", "online"):
+            options["regulariser"] = regulariser
+        if name == "online":
+            options["batch_size"] = self.batch_size
+        return ORM_SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **options)
+
+    def _stay_near(self, data: Dataset) -> Floats | None:
+        """Return w0: least squares on the labels, or the weights as given."""
+        if self.w0 is None:
+            return None
+        if not isinstance(self.w0, str):
+            return given_weights(self.w0, data)
+        if self.w0 != "regression":
+            raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
+        return regression_weights(data, self.n_jobs)
+
+
+def _reader(
+    path: str | os.PathLike[str], chunk_bytes: int, n_features: int | None, n_jobs: int | None
+) -> Callable[[], Iterator[Dataset]]:
+    return lambda: stream_letor(path, chunk_bytes=chunk_bytes, n_features=n_features, n_jobs=n_jobs)

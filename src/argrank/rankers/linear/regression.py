@@ -1,0 +1,65 @@
+"""Least squares on the labels: the plainest ranker, and a strong baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.measures.gains import check_gain, gains_of
+from argrank.models.linear import LinearModel
+from argrank.objectives import objective
+from argrank.objectives.objective import Objective
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.solvers import least_squares
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Regression(BaseRanker):
+    """Linear ranker that minimises ``sum of (w·x + intercept - label)² + ridge * |w|²``.
+
+    The intercept is fitted and then dropped, since it moves no document (``intercept_`` keeps it). Where the data
+    leaves a choice of weights, the shortest are taken.
+
+    Parameters
+    ----------
+    gain : "linear", "exp2", sequence or callable
+        What is fitted: the label itself by default, or a gain of it.
+    ridge : float
+        Weight of the regulariser; 0 by default.
+    measure : str
+        What ``score`` and the validation column of ``trace_`` report; it does not enter the training.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose : int
+        -1 hides the progress bar.
+    """
+
+    uses_row_weights: ClassVar[bool] = True
+
+    gain: Any = "linear"
+    ridge: float = 0.0
+    measure: Any = "ndcg@10"
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def _objective(self) -> Objective:
+        return objective("regression", gain=self.gain, intercept=getattr(self, "intercept_", 0.0))
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        weight = data.sample_weight
+        if data.query_weight is not None:
+            share = np.repeat(data.query_weight * (data.n_queries / data.query_weight.sum()), data.sizes)
+            weight = share if weight is None else weight * share
+        targets = gains_of(data.y, check_gain(self.gain))
+        solution = least_squares.solve(data.X, targets, self.ridge, weight, self.n_jobs)
+        self.intercept_ = solution.intercept
+        watcher(solution.w, {"objective": solution.objective, "norm": float(np.linalg.norm(solution.w))})
+        return Outcome(LinearModel(solution.w), solution.objective, 0.0, 1)

@@ -1,0 +1,117 @@
+"""SmoothGrad: gradient descent on a smooth version of a measure, made less and less smooth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.engines.local import LocalRisk
+from argrank.errors import OptionError
+from argrank.measures.product import Product
+from argrank.objectives import smooth
+from argrank.objectives.objective import Objective
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.linear._regression_start import given_weights, regression_weights, row_shares
+from argrank.solvers import lbfgs
+from argrank.solvers.shifted import Shifted, shifted_result
+
+METHODS = {"l-bfgs": "L-BFGS-B", "cg": "CG"}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SmoothGrad(BaseRanker):
+    """Linear ranker that minimises ``|w - w0|² / (2C) + risk``, the risk being what a smooth measure lacks of the best.
+
+    Every rank is held softly by the documents whose scores are within about sigma of the one there (ORM section 5).
+    Algorithm 4: from a regression, minimise with a wide sigma, halve sigma, start again from there. The paper's
+    lambda, beside a sum over m queries, is m / (2C).
+
+    Parameters
+    ----------
+    C : float
+        Weight of the risk against the regulariser.
+    measure, k, discount, gain, relevant_at, a, b
+        The measure, as in ``orm``; also "map", in SmoothRank's form.
+    sigma : float
+        Where the annealing starts, in units of the standard deviation of the regression's scores within queries.
+    halvings : int
+        How often sigma is halved; one minimisation for each value.
+    w0 : array, optional
+        Start, and weights near which to stay; least squares on the labels by default.
+    solver : "l-bfgs" or "cg"
+        What minimises for a fixed sigma; "cg" is the paper's.
+    tol : float
+        Stop for a sigma when a step gains less than 1e-4 times this share.
+    max_iter : int
+        At most so many passes over the data.
+    normalise, n_jobs, verbose
+        As in every ranker.
+    """
+
+    ranker: ClassVar[str] = "smooth-grad"
+
+    C: float = 1.0
+    measure: Any = "ndcg@10"
+    k: Any = "auto"
+    discount: Any = "log2"
+    gain: Any = "exp2"
+    relevant_at: float = 1.0
+    a: Any = None
+    b: Any = None
+    sigma: float = 1.0
+    halvings: int = 6
+    w0: Any = None
+    solver: str = "l-bfgs"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    @property
+    def _reported(self) -> Any:
+        own = self.a is not None and self.b is not None
+        return Product(self.a, self.b) if own else self._asked(1.0).problem.measure
+
+    def _objective(self) -> Objective:
+        return self._asked(getattr(self, "sigma_", 1.0))
+
+    def _asked(self, sigma: float) -> smooth.SmoothGrad:
+        names = ("measure", "k", "discount", "gain", "relevant_at", "a", "b")
+        return smooth.SmoothGrad(**{name: getattr(self, name) for name in names}, sigma=sigma)
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        if self.solver not in METHODS:
+            raise OptionError(f"solver: expected 'l-bfgs' or 'cg', got {self.solver!r}")
+        if self.halvings < 0 or not self.sigma > 0:
+            raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
+        w0 = regression_weights(data, self.n_jobs) if self.w0 is None else given_weights(self.w0, data)
+        v = np.zeros(data.n_features) if start is None else start - w0
+        width = self.sigma * _spread(np.asarray(data.X @ w0, np.float64), data)
+        left, n_iter = self.max_iter, 0
+        for halving in range(self.halvings + 1):
+            self.sigma_ = width * 0.5**halving
+            risk = LocalRisk(data, self._asked(self.sigma_), self.n_jobs)
+
+            def tell(v: Floats, facts: Mapping[str, float]) -> None:
+                watcher(w0 + v, {**facts, "sigma": self.sigma_})
+
+            result = lbfgs.minimise(Shifted(risk, w0), self.C, self.tol, left, v, tell, METHODS[self.solver])
+            v, left, n_iter = result.w, left - int(risk.n_passes), n_iter + result.n_iter
+            if result.reason == "interrupted" or left <= 0:
+                break
+        return Outcome.of(shifted_result(replace(result, n_iter=n_iter), w0))
+
+
+def _spread(scores: Floats, data: Dataset) -> float:
+    """Return the standard deviation of scores around the mean of their query; 1 where they do not differ."""
+    means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
+    squares = (scores - np.repeat(means, data.sizes)) ** 2
+    spread = float(np.sqrt(np.average(squares, weights=row_shares(data))))
+    return spread if spread > 0 else 1.0

@@ -1,0 +1,63 @@
+"""SoftRank: a linear ranker by the expected measure of noisy scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.objectives.expected_measure import SoftRank as SoftRankObjective
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.linear._regression_start import regression_weights, row_shares
+from argrank.rankers.linear._smooth import SmoothRanker
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SoftRank(SmoothRanker):
+    """Linear SoftRank (Taylor et al. 2008): what the expected measure lacks under Gaussian noise on the scores.
+
+    The paper trains a neural network by gradient steps with NDCG; here ``|w|²/C`` holds the weights. Halving sigma is
+    the same as doubling the weights, so it can stay 1 while C is chosen. Not convex; the first descent starts from a
+    regression, since at w = 0 every document beats half of the others and hardly any has a chance of the top ranks.
+
+    Parameters
+    ----------
+    measure, k, discount, gain, relevant_at, a, b
+        The measure, of the form a · b, as in ``orm``.
+    sigma : float
+        Standard deviation of the noise on every score.
+    n_starts : int
+        Descents from different weights, of which the best counts.
+    C, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``SmoothRanker``.
+    """
+
+    ranker: ClassVar[str] = "softrank"
+
+    k: Any = "auto"
+    discount: Any = "log2"
+    gain: Any = "exp2"
+    relevant_at: float = 1.0
+    a: Any = None
+    b: Any = None
+    sigma: float = 1.0
+    n_starts: int = 3
+
+    @property
+    def _reported(self) -> Any:
+        return cast(SoftRankObjective, self._objective()).problem.measure
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        return super()._train(data, watcher, self._begin(data) if start is None else start)
+
+    def _begin(self, data: Dataset) -> Floats:
+        """Return the weights of a regression, scaled so that scores differ as much as their noise."""
+        weights = regression_weights(data, self.n_jobs)
+        scores = np.asarray(data.X @ weights, np.float64)
+        scores -= np.repeat(np.add.reduceat(scores, data.indptr[:-1]) / data.sizes, data.sizes)
+        spread = float(np.sqrt(np.average(scores**2, weights=row_shares(data))))
+        return weights * (self.sigma / spread) if spread > 0 else np.zeros_like(weights)

@@ -1,0 +1,36 @@
+"""SVMmap: average precision, as structured hinge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from argrank.rankers.linear._structured import StructuredRanker
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVMmap(StructuredRanker):
+    """Linear ranker for MAP; the most violated ranking is found by divide and conquer in O(n log n).
+
+    Documents from label ``relevant_at`` up are good.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        What is optimised and reported: any measure with an oracle on the feature map.
+    relevant_at : float
+        Smallest label of a good document.
+    feature_map : "pairs", "first", "positions" or a registered name
+        How a ranking becomes a feature vector; the default is the paper's.
+    scale : "pairs", "cutoff" or None
+        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
+    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``StructuredRanker``.
+    """
+
+    ranker: ClassVar[str] = "svm-map"
+
+    measure: Any = "map"
+    relevant_at: float = 1.0
+    feature_map: str = "pairs"
+    scale: str | None = "pairs"

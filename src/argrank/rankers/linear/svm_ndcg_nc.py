@@ -1,0 +1,40 @@
+"""SVMndcg-nc: NDCG without a cut-off, as structured hinge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from argrank.rankers.linear._structured import StructuredRanker
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVMndcgNC(StructuredRanker):
+    """Linear ranker for NDCG of the whole list, good against bad documents.
+
+    Divide and conquer for convex discounts, two cases of it for LETOR's, the full table for any other.
+
+    Parameters
+    ----------
+    discount : "log2", "letor" or callable
+        Discount of the ranks; "letor" is the paper's.
+    gain : "binary", table or callable
+        Gain of a label; more than two different gains take a table that grows with the product of their numbers.
+    relevant_at : float
+        Smallest label of a good document.
+    feature_map : "pairs", "positions" or a registered name
+        How a ranking becomes a feature vector; the default is the paper's.
+    scale : "pairs", "cutoff" or None
+        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
+    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``StructuredRanker``.
+    """
+
+    ranker: ClassVar[str] = "svm-ndcg-nc"
+    reported: ClassVar[str] = "ndcg"  # by score and validation
+
+    discount: Any = "log2"
+    gain: Any = "binary"
+    relevant_at: float = 1.0
+    feature_map: str = "pairs"
+    scale: str | None = "pairs"

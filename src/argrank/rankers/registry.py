@@ -1,0 +1,121 @@
+"""The registered rankers, one line each: class, family, default grid, and what data the ranker takes.
+
+The command line, the contract tests, the documentation, cross-validation and benchmarks follow from these lines.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from argrank.errors import unknown_name
+
+if TYPE_CHECKING:
+    from argrank.rankers.base_ranker import BaseRanker
+
+#: Families in the order in which comparisons show them.
+FAMILIES = ("pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
+
+C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+PAIR_SUM_C = {"C": {"values": [1.0, 30.0, 1e3, 3e4, 1e6], "divide_by": "pairs"}}
+TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
+
+
+class Registered(NamedTuple):
+    """What is known of a ranker before it is imported."""
+
+    home: str  # module and class below argrank.rankers
+    family: str
+    grid: dict[str, Any]  # what selection tries when the user names nothing
+    scale_free: bool = False  # whether the model ignores how features are scaled
+    takes: str = "ranking"  # "ranking": judged documents; "factors": (user, item, rating); "slots": documents and slots
+    first: bool = False  # whether it belongs to the spread of a first comparison
+
+
+#: To add a ranker: a file with its class, and a line here.
+RANKERS = {
+    "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}, scale_free=True),
+    "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
+    "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
+    "direct-rank-trees": Registered(
+        "boosted.direct_rank_trees:DirectRankTrees",
+        "trees",
+        {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
+        scale_free=True,
+    ),
+    "dorm": Registered("linear.dorm:DORM", "structured", C_VALUES),
+    "factor-rank": Registered("factors.factor_rank:FactorRank", "factors", C_VALUES, takes="factors"),
+    "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
+    "lambda-mart": Registered("boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True),
+    "lambdarank": Registered(
+        "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}
+    ),
+    "listnet": Registered("linear.listwise:ListNet", "listwise", C_VALUES, first=True),
+    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", PAIR_SUM_C),
+    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", PAIR_SUM_C),
+    "log-gain": Registered("linear.log_rank:LogGain", "conditional", C_VALUES),
+    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", C_VALUES),
+    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", PAIR_SUM_C, first=True),
+    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True, first=True),
+    "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
+    "orm": Registered("linear.orm:ORM", "structured", C_VALUES),
+    "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
+    "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", C_VALUES),
+    "rank-svm": Registered(
+        "linear.rank_svm:RankSVM",
+        "pairwise",
+        {"C": {"values": [0.005, 0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}},
+        first=True,
+    ),
+    "rankboost": Registered(
+        "boosted.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
+    ),
+    "regression": Registered(
+        "linear.regression:Regression", "pointwise", {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]}, first=True
+    ),
+    "smooth-grad": Registered("linear.smooth_grad:SmoothGrad", "listwise", C_VALUES),
+    "softrank": Registered("linear.softrank:SoftRank", "listwise", {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}),
+    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", C_VALUES, first=True),
+    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", C_VALUES),
+    "svm-map": Registered("linear.svm_map:SVMmap", "structured", C_VALUES, first=True),
+    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", C_VALUES),
+    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", C_VALUES, first=True),
+    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", C_VALUES),
+}
+
+
+def registered(name: str) -> Registered:
+    """Return the line of a registered name."""
+    if name not in RANKERS:
+        raise unknown_name("ranker", name, RANKERS)
+    return RANKERS[name]
+
+
+def ranker_class(name: str) -> type[BaseRanker]:
+    """Return the class of a registered name."""
+    module, attribute = registered(name).home.split(":")
+    return cast("type[BaseRanker]", getattr(importlib.import_module(f"argrank.rankers.{module}"), attribute))
+
+
+def registered_name(ranker: Any) -> str:
+    """Return the name under which an estimator's class is registered, else the name of the class."""
+    home = f"{type(ranker).__module__.removeprefix('argrank.rankers.')}:{type(ranker).__name__}"
+    return next((name for name, line in RANKERS.items() if line.home == home), type(ranker).__name__)
+
+
+def default_grid(ranker: Any) -> dict[str, Any]:
+    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose."""
+    name = ranker if isinstance(ranker, str) else registered_name(ranker)
+    if not isinstance(ranker, str) and name not in RANKERS:  # a user's own class
+        return C_VALUES if "C" in ranker.get_params() else {}
+    return registered(name).grid
+
+
+def ranker_names(task: str | None = "ranking") -> list[str]:
+    """Return the names of the registered rankers of a task: "ranking", "factors" or "slots"; None for all."""
+    return [name for name, line in RANKERS.items() if task is None or line.takes == task]
+
+
+def first_comparison() -> list[str]:
+    """Return the rankers of a first comparison, one or more from every family, family by family."""
+    return [name for family in FAMILIES for name, line in RANKERS.items() if line.family == family and line.first]

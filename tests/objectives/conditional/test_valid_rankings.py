@@ -1,0 +1,167 @@
+"""The sampler: all valid rankings and no other, reproducible, never stuck, whatever the order of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.objectives.conditional.enumeration import pairs_of, valid_y
+
+import argrank as ar
+from argrank.objectives.conditional.content_hashes import document_keys
+from argrank.objectives.conditional.losses import RankingLoss
+from argrank.objectives.conditional.sampling import draw, inverted_pairs
+from argrank.objectives.conditional.valid_rankings import (
+    Query,
+    Sampling,
+    diverse_states,
+    every_ranking,
+    rankings_of,
+    walks,
+)
+
+NDCG = RankingLoss.of("test", "ndcg@10", None, "exp2", "log2", 1.0)
+
+
+def query_of(labels):
+    labels = np.asarray(labels)
+    return Query(labels.astype(np.int64), labels.astype(float), np.arange(len(labels), dtype=np.uint64))
+
+
+def rows_of(labels):
+    """Return the coefficient rows (halved dphi) of all valid rankings, from the definition by pairs."""
+    pairs = pairs_of(labels)
+    rows = set()
+    for y in valid_y(labels, pairs)[0]:
+        row = np.zeros(len(labels), int)
+        for (i, j), sign in zip(pairs, y, strict=True):
+            row[i] += sign < 0
+            row[j] -= sign < 0
+        rows.add(tuple(row.tolist()))
+    return rows
+
+
+def stored(query, coefficients):
+    rows = np.empty_like(coefficients)
+    rows[:, query.place] = coefficients
+    return {tuple(row) for row in rows.tolist()}
+
+
+@pytest.mark.parametrize(
+    ("labels", "number"), [([1, 1, 0, 0, 0], 46), ([1, 1, 1, 0, 0, 0], 230), ([2, 0, 1, 1, 0], None)]
+)
+def test_enumeration_finds_every_valid_ranking_once(labels, number):
+    query = query_of(labels)
+    ranked, coefficients = every_ranking(query)
+    assert number is None or len(ranked) == number  # the poly-Bernoulli numbers
+    assert stored(query, coefficients) == rows_of(labels)
+    assert not coefficients[0].any()  # the best ranking inverts nothing
+    positive = np.abs(coefficients).sum(axis=1)
+    assert (positive[1:] > 0).all()
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0, 0], [2, 1, 0, 0], [3, 2, 1, 0], [2, 2, 1, 0, 0]]
+)
+@pytest.mark.parametrize("restarts", ["best", "worst", "mixed", 0.0])
+def test_walks_reach_every_valid_ranking_and_no_other(labels, restarts):
+    query, generator = query_of(labels), np.random.default_rng(0)
+    _, coefficients = walks(query, NDCG, 20_000, restarts, generator)
+    reached = stored(query, coefficients)
+    assert reached <= rows_of(labels)
+    assert reached | {(0,) * len(labels)} == rows_of(labels)
+
+
+def test_one_long_walk_leaves_both_extremes_and_reaches_everything():
+    """The paper's flip probability is 0 at the best and at the worst ranking; the smoothed one is not."""
+    labels = [1, 1, 0, 0, 0]
+    query = query_of(labels)
+    for state in (0, 1):
+        restart = np.full(30_000, -1)
+        restart[0] = state
+        moves = np.ones(30_000, np.int64)
+        moves[0] = 0
+        uniform = np.random.default_rng(state).random(3 * 30_000)
+        ranked, coefficients = query.rank(query.best_and_worst, restart, moves, uniform)
+        assert stored(query, coefficients) == rows_of(labels)
+        steps = np.abs(np.diff(inverted_pairs(ranked)))
+        assert (steps == 1).all()  # every move flips exactly one pair
+
+
+def test_a_move_has_the_probability_of_the_papers_coin():
+    """From the best ranking of two goods, three bads, after one flip: next borders weigh (pairs) x (coin)."""
+    query = query_of([1, 1, 0, 0, 0])
+    n = 40_000
+    uniform = np.random.default_rng(1).random((n, 6))
+    restart, moves = np.zeros(n, np.int64), np.full(n, 2)
+    ranked, _ = query.rank(query.best_and_worst, restart, moves, uniform.reshape(-1))
+    # The first move gives g b g b b. Coins, times 1 + 2 + 3: upper border (g over b): bads above the good 0, goods
+    # below the bad 1; middle (b over g): goods above the bad 1, bads below the good 2; lower (g over b b): 1 and 0.
+    weights = np.array([1 * 1 * (1 + 0 + 1), 1 * 1 * (1 + 1 + 2), 1 * 2 * (1 + 1 + 0)]) / 6.0
+    wanted = weights / weights.sum()
+    outcomes = [(0, 1, 1, 0, 0), (1, 1, 0, 0, 0), (1, 0, 0, 1, 0)]
+    got = [float((ranked == outcome).all(axis=1).mean()) for outcome in outcomes]
+    assert sum(got) == pytest.approx(1.0)
+    np.testing.assert_allclose(got, wanted, atol=4 * np.sqrt(0.25 / n))
+
+
+def test_samples_are_reproducible_and_start_with_the_best_ranking():
+    query = query_of(np.random.default_rng(2).integers(0, 3, 40))
+    for restarts in ("best", "worst", "mixed", -2.0):
+        one, again = (rankings_of(query, NDCG, Sampling(50, restarts, random_state=3)) for _ in range(2))
+        np.testing.assert_array_equal(one[1], again[1])
+        assert not one[1][0].any()
+        assert 25 < len(one[1]) <= 51
+        assert len(np.unique(one[1], axis=0)) == len(one[1])
+    other = rankings_of(query, NDCG, Sampling(50, "best", random_state=4))
+    assert stored(query, one[1]) != stored(query, other[1])
+
+
+def test_restarts_decide_how_good_the_sampled_rankings_are():
+    query = query_of((np.arange(60) < 15).astype(int))
+    means = {}
+    for restarts in ("best", "mixed", "worst", -8.0, 0.0, 8.0):
+        ranked, _ = walks(query, NDCG, 500, restarts, np.random.default_rng(5))
+        means[restarts] = inverted_pairs(ranked).mean()
+    assert means["best"] < means["mixed"] < means["worst"]
+    assert means[-8.0] < means[0.0] < means[8.0]
+
+
+def test_diverse_states_go_from_the_best_to_the_worst_ranking():
+    query = query_of([2, 1, 1, 0, 0, 0, 0])
+    ranked, _ = query.look_at(diverse_states(query, np.random.default_rng(6)))
+    inverted = inverted_pairs(ranked)
+    assert inverted[0] == 0
+    assert inverted[-1] == query.n_pairs
+    assert 0 < inverted[len(inverted) // 2] < query.n_pairs
+
+
+def test_the_sample_of_a_query_is_its_own():
+    """Neither the order of rows nor the other queries nor sparseness change it."""
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((45, 3)) * (rng.random((45, 3)) < 0.7), rng.integers(0, 3, 45)
+    qid = np.repeat([0, 1, 2], 15)
+    mix = rng.permutation(45)
+    data = ar.Dataset(X, y, qid)
+    mixed = ar.Dataset(sparse.csr_matrix(X[mix]), y[mix], qid[mix])
+    sample = draw(data, NDCG, data.y, Sampling())
+    other = draw(mixed, NDCG, mixed.y, Sampling())
+    alone = draw(data.select([1]), NDCG, data.select([1]).y, Sampling())
+    place = {int(q): number for number, q in enumerate(mixed.query_ids)}
+    for query in range(3):
+        rows, losses = sample.of(query)
+        theirs, their_losses = other.of(place[query])
+        columns = mixed.rows[mixed.indptr[place[query]] : mixed.indptr[place[query] + 1]]
+        np.testing.assert_array_equal(theirs, rows[:, mix[columns] - 15 * query])
+        np.testing.assert_array_equal(their_losses, losses)
+    np.testing.assert_array_equal(alone.of(0)[0], sample.of(1)[0])
+    assert sample.rows.dtype == np.int16
+    assert sample.nbytes == sample.rows.nbytes + 16 * len(sample.losses)
+
+
+def test_document_keys_ignore_zeros_and_precision_of_storage():
+    X = np.array([[0.5, 0.0, 2.0], [0.0, 0.5, 2.0], [0.5, -0.0, 2.0]])
+    keys = document_keys(X)
+    assert keys[0] == keys[2] != keys[1]
+    np.testing.assert_array_equal(document_keys(X.astype(np.float32)), keys)
+    np.testing.assert_array_equal(document_keys(sparse.csr_matrix(X)), keys)

@@ -1,0 +1,136 @@
+"""Health of the optimisation (KDD 2008, section 4.2): what a structured fit reports, when it warns, how it starts."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.errors import ArgrankWarning, OptionError
+from argrank.rankers.linear._structured import StructuredRanker
+from argrank.rankers.registry import ranker_class
+
+STRUCTURED = [name for name in ar.ranker_names() if issubclass(ranker_class(name), StructuredRanker)]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return ar.make_ranking(40, (5, 20), 6, grades=2, relevant=0.3, noise=0.5, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Labels that no feature knows anything of."""
+    random = np.random.default_rng(5)
+    return ar.Dataset(random.standard_normal((400, 4)), random.integers(0, 2, 400), group=[20] * 20)
+
+
+@pytest.mark.parametrize("ranker", STRUCTURED)
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+def test_slack_ratio_and_norm_are_reported(data, ranker):
+    C = 3.0
+    fitted = ar.make_ranker(ranker, C=C).fit(data)
+    last = fitted.trace_[-1]
+    assert last["norm"] == pytest.approx(np.linalg.norm(fitted.coef_))
+    assert last["average_slack"] == pytest.approx(fitted.risk(data).value_and_gradient(fitted.coef_)[0])
+    assert fitted.objective_ == pytest.approx(last["average_slack"] + last["norm"] ** 2 / (2 * C))
+    assert fitted.objective_at_zero_ == pytest.approx(fitted.risk(data).value_and_gradient(np.zeros(6))[0])
+    assert fitted.objective_ <= fitted.objective_at_zero_ * (1 + 1e-12)
+    assert last["oracle_seconds"] >= 0
+    assert last["master_seconds"] >= 0
+
+
+@pytest.mark.parametrize("ranker", ["svm-ndcg", "svm-mrr", "dorm", "svm-combo"])
+def test_an_optimum_at_zero_is_told_with_what_helps(noise, ranker):
+    with pytest.warns(ArgrankWarning) as caught:
+        fitted = ar.make_ranker(ranker, C=0.1).fit(noise)
+    (message,) = {str(one.message) for one in caught}
+    assert "the optimum is (nearly) w = 0" in message
+    assert f"at w = 0 {fitted.objective_at_zero_:.6g}" in message
+    for help_ in ("bound='tight'", "feature_map", "larger C", "scaled within queries", "query-minmax"):
+        assert help_ in message
+    assert caught[0].filename == __file__, "the warning points at the caller's line"
+
+
+def test_the_tight_bound_does_not_recommend_itself(noise):
+    with pytest.warns(ArgrankWarning, match="nearly") as caught:
+        ar.make_ranker("svm-ndcg", C=1e-9, bound="tight").fit(noise)
+    assert "bound='tight'" not in str(caught[0].message)
+
+
+def test_a_healthy_fit_does_not_warn(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ArgrankWarning)
+        fitted = ar.make_ranker("svm-auc", C=10.0).fit(data)
+    assert fitted.objective_ < 0.9 * fitted.objective_at_zero_
+
+
+def test_the_tight_bound_learns_where_the_convex_one_collapses():
+    random = np.random.default_rng(2)
+    X = random.standard_normal((1500, 5))
+    y = (X @ [1, 1, 0, 0, 0] + random.standard_normal(1500) > 0).astype(float)
+    noisy = ar.Dataset(X, y, group=[30] * 50)
+    with pytest.warns(ArgrankWarning, match="nearly"):
+        convex = ar.make_ranker("svm-mrr", C=100.0).fit(noisy)
+    tight = ar.make_ranker("svm-mrr", C=100.0, bound="tight").fit(noisy)
+    assert not convex.coef_.any()
+    assert tight.objective_ < 0.9 * tight.objective_at_zero_
+    assert tight.score(noisy) > convex.score(noisy) + 0.05
+
+
+@pytest.mark.parametrize("ranker", STRUCTURED)
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+def test_a_path_over_c_gives_what_cold_fits_give(data, ranker):
+    template = ar.make_ranker(ranker, tol=1e-4)
+    values = [0.1, 1.0, 10.0, 100.0]
+    path = ar.regularisation_path(template, values, data, progress=False)
+    for point in path.points:
+        cold = ar.make_ranker(ranker, tol=1e-4, C=point.C).fit(data)
+        assert point.objective == pytest.approx(cold.objective_, rel=1e-4)
+    assert [point.C for point in path.points] == values
+
+
+def measured_losses(combo, fitted, data):
+    """Return 1 - measure of every query and component of a combination, at the scores of a fitted ranker."""
+    scores = fitted.predict(data)
+    losses = []
+    for component in combo.components():
+        values = ar.evaluate(scores, data, component.measure, undefined=1.0, ties="worst").values
+        losses.append(1 - next(iter(values.values())))
+    return np.array(losses)
+
+
+@pytest.mark.parametrize("slacks", ["separate", "shared"])
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+def test_the_slacks_of_a_combination_bound_the_losses(data, slacks):
+    measures = ("ndcg@5", "map", "mrr@5", "auc")
+    for C in (0.1, 10.0):
+        fitted = ar.make_ranker("svm-combo", measures=measures, slacks=slacks, C=C).fit(data)
+        losses = measured_losses(fitted._objective(), fitted, data)
+        slack = fitted.trace_[-1]["average_slack"]
+        sum_of_risks, risk_of_greatest = losses.sum(axis=0).mean(), losses.max(axis=0).mean()
+        assert sum_of_risks >= risk_of_greatest
+        assert slack >= (sum_of_risks if slacks == "separate" else risk_of_greatest) - 1e-12
+
+
+def test_weights_of_a_combination_are_chosen_on_validation_data(data):
+    train, valid = data.split(0.6, 0.4)
+    grid = {"C": [1.0, 10.0], "weights": [[1, 0, 0], [0, 1, 0], [1, 1, 1], [0, 0, 0]]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArgrankWarning)
+        found = ar.select("svm-combo", grid, train, valid, "map", progress=False)
+    assert len(found.points) == 8
+    best = max(point.value for point in found.points)
+    assert found.value == best
+    assert found.params["weights"] in grid["weights"][:3], "a combination of nothing learns nothing"
+    values, curve = found.curve("weights")
+    assert len(values) == len(curve) == 4
+    assert max(curve) == best
+    assert "[1, 1, 1]" in repr(found)
+
+
+def test_solvers_are_named(data):
+    with pytest.raises(OptionError, match="unknown solver 'bundel'; did you mean bundle"):
+        ar.make_ranker("svm-auc", solver="bundel").fit(data)
