@@ -241,7 +241,7 @@ def test_help_has_examples(run, command):
 
 
 def test_cv_without_a_ranker_compares_a_spread(files, run, monkeypatch):
-    monkeypatch.setattr("argrank.trials.benchmark.spread", lambda: ["regression", "svm-auc"])
+    monkeypatch.setattr("argrank.trials.benchmark.first_comparison", lambda: ["regression", "svm-auc"])
     code, out, err = run("cv", "train.txt", "-m", "map", "-k", "3")
     assert (code, err) == (0, "")
     assert "Doctor:" in out

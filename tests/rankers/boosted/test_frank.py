@@ -15,7 +15,7 @@ from argrank.models.stumps import StumpsModel
 from argrank.rankers.boosted._thresholds import Steps
 from argrank.trials.config import read_config
 
-EXPERIMENT = Path(__file__).resolve().parents[2] / "experiments" / "letor" / "ohsumed2.toml"
+EXPERIMENT = Path(__file__).resolve().parents[3] / "experiments" / "letor" / "ohsumed2.toml"
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-RECIPE = Path(__file__).parents[2] / "docs" / "recipes" / "news-slots.md"
+RECIPE = Path(__file__).parents[3] / "docs" / "recipes" / "news-slots.md"
 
 
 def test_the_recipe_runs_and_keeps_its_promise():

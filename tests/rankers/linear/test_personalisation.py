@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-RECIPE = Path(__file__).parents[2] / "docs" / "recipes" / "personalisation.md"
+RECIPE = Path(__file__).parents[3] / "docs" / "recipes" / "personalisation.md"
 
 
 def test_the_recipe_runs_and_keeps_its_promise():
