@@ -26,6 +26,7 @@ from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
+from argrank.rankers._docstrings import complete
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers._result import Result
 
@@ -55,6 +56,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     A subclass stores its parameters in ``__init__`` (among them ``measure``, ``normalise``, ``n_jobs`` and
     ``verbose``) and says in ``_train`` how a Dataset becomes a model.
 
+    Parameters
+    ----------
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose : int
+        -1 hides the progress bar.
+
+    Notes
+    -----
     Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``trace_``,
     ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
@@ -70,6 +82,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     # qid reaches fit and score through pipelines and searches without the user asking for it
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
 
     @abstractmethod
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
