@@ -23,6 +23,7 @@ class KendallTau(Measure):
 
     spelling = "tau"
     aliases = ("tau", "kendall", "kendall_tau", "kendalltau", "tau_b")
+    averages_ties = False  # tau-b divides by the pairs that the scores tell apart
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         by_label, by_score = n_pairs(rankings.labels), n_untied(rankings)

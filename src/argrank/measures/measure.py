@@ -34,6 +34,7 @@ class Measure(abc.ABC):
 
     spelling: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
+    averages_ties: ClassVar[bool] = True  # over tied scores the value is the mean over all orders of the tied documents
 
     undefined: float | str | None = field(default=None, kw_only=True)
 

@@ -1,0 +1,15 @@
+"""Every registered measure keeps what measures promise, with ties and at cut-offs."""
+
+from __future__ import annotations
+
+import pytest
+from tests.contract.measure_checks import CHECKS
+
+import argrank as ar
+from argrank.measures import MEASURES
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", [*MEASURES, "AUC(graded=True)", "nERU"])
+def test_every_measure(name, check):
+    check(ar.measure(name))
