@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argrank.data.io.letor.fill import HIGHEST_POWER, LOWEST_POWER, power_table
+from argrank.data.io.letor.kernels import HIGHEST_POWER, LOWEST_POWER, power_table
 from argrank.data.io.letor.layout import Options
 from argrank.data.io.letor.reader import _read
 from argrank.errors import FormatError
@@ -110,9 +110,9 @@ def test_float32_is_the_rounded_float64() -> None:
 
 
 def test_power_table_holds_the_leading_bits() -> None:
-    _, words, exponents = power_table()
+    _, leading_bits, exponents = power_table()
     for place, power in enumerate(range(LOWEST_POWER, HIGHEST_POWER + 1)):
-        leading = sum(int(word) << 32 * i for i, word in enumerate(words[place]))
+        leading = int(leading_bits[place, 0]) << 64 | int(leading_bits[place, 1])
         assert leading.bit_length() == 128
         shift = int(exponents[place])
         numerator, denominator = (5**power, 1) if power >= 0 else (1, 5**-power)
@@ -154,8 +154,8 @@ print("numba" in sys.modules and sys.modules["numba"].config.DISABLE_JIT)
 def test_a_new_process_finds_the_machine_code_on_disk(tmp_path: Path) -> None:
     script = """
 from argrank.data.io.letor.reader import _read
-from argrank.data.io.letor.count import count
-from argrank.data.io.letor.fill import fill_double, fill_single
+
+from argrank.data.io.letor.kernels import count, fill_double, fill_single
 from argrank.data.io.letor.layout import Options
 
 for dtype in ("float64", "float32"):

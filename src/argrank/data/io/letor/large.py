@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from argrank._progress import Progress
 from argrank._threads import map_threads
 from argrank._types import Integers
-from argrank.data.io.letor import count as letor_count
-from argrank.data.io.letor import fill as letor_fill
+from argrank.data.io.letor import kernels
 from argrank.data.io.letor.layout import Options, Parsed
 from argrank.data.io.letor.row import MAX_ID, Limits, RowError, parse_row
 from argrank.data.io.letor.target import Part, Target
@@ -52,13 +51,13 @@ def read_large(
                 bar.advance(len(chunks[index]))
 
         def count(index: int) -> Integers:
-            counts = np.zeros(letor_count.COUNTS, np.int64)
-            letor_count.count(chunks[index], MAX_ID, counts)
+            counts = np.zeros(kernels.COUNTS, np.int64)
+            kernels.count(chunks[index], MAX_ID, counts)
             advance(index)
             return counts
 
         counts = np.array(map_threads(count, range(len(chunks)), n_jobs))
-        limits = options.limits(with_qid, bool(counts[:, letor_count.HAS_ZERO].any()))
+        limits = options.limits(with_qid, bool(counts[:, kernels.HAS_ZERO].any()))
         try:
             target = Target(counts, options, limits)
         except MemoryError as error:
@@ -69,7 +68,7 @@ def read_large(
             nonlocal first_refused
             if index > first_refused:
                 return None  # what comes later in the file no longer matters
-            refused = _fill(chunks[index], index, target, limits, int(counts[index, letor_count.WIDEST]))
+            refused = _fill(chunks[index], index, target, limits, int(counts[index, kernels.WIDEST]))
             if refused is not None:
                 first_refused = min(first_refused, index)
             advance(index)
@@ -78,7 +77,7 @@ def read_large(
         found = map_threads(fill, range(len(chunks)), n_jobs)
     for index, refused in enumerate(found):
         if refused is not None:
-            line = int(counts[:index, letor_count.LINES].sum()) + refused.line + 1
+            line = int(counts[:index, kernels.LINES].sum()) + refused.line + 1
             raise _error(path, line, chunks[index], refused.start, limits)
     return target.finish()
 
@@ -108,22 +107,22 @@ def _line_end(text: Bytes, position: int) -> int:
 def _fill(chunk: Bytes, index: int, target: Target, limits: Limits, widest: int) -> _Refused | None:
     """Read one chunk into its part of the target, or say which line is wrong."""
     part = target.part(index)
-    kernel = letor_fill.fill_double if target.data.dtype == np.float64 else letor_fill.fill_single
+    fill = kernels.fill_double if target.data.dtype == np.float64 else kernels.fill_single
     room = max(1, widest)
-    columns, values, product = np.empty(room, np.int64), np.empty(room), np.empty(6, np.uint64)
-    patches = np.empty((room + 1 + SPARE_PATCHES, letor_fill.PATCH_FIELDS), np.int64)
-    state = np.zeros(letor_fill.STATE, np.int64)
-    scratch = columns, values, product, patches, state
-    status = letor_fill.FULL
-    while status == letor_fill.FULL:
-        status = kernel(chunk, *letor_fill.power_table(), *limits, not target.is_sparse, *part, *scratch)
-        refused = _patch(chunk, patches[: state[letor_fill.PATCH]], int(state[letor_fill.ROW]), part, limits.largest)
+    columns, values = np.empty(room, np.int64), np.empty(room)
+    patches = np.empty((room + 1 + SPARE_PATCHES, kernels.PATCH_FIELDS), np.int64)
+    state = np.zeros(kernels.STATE, np.int64)
+    scratch = columns, values, patches, state
+    status = kernels.FULL
+    while status == kernels.FULL:
+        status = fill(chunk, *kernels.power_table(), *limits, not target.is_sparse, *part, *scratch)
+        refused = _patch(chunk, patches[: state[kernels.PATCH]], int(state[kernels.ROW]), part, limits.largest)
         if refused is not None:
             return refused
-        state[letor_fill.PATCH] = 0
-    if status == letor_fill.REFUSED:
-        return _Refused(int(state[letor_fill.LINE]), int(state[letor_fill.POSITION]))
-    target.close(index, part, chunk, int(state[letor_fill.ENTRY]), int(state[letor_fill.COMMENT]))
+        state[kernels.PATCH] = 0
+    if status == kernels.REFUSED:
+        return _Refused(int(state[kernels.LINE]), int(state[kernels.POSITION]))
+    target.close(index, part, chunk, int(state[kernels.ENTRY]), int(state[kernels.COMMENT]))
     return None
 
 

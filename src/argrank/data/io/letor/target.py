@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
-from argrank.data.io.letor import count as scan
+from argrank.data.io.letor import kernels
 from argrank.data.io.letor.layout import DOCUMENT_ID, Options, Parsed
 from argrank.data.io.letor.row import Limits
 
@@ -42,9 +42,11 @@ class Target:
 
     def __init__(self, counts: Integers, options: Options, limits: Limits) -> None:
         self.base = limits.base
-        self.offsets = np.concatenate((np.zeros((1, scan.COUNTS), np.int64), np.cumsum(counts, axis=0)))
-        n_rows, n_entries, n_comments = map(int, self.offsets[-1][[scan.ROWS, scan.ENTRIES, scan.COMMENT_ROWS]])
-        highest = int(counts[:, scan.HIGHEST].max())
+        self.offsets = np.concatenate((np.zeros((1, kernels.COUNTS), np.int64), np.cumsum(counts, axis=0)))
+        n_rows, n_entries, n_comments = map(
+            int, self.offsets[-1][[kernels.ROWS, kernels.ENTRIES, kernels.COMMENT_ROWS]]
+        )
+        highest = int(counts[:, kernels.HIGHEST].max())
         self.n_features = options.n_features or (highest - limits.base + 1 if n_entries else 0)
         self.is_sparse = options.make_sparse(n_rows, self.n_features, n_entries)
         n_dense, n_sparse = (0, n_rows) if self.is_sparse else (n_rows, 0)
@@ -53,7 +55,7 @@ class Target:
         self.indptr = np.zeros(n_sparse + 1, np.int64)
         self.indices, self.data = np.empty(n_entries, np.int32), np.empty(n_entries, options.dtype)
         self.y = np.empty(n_rows)
-        self.runs = np.empty((self.offsets[-1, scan.RUNS], 3), np.int64)
+        self.runs = np.empty((self.offsets[-1, kernels.RUNS], 3), np.int64)
         self.run_ids: list[list[bytes]] = [[]] * len(counts)
         self.n_stored = np.zeros(len(counts), np.int64)  # entries of each chunk that are not zero
         self.comments = np.empty(n_rows if n_comments else 0, object)
@@ -63,24 +65,24 @@ class Target:
     def part(self, index: int) -> Part:
         """Return the stretch of chunk number ``index``."""
         begin, end = self.offsets[index : index + 2]
-        rows = slice(begin[scan.ROWS], end[scan.ROWS])
-        entries = slice(begin[scan.ENTRIES], end[scan.ENTRIES])
+        rows = slice(begin[kernels.ROWS], end[kernels.ROWS])
+        entries = slice(begin[kernels.ENTRIES], end[kernels.ENTRIES])
         n_rows = int(rows.stop - rows.start)
-        n_bytes = int(end[scan.COMMENT_BYTES] - begin[scan.COMMENT_BYTES]) + n_rows if self.comments.size else 0
+        n_bytes = int(end[kernels.COMMENT_BYTES] - begin[kernels.COMMENT_BYTES]) + n_rows if self.comments.size else 0
         return Part(
             self.X[rows],
             self.indptr[1:][rows],
             self.indices[entries],
             self.data[entries],
             self.y[rows],
-            self.runs[begin[scan.RUNS] : end[scan.RUNS]],
+            self.runs[begin[kernels.RUNS] : end[kernels.RUNS]],
             np.empty(n_bytes, np.uint8),
             np.zeros(n_rows, np.uint8),
         )
 
     def close(self, index: int, part: Part, chunk: NDArray[np.uint8], n_entries: int, n_bytes: int) -> None:
         """Take what a chunk has left beside the arrays: query ids and comments."""
-        first = int(self.offsets[index, scan.ROWS])
+        first = int(self.offsets[index, kernels.ROWS])
         self.run_ids[index] = [chunk[begin:end].tobytes() for begin, end in part.runs[:, :2].tolist()]
         part.runs[:, 2] += first
         self.n_stored[index] = n_entries
@@ -115,7 +117,7 @@ class Target:
         """Close the gaps that zeros have left at the end of every chunk's entries, in place."""
         filled = 0
         for index, stored in enumerate(self.n_stored.tolist()):
-            begin, rows = self.offsets[index, scan.ENTRIES], self.offsets[index : index + 2, scan.ROWS]
+            begin, rows = self.offsets[index, kernels.ENTRIES], self.offsets[index : index + 2, kernels.ROWS]
             self.indptr[1:][rows[0] : rows[1]] += filled
             if begin > filled:
                 for array in (self.indices, self.data):
