@@ -11,7 +11,7 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
-from argrank.errors import OptionError, shown
+from argrank.errors import OptionError, check_choice, shown
 
 Generator = np.random.Generator
 
@@ -145,8 +145,7 @@ def _grade(score: Floats, grades: int, relevant: float | None) -> Floats:
 
 
 def _check(truth: str, grades: int, relevant: float | None, navigational: float, density: float | None) -> None:
-    if truth not in ("linear", "nonlinear"):
-        raise OptionError(f'truth: expected "linear" or "nonlinear", got {truth!r}')
+    check_choice("truth", truth, ("linear", "nonlinear"))
     if density == 0:
         raise OptionError("density: expected a share above 0, got 0")
     if grades < 2:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argrank.data.io.letor.format import Options
 from argrank.data.io.letor.kernels import HIGHEST_POWER, LOWEST_POWER, power_table
-from argrank.data.io.letor.layout import Options
 from argrank.data.io.letor.reader import _read
 from argrank.errors import FormatError
 
@@ -125,7 +125,7 @@ def test_without_compilation_the_kernels_give_the_same() -> None:
 import sys
 import numpy as np
 from argrank.data.io.letor.reader import _read
-from argrank.data.io.letor.layout import Options
+from argrank.data.io.letor.format import Options
 
 text = b"2 qid:10 1:0.03 4:0.5 #docid = GX\\n#c\\n\\n0 qid:10 2:1e-310 1:NULL #docid = b\\r\\n"
 text += b"1 qid:x 3:-1234567890123456789.25e3 #docid = d\\n"
@@ -156,7 +156,7 @@ def test_a_new_process_finds_the_machine_code_on_disk(tmp_path: Path) -> None:
 from argrank.data.io.letor.reader import _read
 
 from argrank.data.io.letor.kernels import count, fill_double, fill_single
-from argrank.data.io.letor.layout import Options
+from argrank.data.io.letor.format import Options
 
 for dtype in ("float64", "float32"):
     print(_read(b"1 qid:1 1:0.1 2:3", "text", Options.checked(dtype, False, None, None), small=False).X.tolist())

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from argrank import Dataset
 from argrank._progress import Progress
-from argrank.data.io.letor.layout import Options
+from argrank.data.io.letor.format import Options
 from argrank.data.io.letor.reader import _read
 from argrank.errors import ArgrankError, FormatError
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from argrank import Dataset
-from argrank.data.io.letor.layout import Options
+from argrank.data.io.letor.format import Options
 from argrank.data.io.letor.reader import _read, read_letor, write_letor
 
 OHSUMED = {0: 11303, 1: 2585, 2: 2252}

@@ -1,7 +1,7 @@
 """The compiled passes over LETOR text: ``count`` sizes the final arrays, ``fill`` reads the rows into them.
 
 Both walk over a buffer of whole lines. Its last byte is a line end, so no loop has to look for the end of the buffer.
-``count`` is lenient and leaves all refusals to ``fill``, which accepts exactly what ``row.parse_row`` accepts.
+``count`` is lenient and leaves all refusals to ``fill``, which accepts exactly what ``format.parse_row`` accepts.
 
 Decimals are converted exactly. A mantissa up to 2^53 and a power of ten up to 10^22 are both exact in float64, so one
 multiplication or division rounds once, correctly. Other mantissas are multiplied by the leading 128 bits of the power
@@ -96,16 +96,17 @@ def _skip_line(buffer: Any, pos: int) -> int:
 
 
 @helper
-def _starts_qid(buffer: Any, pos: int) -> bool:
+def _starts_qid(buffer: Any, pos: int) -> Any:
     return buffer[pos] == 113 and buffer[pos + 1] == 105 and buffer[pos + 2] == 100 and buffer[pos + 3] == COLON
 
 
 @helper
-def _same_bytes(buffer: Any, a: int, b: int, length: int) -> bool:
-    for offset in range(length):
-        if buffer[a + offset] != buffer[b + offset]:
-            return False
-    return True
+def _same_qid(buffer: Any, begin: int, end: int, other_begin: int, other_end: int) -> bool:
+    offset, length = 0, end - begin
+    same_length = other_end - other_begin == length
+    while same_length and offset < length and buffer[begin + offset] == buffer[other_begin + offset]:
+        offset += 1
+    return same_length and offset == length
 
 
 @helper
@@ -132,10 +133,8 @@ def _count_signature(types: Any) -> Any:
 def _count_features(buffer: Any, pos: int, max_id: int, highest: int) -> Any:
     """Return the number of features up to the end of the row, the highest id, whether there is an id 0, the end."""
     width, has_zero = 0, False
-    while True:
-        pos = _skip_blanks(buffer, pos)
-        if buffer[pos] == LINE_END or buffer[pos] == HASH:
-            return width, highest, has_zero, pos
+    pos = _skip_blanks(buffer, pos)
+    while buffer[pos] != LINE_END and buffer[pos] != HASH:
         number, end = _read_whole(buffer, pos, max_id)
         if buffer[end] == COLON and end > pos:
             width += 1
@@ -143,7 +142,8 @@ def _count_features(buffer: Any, pos: int, max_id: int, highest: int) -> Any:
                 has_zero = True
             elif highest < number <= max_id:
                 highest = number
-        pos = _skip_token(buffer, end)
+        pos = _skip_blanks(buffer, _skip_token(buffer, end))
+    return width, highest, has_zero, pos
 
 
 @kernel(_count_signature)
@@ -163,8 +163,7 @@ def count(buffer: Any, max_id: int, counts: Any) -> None:
             if _starts_qid(buffer, pos):
                 begin = pos + 4
                 pos = _skip_token(buffer, begin)
-                same = runs > 0 and pos - begin == qid_end - qid_begin
-                if not (same and _same_bytes(buffer, begin, qid_begin, pos - begin)):
+                if runs == 0 or not _same_qid(buffer, begin, pos, qid_begin, qid_end):
                     runs += 1
                 qid_begin, qid_end = begin, pos
             width, highest, zero, pos = _count_features(buffer, pos, max_id, highest)
@@ -189,9 +188,10 @@ def count(buffer: Any, max_id: int, counts: Any) -> None:
 
 
 @helper
-def _take_digits(buffer: Any, pos: int, mantissa: int) -> Any:
+def _take_digits(buffer: Any, pos: int, mantissa: Any) -> Any:
     """Append digits to a mantissa: (mantissa, end, digits that had no room, whether any of those was not 0)."""
-    skipped, lost = np.int64(0), False
+    skipped: Any = np.int64(0)
+    lost = False
     c = buffer[pos]
     while 48 <= c <= 57:
         if mantissa < ROOM:
@@ -261,7 +261,7 @@ def _round_product(mantissa: int, exponent: int, lost: bool, powers: Any, expone
 
 
 @helper
-def _is_undecided(rest: Any, middle: Any, low: Any, lost: bool, shift: int) -> bool:
+def _is_undecided(rest: Any, middle: Any, low: Any, lost: bool, shift: Any) -> bool:
     """Tell whether the true product may lie on the other side of the middle between two float64.
 
     It is at least the computed one and less than 2 units of ``low`` above it, or 2^shift units of ``high`` if digits
@@ -276,8 +276,21 @@ def _is_undecided(rest: Any, middle: Any, low: Any, lost: bool, shift: int) -> b
 
 
 @helper
+def _scale(mantissa: int, exponent: int, lost: bool, tens: Any, powers: Any, exponents: Any) -> Any:
+    """Return mantissa * 10^exponent as (float64, whether the rounding is undecided); NaN while it is."""
+    value, undecided = 0.0, False
+    if -EXACT_POWER <= exponent <= EXACT_POWER and mantissa <= EXACT_MANTISSA and not lost:
+        value = mantissa / tens[-exponent] if exponent < 0 else mantissa * tens[exponent]
+    elif mantissa > 0 and exponent > HIGHEST_POWER:
+        value = np.inf
+    elif mantissa > 0 and exponent >= LOWEST_POWER:
+        value, undecided = _round_product(mantissa, exponent, lost, powers, exponents)
+    return (np.nan if undecided else value), undecided
+
+
+@helper
 def _read_number(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any) -> Any:
-    """Read a decimal number as (value, whether its rounding is undecided, end)."""
+    """Read a decimal number as (value, whether its rounding is undecided, end); NaN while it is."""
     negative = buffer[pos] == MINUS
     if negative or buffer[pos] == PLUS:
         pos += 1
@@ -290,21 +303,11 @@ def _read_number(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any) 
         exponent -= pos - begin - skipped
         digits += pos - begin
         lost = lost or lost_behind
-    if digits == 0:
-        return 0.0, False, NOWHERE
-    if buffer[pos] | 32 == 101:  # e or E
+    if digits > 0 and buffer[pos] | 32 == 101:  # e or E
         power, pos = _read_exponent(buffer, pos + 1)
         exponent += power
-    value, undecided = 0.0, False
-    if mantissa == 0:
-        value = 0.0
-    elif -EXACT_POWER <= exponent <= EXACT_POWER and mantissa <= EXACT_MANTISSA and not lost:
-        value = mantissa / tens[-exponent] if exponent < 0 else mantissa * tens[exponent]
-    elif exponent > HIGHEST_POWER:
-        value = np.inf
-    elif exponent >= LOWEST_POWER:
-        value, undecided = _round_product(mantissa, exponent, lost, powers, exponents)
-    return (-value if negative else value), undecided, pos
+    value, undecided = _scale(mantissa, exponent, lost, tens, powers, exponents)
+    return (-value if negative else value), undecided, (pos if digits > 0 else NOWHERE)
 
 
 @helper
@@ -312,14 +315,13 @@ def _skip_missing(buffer: Any, pos: int) -> int:
     """Return the position after ``NaN``, with or without a sign, or ``NULL``, in any case."""
     signed = buffer[pos] == MINUS or buffer[pos] == PLUS
     pos += signed
-    if buffer[pos] | 32 != 110:  # n
-        return NOWHERE
-    if buffer[pos + 1] | 32 == 97 and buffer[pos + 2] | 32 == 110:  # an
-        return pos + 3
-    if signed:
-        return NOWHERE
-    null = buffer[pos + 1] | 32 == 117 and buffer[pos + 2] | 32 == 108 and buffer[pos + 3] | 32 == 108  # ull
-    return pos + 4 if null else NOWHERE
+    end = NOWHERE
+    if buffer[pos] | 32 == 110:  # n
+        if buffer[pos + 1] | 32 == 97 and buffer[pos + 2] | 32 == 110:  # an
+            end = pos + 3
+        elif not signed and buffer[pos + 1] | 32 == 117 and buffer[pos + 2] | 32 == 108 and buffer[pos + 3] | 32 == 108:
+            end = pos + 4  # ull
+    return end
 
 
 # ---- the second pass ----------------------------------------------------------------------------------------------
@@ -335,24 +337,25 @@ def _leave_to_python(
 
 
 @helper
+def _read_qid(buffer: Any, pos: int, with_qid: bool) -> Any:
+    """Read the query id, if the rows have one, as (begin, end)."""
+    found = _starts_qid(buffer, pos)
+    begin = pos + 4 if found else pos
+    end = begin
+    while found and not _ends_token(buffer[end]) and buffer[end] != NUL:
+        end += 1
+    valid = found == with_qid and not (found and (end == begin or buffer[end] == NUL))
+    return begin, (end if valid else NOWHERE)
+
+
+@helper
 def _read_head(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any, with_qid: bool) -> Any:
     """Read (label, whether it is undecided, its end, begin and end of the query id)."""
-    label, undecided, pos = _read_number(buffer, pos, tens, powers, exponents)
-    if pos < 0 or not _ends_token(buffer[pos]) or label < 0 or label == np.inf:
-        return label, False, pos, pos, NOWHERE
-    begin = _skip_blanks(buffer, pos)
-    found = _starts_qid(buffer, begin)
-    if found != with_qid:
-        return label, False, pos, begin, NOWHERE
-    end = begin
-    if found:
-        begin += 4
-        end = begin
-        while not _ends_token(buffer[end]) and buffer[end] != NUL:
-            end += 1
-        if buffer[end] == NUL or end == begin:
-            end = NOWHERE
-    return label, undecided, pos, begin, end
+    label, undecided, label_end = _read_number(buffer, pos, tens, powers, exponents)
+    begin = end = np.int64(NOWHERE)
+    if label_end >= 0 and _ends_token(buffer[label_end]) and not (label < 0 or label == np.inf):
+        begin, end = _read_qid(buffer, _skip_blanks(buffer, label_end), with_qid)
+    return label, undecided, label_end, begin, end
 
 
 @helper
@@ -362,28 +365,25 @@ def _read_features(
 ) -> Any:  # fmt: skip
     """Read features up to the end of the row: (how many, whether they ascend, patches so far, end)."""
     width, ascending, column = 0, True, np.int64(-1)
-    if pos < 0:
-        return width, ascending, patch, pos
-    pos = _skip_blanks(buffer, pos)
-    while buffer[pos] != LINE_END and buffer[pos] != HASH:
+    pos = _skip_blanks(buffer, pos) if pos >= 0 else NOWHERE
+    while pos >= 0 and buffer[pos] != LINE_END and buffer[pos] != HASH:
         number, colon = _read_whole(buffer, pos, last_id)
-        if buffer[colon] != COLON or colon == pos or number > last_id or number < base:
-            return width, ascending, patch, NOWHERE
+        valid = buffer[colon] == COLON and colon > pos and base <= number <= last_id
         ascending = ascending and number - base > column
         column = number - base
-        begin = colon + 1
+        begin = colon + valid  # an invalid id may end at the last byte of the buffer
         value, undecided, pos = _read_number(buffer, begin, tens, powers, exponents)
         if pos < 0:
             value, pos = np.nan, _skip_missing(buffer, begin)
         if undecided:
             _leave_to_python(patches, patch, row, column, begin, pos, line, start)
             patch += 1
-            value = np.nan  # so that it is not taken for a zero
-        if pos < 0 or not _ends_token(buffer[pos]) or value >= largest or value <= -largest:
-            return width, ascending, patch, NOWHERE
-        columns[width], values[width] = column, value
-        width += 1
-        pos = _skip_blanks(buffer, pos)
+        if not valid or pos < 0 or not _ends_token(buffer[pos]) or value >= largest or value <= -largest:
+            pos = NOWHERE
+        else:
+            columns[width], values[width] = column, value
+            width += 1
+            pos = _skip_blanks(buffer, pos)
     return width, ascending, patch, pos
 
 
@@ -402,10 +402,10 @@ def _sort_row(columns: Any, values: Any, width: int) -> bool:
                 j -= gap
             columns[j], values[j] = column, value
         gap //= 3
+    different = True
     for i in range(1, width):
-        if columns[i] == columns[i - 1]:
-            return False
-    return True
+        different = different and columns[i] != columns[i - 1]
+    return different
 
 
 @helper
@@ -418,6 +418,17 @@ def _copy_comment(buffer: Any, begin: int, end: int, comments: Any, comment: int
         comment += 1
     comments[comment] = LINE_END
     return comment + 1
+
+
+@helper
+def _store_sparse(columns: Any, values: Any, width: int, indices: Any, data: Any, entry: int) -> int:
+    """Append the values of a row that are not 0; return the new end."""
+    for i in range(width):
+        data[entry] = values[i]
+        if data[entry] != 0:
+            indices[entry] = columns[i]
+            entry += 1
+    return entry
 
 
 def _fill_signature(types: Any, real: Any) -> Any:
@@ -474,10 +485,9 @@ def _fill(
             pos, status = start, REFUSED
             break
 
-        y[row] = np.nan if undecided else label
+        y[row] = label
         if with_qid:
-            length = qid_stop - begin
-            if run == 0 or length != qid_end - qid_begin or not _same_bytes(buffer, begin, qid_begin, length):
+            if run == 0 or not _same_qid(buffer, begin, qid_stop, qid_begin, qid_end):
                 runs[run, 0], runs[run, 1], runs[run, 2] = begin, qid_stop, row
                 run += 1
             qid_begin, qid_end = begin, qid_stop
@@ -488,11 +498,7 @@ def _fill(
             for i in range(width):
                 X[row, columns[i]] = values[i]
         else:
-            for i in range(width):
-                data[entry] = values[i]
-                if data[entry] != 0:
-                    indices[entry] = columns[i]
-                    entry += 1
+            entry = _store_sparse(columns, values, width, indices, data, entry)
             indptr[row] = entry
         row += 1
         line += 1

@@ -16,11 +16,11 @@ from scipy import sparse as scipy_sparse
 from argrank._files import STDIN, open_bytes, split_suffixes
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import Grouping, group_by_id, group_by_size
+from argrank.data.io.letor.format import Options, Parsed
 from argrank.data.io.letor.large import read_large
-from argrank.data.io.letor.layout import Options, Parsed
+from argrank.data.io.letor.side_files import GROUPS, find_side_file, read_sizes, read_weights
 from argrank.data.io.letor.small import read_small
 from argrank.data.io.letor.writer import write_letor
-from argrank.data.io.side_files import GROUPS, find_side_file, read_sizes, read_weights
 from argrank.errors import FormatError, InputError
 
 __all__ = ["read_letor", "write_letor"]

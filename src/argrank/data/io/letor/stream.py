@@ -9,9 +9,9 @@ from typing import Any
 
 from argrank._files import open_bytes
 from argrank.data.dataset import Dataset
-from argrank.data.io.letor.layout import Options
+from argrank.data.io.letor.format import Options
 from argrank.data.io.letor.reader import _read as read_text
-from argrank.data.io.side_files import GROUPS, find_side_file
+from argrank.data.io.letor.side_files import GROUPS, find_side_file
 from argrank.errors import FormatError, InputError, OptionError
 
 CHUNK = 32 << 20  # bytes of text that are read at a time

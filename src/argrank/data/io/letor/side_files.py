@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._files import STDIN, open_bytes, split_suffixes
 from argrank._types import Integers
-from argrank.data.io.letor.row import NUMBER
+from argrank.data.io.letor.format import NUMBER
 from argrank.errors import FormatError, shown
 
 GROUPS = (".query", ".group")  # LightGBM's, XGBoost's
