@@ -26,8 +26,8 @@ BY_QUERY = ("query_ids", "query_weight", "query_texts")
 class Dataset:
     """Judged query–document pairs: features, labels and which rows belong to one query.
 
-    Rows are stored query by query, queries by first appearance, rows of a query in the caller's order. Whatever the
-    library returns per row (scores, say) comes back in the caller's order: ``to_caller`` and ``from_caller`` convert.
+    Rows are stored query by query, queries by first appearance, rows of a query in the caller's order. Everything the
+    library returns per row, such as scores, is in the caller's order: ``to_caller`` and ``from_caller`` convert.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ class Dataset:
         return tuple(self._take(np.sort(order[end - size : end])) for size, end in zip(sizes, cuts, strict=True))
 
     def batches(self, n_documents: int) -> Iterator[Dataset]:
-        """Yield adjacent queries in order, about n_documents rows at a time and never less than one query."""
+        """Yield adjacent queries in order, in batches of about n_documents rows and at least one query."""
         if n_documents < 1:
             raise OptionError(f"batches: expected a positive number of documents, got {n_documents}")
         first = 0

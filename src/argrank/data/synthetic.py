@@ -38,7 +38,7 @@ def make_ranking(
     ----------
     n_queries, n_features : int
     n_documents : int or (int, int)
-        Documents a query: a number, or the bounds of a uniform draw (ragged lists).
+        Documents per query: a number, or the bounds of a uniform draw.
     truth : "linear" or "nonlinear"
         What the labels depend on: a weighted sum of the features, or with squares and products that no linear model
         can express. Its standard deviation is 1.

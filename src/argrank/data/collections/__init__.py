@@ -42,7 +42,7 @@ def load_collection(
         Where the copy lies; by default the folder ``name`` in the folder that the environment variable ARGRANK_DATA
         names. It holds ``Fold1`` … ``Fold5`` with ``train.txt``, ``vali.txt`` and ``test.txt``, or the parts
         ``S1.txt`` … ``S5.txt`` (then fold f trains on three parts from Sf on, validates on the next and tests on the
-        one after), or for collections with one split its files; compressed ones will do.
+        one after), or, for collections with one split, its files. Files may be compressed.
     fold : int
         1 to 5; 1 for collections with one split.
     dtype : "float64" or "float32"

@@ -67,7 +67,7 @@ class Cleaned(NamedTuple):
 def clean(data: Dataset, rule: str = "kdd2008", *, relevant_at: float = 1, cosine: float = 0.99) -> Cleaned:
     """Drop documents whose ties or contradictions make results unstable, and queries that become useless.
 
-    The papers clean test parts too, so their figures compare with no others: say so where you report them.
+    The papers clean the test parts too, so their results are not comparable with others: say so in reports.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Limits(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One line taken apart; columns count from 0 and ascend."""
+    """One parsed line; columns count from 0 and ascend."""
 
     label: float
     qid: bytes
@@ -53,7 +53,7 @@ class RowError(Exception):
 
 
 def parse_row(line: bytes, limits: Limits) -> Row:
-    """Take one line with a row apart, or say what is wrong with it."""
+    """Parse one line that holds a row, or raise a RowError that says what is wrong with it."""
     if b"\0" in line:
         raise RowError("text", "a NUL byte")
     body, mark, comment = line.partition(b"#")

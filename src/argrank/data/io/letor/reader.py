@@ -51,8 +51,8 @@ def read_letor(
     every comment begins with ``docid = ID``, these are the document ids. Empty lines and lines that begin with ``#``
     are skipped.
 
-    Rows without qid need a side file with one group size a line, ``FILE.query`` (LightGBM) or ``FILE.group``
-    (XGBoost). ``FILE.weight`` holds weights, one a line, of the rows or of the queries: its length decides.
+    Rows without qid need a side file with one group size per line, ``FILE.query`` (LightGBM) or ``FILE.group``
+    (XGBoost). ``FILE.weight`` holds one weight per line, for rows or for queries; its length decides which.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def read_letor(
     name = os.fspath(path)
     with open_bytes(path) as stream:
         text = _contents(stream, plain=name != STDIN and not split_suffixes(name)[1])
-    return _read(text, name, options, n_jobs=n_jobs, progress=progress)
+    return read_text(text, name, options, n_jobs=n_jobs, progress=progress)
 
 
 def _contents(stream: IO[bytes], plain: bool) -> Any:
@@ -88,7 +88,7 @@ def _contents(stream: IO[bytes], plain: bool) -> Any:
     return text
 
 
-def _read(
+def read_text(
     text: Any,
     name: str,
     options: Options,
