@@ -48,8 +48,8 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _is_damage(error: Exception, compression: str) -> bool:
-    """Tell the complaints of the decompressors from those of the system, which may come from the caller's block."""
-    if isinstance(error, RuntimeError):  # zipfile: a method of compression that it does not know, or encryption
+    """Tell errors of the decompressors from system errors, which may come from the caller's block."""
+    if isinstance(error, RuntimeError):  # zipfile: an unknown method of compression, or encryption
         return compression == ".zip"
     if isinstance(error, OSError):  # bz2 and gzip give no number; a damaged zip makes zipfile seek to nowhere
         return error.errno is None or (compression == ".zip" and error.errno == errno.EINVAL)

@@ -21,7 +21,7 @@ class Progress:
         self._task: Any = None
 
     def advance(self, amount: float, note: str = "") -> None:
-        """Say that so much more of the total is done."""
+        """Add ``amount`` to the work that is done."""
         self.done += amount
         if not self._enabled:
             return

@@ -25,7 +25,7 @@ def count_jobs(n_jobs: int | None) -> int:
 
 
 def map_threads(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
-    """Apply a function to every item, results in the order of the items whatever the number of threads."""
+    """Apply a function to every item, and return the results in the order of the items for any number of threads."""
     threads = count_jobs(n_jobs)
     if threads == 1:
         return [function(item) for item in items]

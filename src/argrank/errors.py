@@ -68,10 +68,26 @@ class ArgrankWarning(UserWarning):
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
     """Return the error for a name that is not registered, with the closest known ones."""
     names = sorted(known)
-    by_lower = {known_name.lower(): known_name for known_name in names}
-    close = [by_lower[match] for match in difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)]
+    close = _closest(name, names)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
     return OptionError(f"unknown {kind} {name!r}; {hint}")
+
+
+def check_choice(what: str, value: object, known: Iterable[object]) -> None:
+    """Raise unless an option's value is one of the known ones; the message lists them and suggests the closest."""
+    choices = list(known)
+    if value in choices:
+        return
+    close = _closest(value, [choice for choice in choices if isinstance(choice, str)]) if isinstance(value, str) else []
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    texts = [repr(choice) for choice in choices]
+    listing = f"{', '.join(texts[:-1])} or {texts[-1]}" if len(texts) > 1 else "".join(texts)
+    raise OptionError(f"{what}: expected {listing}, got {shown(value)}{hint}")
+
+
+def _closest(name: object, known: Iterable[str]) -> list[str]:
+    by_lower = {known_name.lower(): known_name for known_name in known}
+    return [by_lower[match] for match in difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)]
 
 
 def check_count(name: str, value: object, least: int = 1) -> None:

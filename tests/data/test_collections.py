@@ -10,7 +10,7 @@ import pytest
 
 import argrank as ar
 from argrank.data.collections import COLLECTIONS, find_collection
-from argrank.data.collections.reading import read_fold
+from argrank.data.collections.local_copy import read_fold
 from argrank.data.folds import letor_parts
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
 

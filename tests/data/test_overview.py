@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import argrank as ar
-from argrank.data.overview import MOST_FEATURES, MOST_LABELS, Overview
+from argrank.data.summary import MOST_FEATURES, MOST_LABELS, Overview
 
 
 def test_says_what_is_inside():

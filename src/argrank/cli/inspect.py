@@ -27,8 +27,7 @@ def run(
     """
     from argrank.data.doctor import doctor
     from argrank.data.io.load import load
-    from argrank.data.overview import Overview
-    from argrank.data.summary import printable
+    from argrank.data.summary import Overview, printable
 
     sets = [load(file, progress=not quiet) for file in files]
     diagnosis = doctor(*sets, names=files if len(files) > 1 else None)

@@ -14,11 +14,10 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.checks import Preferences
-from argrank.data.fields import names_of, per_query, preferences_of, queries_of
+from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import id_array, offsets
-from argrank.errors import InputError, OptionError
+from argrank.errors import InputError, OptionError, check_choice
 
 BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
 BY_QUERY = ("query_ids", "query_weight", "query_texts")
@@ -27,8 +26,8 @@ BY_QUERY = ("query_ids", "query_weight", "query_texts")
 class Dataset:
     """Judged query–document pairs: features, labels and which rows belong to one query.
 
-    Rows are stored query by query, queries by first appearance, rows of a query in the caller's order. Whatever the
-    library returns per row (scores, say) comes back in the caller's order: ``to_caller`` and ``from_caller`` convert.
+    Rows are stored query by query, queries by first appearance, rows of a query in the caller's order. Everything the
+    library returns per row, such as scores, is in the caller's order: ``to_caller`` and ``from_caller`` convert.
 
     Parameters
     ----------
@@ -138,8 +137,7 @@ class Dataset:
         fields["query_texts"] = per_query(given["query_texts"], queries, "query_texts")
         fields["feature_names"] = names_of(given["feature_names"], X.shape[1])
         fields["preferences"] = preferences_of(preferences, queries)
-        if feature_base not in (0, 1):
-            raise OptionError(f"feature_base: expected 0 or 1, got {feature_base!r}")
+        check_choice("feature_base", feature_base, (0, 1))
         self._freeze(X=X, feature_base=feature_base, **fields)
 
     @classmethod
@@ -288,7 +286,7 @@ class Dataset:
         return tuple(self._take(np.sort(order[end - size : end])) for size, end in zip(sizes, cuts, strict=True))
 
     def batches(self, n_documents: int) -> Iterator[Dataset]:
-        """Yield adjacent queries in order, about n_documents rows at a time and never less than one query."""
+        """Yield adjacent queries in order, in batches of about n_documents rows and at least one query."""
         if n_documents < 1:
             raise OptionError(f"batches: expected a positive number of documents, got {n_documents}")
         first = 0

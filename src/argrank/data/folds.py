@@ -34,7 +34,7 @@ class Parts(NamedTuple):
 def letor_parts(fold: int, n_parts: int = 5) -> Parts:
     """Return the parts of fold 1, 2, … by LETOR's rule.
 
-    Counting from part number ``fold`` on and round in a cycle, all but two train, the next validates, the last tests:
+    Start at part number ``fold`` and go round: all parts but the last two train, the next validates, the last tests;
     of five parts, fold 1 trains on the first three, validates on the fourth and tests on the fifth.
 
     >>> letor_parts(2)
@@ -47,7 +47,7 @@ def letor_parts(fold: int, n_parts: int = 5) -> Parts:
 
 
 class QueryKFold:
-    """Split by query into ``n_splits`` parts of as equal numbers of queries as can be.
+    """Split by query into ``n_splits`` parts with nearly equal numbers of queries.
 
     A splitter for scikit-learn (``cv=QueryKFold()``, with ``groups=qid``) and for Datasets.
 

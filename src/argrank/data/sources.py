@@ -30,10 +30,10 @@ def _numbers(sources: NDArray[Any]) -> Integers:
 
 
 def take_diverse(ranking: Integers, sources: Integers, k: int, at_most: int = 1) -> Integers:
-    """Return the first documents of a ranking, k at most, with at most so many of a source.
+    """Return the first k documents of a ranking that include no more than ``at_most`` from one source.
 
-    For scores times a decay that is >= 0 it is the best of all such choices (ORM section 7.1). Fewer come back where
-    there are too few sources.
+    For scores times a non-negative decay this is the best possible choice (ORM section 7.1). Fewer than k are returned
+    if there are too few sources.
     """
     by_source = ranking[np.argsort(sources[ranking], kind="stable")]
     groups = sources[by_source]
@@ -45,7 +45,7 @@ def take_diverse(ranking: Integers, sources: Integers, k: int, at_most: int = 1)
 def diverse_rankings(scores: Floats, data: Dataset, k: int | None, at_most: int = 1) -> list[Integers]:
     """Return the stored rows of every query, best first: k from different sources, then all others by score.
 
-    ``scores`` are in stored row order; equal ones keep the order of the rows. None as k goes on to the last source.
+    ``scores`` are in stored row order; equal ones keep the order of the rows. k=None means the whole list.
     """
     sources, rankings = source_numbers(data), []
     for start, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
@@ -57,7 +57,7 @@ def diverse_rankings(scores: Floats, data: Dataset, k: int | None, at_most: int 
 
 
 def check_diverse(diverse: Any, k: Any = None) -> int:
-    """Return how many documents of a source may be at the first k ranks: True means one."""
+    """Return how many documents of one source may appear in the first k ranks: True means one."""
     if isinstance(diverse, bool | int | np.integer) and int(diverse) >= 1:
         if k is None or (isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1):
             return int(diverse)

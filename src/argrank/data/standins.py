@@ -1,7 +1,7 @@
-"""Stand-ins: generated data with the published counts of collections that cannot be had.
+"""Stand-ins: generated data with the published counts of collections that are not available.
 
-They share sizes, number of relevant documents and grades with the originals, and nothing else: no result on them is a
-result on the original. Their query ids begin with ``generated-``.
+They share the sizes, the number of relevant documents and the grades of the originals, and nothing else, so a result on
+a stand-in is no result on the original. Their query ids begin with ``generated-``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ STANDINS = {
 
 
 def make_standin(name: str, *, random_state: int = 0) -> Dataset:
-    """Generate a stand-in of the published size of a collection that cannot be had.
+    """Generate a stand-in, in its published size, for a collection that is not available.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def make_standin(name: str, *, random_state: int = 0) -> Dataset:
     Returns
     -------
     Dataset
-        Features are float32, correlated, and scaled to [0, 1] within each query as the papers have them. Labels
+        Features are float32, correlated, and scaled to [0, 1] within each query as in the papers. Labels
         follow a partly nonlinear truth with much noise. Query ids say that the data is generated.
     """
     if name not in STANDINS:
@@ -85,7 +85,7 @@ def make_standin(name: str, *, random_state: int = 0) -> Dataset:
 
 
 def _parts(rng: np.random.Generator, total: int, n: int, spread: float, least: int) -> Integers:
-    """Part a total into n whole numbers that vary by a log-normal factor, none below ``least``."""
+    """Divide a total into n whole numbers that vary by a log-normal factor, none below ``least``."""
     weights = np.exp(spread * rng.standard_normal(n))
     ideal = weights / weights.sum() * (total - least * n)
     parts: Integers = np.floor(ideal).astype(np.int64) + least
@@ -94,7 +94,7 @@ def _parts(rng: np.random.Generator, total: int, n: int, spread: float, least: i
 
 
 def _best_of_queries(score: Floats, indptr: Integers, good: Integers) -> Floats:
-    """Label the best documents of each query 1, as many as asked."""
+    """Label the best documents of each query 1, ``good[q]`` of them in query q."""
     query = np.repeat(np.arange(len(good)), np.diff(indptr))
     order = np.lexsort((-score, query))  # query by query, best first
     rank = np.arange(len(score)) - np.repeat(indptr[:-1], np.diff(indptr))

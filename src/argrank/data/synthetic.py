@@ -11,7 +11,7 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
-from argrank.errors import OptionError, shown
+from argrank.errors import OptionError, check_choice, shown
 
 Generator = np.random.Generator
 
@@ -38,7 +38,7 @@ def make_ranking(
     ----------
     n_queries, n_features : int
     n_documents : int or (int, int)
-        Documents a query: a number, or the bounds of a uniform draw (ragged lists).
+        Documents per query: a number, or the bounds of a uniform draw.
     truth : "linear" or "nonlinear"
         What the labels depend on: a weighted sum of the features, or with squares and products that no linear model
         can express. Its standard deviation is 1.
@@ -145,8 +145,7 @@ def _grade(score: Floats, grades: int, relevant: float | None) -> Floats:
 
 
 def _check(truth: str, grades: int, relevant: float | None, navigational: float, density: float | None) -> None:
-    if truth not in ("linear", "nonlinear"):
-        raise OptionError(f'truth: expected "linear" or "nonlinear", got {truth!r}')
+    check_choice("truth", truth, ("linear", "nonlinear"))
     if density == 0:
         raise OptionError("density: expected a share above 0, got 0")
     if grades < 2:

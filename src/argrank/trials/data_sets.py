@@ -7,7 +7,7 @@ from typing import Any
 
 from argrank.data.collections import load_collection
 from argrank.data.collections.collection import Collection
-from argrank.data.collections.reading import read_fold
+from argrank.data.collections.local_copy import read_fold
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, QueryKFold
 from argrank.data.io.load import load

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from argrank import Dataset
 from argrank._progress import Progress
-from argrank.data.io.letor.layout import Options
-from argrank.data.io.letor.reader import _read
+from argrank.data.io.letor.format import Options
+from argrank.data.io.letor.reader import read_text
 from argrank.errors import ArgrankError, FormatError
 
 DEFAULT = Options.checked("float64", "auto", None, None)
@@ -61,7 +61,7 @@ texts = st.tuples(
 def outcome(text: bytes, options: Options = DEFAULT, **how: Any) -> Any:
     """Everything there is to know about a reading, for comparison."""
     try:
-        data = _read(text, "text", options, **how)
+        data = read_text(text, "text", options, **how)
     except ArgrankError as error:
         return type(error), str(error)
     X = (data.X.indptr, data.X.indices, data.X.data) if data.is_sparse else (data.X,)
@@ -108,7 +108,7 @@ def test_the_first_bad_line_is_named_whatever_the_threads(n_jobs: int, bad: int)
     for line in (bad, 199):
         text[line] = "1 qid:3 1:x"
     with pytest.raises(FormatError, match=f"^text:{bad + 1}: expected a number, NULL or NaN as value, got '1:x'$"):
-        _read("\n".join(text).encode(), "text", DEFAULT, small=False, n_jobs=n_jobs, chunk=100)
+        read_text("\n".join(text).encode(), "text", DEFAULT, small=False, n_jobs=n_jobs, chunk=100)
 
 
 def test_an_error_that_only_python_can_see_is_found_in_its_line() -> None:
@@ -118,7 +118,7 @@ def test_an_error_that_only_python_can_see_is_found_in_its_line() -> None:
     text[20] = f"1 qid:2 1:{int(middle) - 1} 2:{middle}"
     text[30] = "x"
     with pytest.raises(FormatError, match=r"^text:21: expected a finite value, got '2:1797"):
-        _read("\n".join(text).encode(), "text", DEFAULT, small=False)
+        read_text("\n".join(text).encode(), "text", DEFAULT, small=False)
 
 
 def test_more_undecided_numbers_than_fit_at_once() -> None:
@@ -134,10 +134,10 @@ def test_rows_in_any_order_of_features_and_long_rows() -> None:
     random = np.random.default_rng(5)
     order = random.permutation(5000) + 1
     text = "1 qid:1 " + " ".join(f"{i}:{i}.5" for i in order)
-    data = _read(text.encode(), "text", DEFAULT, small=False)
+    data = read_text(text.encode(), "text", DEFAULT, small=False)
     assert data.X.tolist() == [[i + 0.5 for i in range(1, 5001)]]
     with pytest.raises(FormatError, match="text:1: expected every feature at most once in a row, got feature 17 twice"):
-        _read(f"{text} 17:0".encode(), "text", DEFAULT, small=False)
+        read_text(f"{text} 17:0".encode(), "text", DEFAULT, small=False)
 
 
 def test_the_sparse_form_holds_the_same_without_zeros() -> None:
@@ -146,7 +146,7 @@ def test_the_sparse_form_holds_the_same_without_zeros() -> None:
         for i in range(300)
     ).encode()
     dense, csr = (
-        _read(text, "text", Options.checked("float64", s, None, None), small=False, chunk=500) for s in (0, 1)
+        read_text(text, "text", Options.checked("float64", s, None, None), small=False, chunk=500) for s in (0, 1)
     )
     assert sparse.issparse(csr.X)
     assert np.array_equal(csr.X.toarray(), dense.X)
@@ -157,7 +157,7 @@ def test_the_sparse_form_holds_the_same_without_zeros() -> None:
 
 def test_a_huge_feature_id_needs_no_memory() -> None:
     for small in (True, False):
-        data = _read(b"1 qid:1 2000000000:1", "text", DEFAULT, small=small)
+        data = read_text(b"1 qid:1 2000000000:1", "text", DEFAULT, small=small)
         assert isinstance(data, Dataset)
         assert data.X.shape == (1, 2_000_000_000)
         assert data.X.nnz == 1
@@ -172,5 +172,5 @@ def test_progress_reaches_its_total(monkeypatch: pytest.MonkeyPatch) -> None:
             bars.append(self)
 
     monkeypatch.setattr("argrank.data.io.letor.large.Progress", Recorded)
-    _read("\n".join(rows(100)).encode() + b"\n", "text", DEFAULT, small=False, n_jobs=2, chunk=300)
+    read_text("\n".join(rows(100)).encode() + b"\n", "text", DEFAULT, small=False, n_jobs=2, chunk=300)
     assert [bar.done for bar in bars] == [bars[0].total]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from argrank import Dataset
-from argrank.data.io.letor.layout import Options
-from argrank.data.io.letor.reader import _read, read_letor, write_letor
+from argrank.data.io.letor.format import Options
+from argrank.data.io.letor.reader import read_letor, read_text, write_letor
 
 OHSUMED = {0: 11303, 1: 2585, 2: 2252}
 
@@ -63,7 +63,7 @@ def test_values_equal_those_of_scikit_learn_and_python(real_data: Path, small: b
     from sklearn.datasets import load_svmlight_file
 
     text = lzma.decompress((real_data / "MQ2008" / "S1.txt.xz").read_bytes())
-    data = _read(text, "S1", Options.checked("float64", "auto", None, None), small=small)
+    data = read_text(text, "S1", Options.checked("float64", "auto", None, None), small=small)
     X, y, qid = load_svmlight_file(BytesIO(text), query_id=True, zero_based=False)
     assert data.X.tobytes() == X.toarray().tobytes()
     assert data.y.tolist() == y.tolist()

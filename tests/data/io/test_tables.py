@@ -333,7 +333,9 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(
 
 
 def test_an_unknown_kind_is_refused(full: Dataset, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="unknown table format 'cvs'; did you mean csv"):
+    with pytest.raises(
+        OptionError, match="kind: expected 'arrow', 'csv', 'parquet' or 'tsv', got 'cvs'; did you mean 'csv'"
+    ):
         write_table(full, tmp_path / "a", "cvs")
 
 

@@ -74,7 +74,7 @@ def test_mistakes_are_named():
     data = ar.Dataset([[1.0], [1.0]], [1, 0], qid=[1, 1])
     with pytest.raises(InputError, match="none of 1"):
         ar.clean(data, "logrank")
-    with pytest.raises(OptionError, match="cleaning rule"):
+    with pytest.raises(OptionError, match="rule: expected 'kdd2008' or 'logrank'"):
         ar.clean(data, "kdd")
     with pytest.raises(OptionError, match="cosine"):
         ar.clean(data, cosine=99)

@@ -1,6 +1,6 @@
 """Known collections: what they hold, where to obtain them, and how to read a local copy.
 
-To add one, declare a `Collection` in a file of this folder and name it here.
+To add one, declare a `Collection` in `known.py` and list it there.
 """
 
 from __future__ import annotations
@@ -8,36 +8,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from argrank.data.collections import gov, istella, million_query, movielens, mslr, ohsumed, yahoo
-from argrank.data.collections.checking import differences
 from argrank.data.collections.collection import Collection
+from argrank.data.collections.known import COLLECTIONS
+from argrank.data.collections.local_copy import differences, find_file, find_folder, read_fold
 from argrank.data.collections.ratings import RatingFold, read_ratings
-from argrank.data.collections.reading import find_file, find_folder, read_fold
 from argrank.data.folds import Fold
 from argrank.errors import InputError, OptionError, unknown_name
-
-COLLECTIONS = (
-    gov.HP2003,
-    gov.HP2004,
-    istella.FULL,
-    istella.SMALL,
-    million_query.MQ2007,
-    million_query.MQ2007_AGG,
-    million_query.MQ2008,
-    mslr.WEB10K,
-    mslr.WEB30K,
-    mslr.SAMPLE,
-    gov.NP2003,
-    gov.NP2004,
-    ohsumed.LETOR2,
-    ohsumed.LETOR3,
-    ohsumed.LETOR3_NULL,
-    gov.TD2003,
-    gov.TD2004,
-    yahoo.SET1,
-    yahoo.SET2,
-    movielens.ML_100K,
-)
 
 
 def collection_names() -> list[str]:
@@ -66,7 +42,7 @@ def load_collection(
         Where the copy lies; by default the folder ``name`` in the folder that the environment variable ARGRANK_DATA
         names. It holds ``Fold1`` … ``Fold5`` with ``train.txt``, ``vali.txt`` and ``test.txt``, or the parts
         ``S1.txt`` … ``S5.txt`` (then fold f trains on three parts from Sf on, validates on the next and tests on the
-        one after), or for collections with one split its files; compressed ones will do.
+        one after), or, for collections with one split, its files. Files may be compressed.
     fold : int
         1 to 5; 1 for collections with one split.
     dtype : "float64" or "float32"

@@ -55,7 +55,7 @@ class Diagnosis:
         return tuple(finding for finding in self.findings if finding.severity == severity)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the findings as plain values, for JSON say."""
+        """Return the findings as plain values, for example for JSON."""
         return {"findings": [asdict(finding) for finding in self.findings]}
 
     @property

@@ -15,7 +15,7 @@ MANY = 0.05  # share of documents from which unavoidable ties deserve a warning
 
 
 def repeated_documents(facts: Facts) -> Iterator[Finding]:
-    """Report documents whose id comes more than once in a query."""
+    """Report documents whose id occurs more than once in a query."""
     data = facts.data
     if data.document_ids is None:
         return

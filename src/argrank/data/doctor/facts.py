@@ -1,4 +1,4 @@
-"""What the checks share: computed once, when the first of them asks."""
+"""Facts that several checks need, computed once, when they are first used."""
 
 from __future__ import annotations
 

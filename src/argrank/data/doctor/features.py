@@ -14,7 +14,7 @@ from argrank.data.prepare.impute import FILLINGS
 WILD = 1e4  # ratio of the largest to the smallest range of a feature
 WILD_BETWEEN_QUERIES = 1.0  # spread of the range between queries, in powers of ten
 COARSE = 0.9  # share of tied pairs of documents within a query
-SAMPLE_ROWS = 20_000  # coarse features show in a sample: sorting every column of large data takes too long
+SAMPLE_ROWS = 20_000  # a sample is enough to see coarse features; sorting every column of large data takes too long
 
 
 def missing(facts: Facts) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def constant_in_queries(facts: Facts) -> Iterator[Finding]:
 
 
 def coarse(facts: Facts) -> Iterator[Finding]:
-    """Report features that tie nearly all pairs of documents of a query, yet not all; seen in a sample of queries."""
+    """Report features that tie nearly all, but not all, document pairs of a query, in a sample of queries."""
     data = facts.data
     step = max(1, -(-data.n_documents // SAMPLE_ROWS))
     sample = data.select(np.arange(0, data.n_queries, step)) if step > 1 else data

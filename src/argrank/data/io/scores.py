@@ -23,18 +23,16 @@ from argrank.data.io.trec import align_run, read_run
 from argrank.errors import FormatError, InputError, OptionError, shown
 
 PathLike = str | os.PathLike[str]
-Array = Floats
-
 DEFAULT_COLUMN = "score"
 RANKLIB_FIELDS, TREC_FIELDS = 3, 6
 
 
-def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Array:
+def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Floats:
     """Read one score for each row of the data, in the caller's row order.
 
     What the file holds is told by its name or its first line:
 
-    - one number a line, in the order of the data's rows (LightGBM, XGBoost, SVMrank, LETOR);
+    - one number per line, in the order of the data's rows (LightGBM, XGBoost, SVMrank, LETOR);
     - ``qid index score`` in the order of the data's rows, as RankLib's ``-score`` writes it; the qids must agree;
     - a TREC run, ``qid Q0 docno rank score tag`` in any order, found by query and document id;
     - a column of a .csv, .tsv, .parquet or .arrow table in the order of the data's rows: ``column``, by default
@@ -55,13 +53,13 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Arr
 
 
 def write_scores(scores: Any, path: PathLike) -> None:
-    """Write one score a line, so that reading gives the same bits; the file appears whole or not at all."""
+    """Write one score per line so that reading restores the same bits; a failed write leaves no file."""
     values = checks.numbers(scores, len(scores), "scores", "score")
     with write_bytes(path) as stream:
         stream.write("".join(f"{value!r}\n" for value in values.tolist()).encode())
 
 
-def _text(path: PathLike, data: Dataset) -> Array:
+def _text(path: PathLike, data: Dataset) -> Floats:
     with open_bytes(path) as stream:
         lines = [line.strip() for line in text_lines(stream, path)]
     while lines and not lines[-1]:
@@ -76,7 +74,7 @@ def _text(path: PathLike, data: Dataset) -> Array:
     return _numbers(path, lines, itertools.count(1))
 
 
-def _numbers(path: PathLike, texts: Iterable[str], lines: Iterable[int]) -> Array:
+def _numbers(path: PathLike, texts: Iterable[str], lines: Iterable[int]) -> Floats:
     return np.array([_number(path, line, text) for line, text in zip(lines, texts, strict=False)], np.float64)
 
 
@@ -90,7 +88,7 @@ def _number(path: PathLike, line: int, text: str) -> float:
     return value
 
 
-def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Array:
+def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Floats:
     rows = [line.split() for line in lines]
     qids = data.to_caller(np.repeat(np.array(id_texts(data.query_ids, "qid"), object), data.sizes)).tolist()
     for line, row in enumerate(rows, 1):
@@ -101,7 +99,7 @@ def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Array:
     return _numbers(path, [row[2] for row in rows], itertools.count(1))
 
 
-def _trec(path: PathLike, data: Dataset) -> Array:
+def _trec(path: PathLike, data: Dataset) -> Floats:
     if path == STDIN:  # whose lines are gone by now
         raise InputError("a TREC run cannot be read from standard input: give a file")
     run = read_run(path)
@@ -129,7 +127,7 @@ def _choose(path: PathLike, names: list[str], column: str | None) -> str:
     return wanted
 
 
-def _delimited_column(path: PathLike, delimiter: str, column: str | None) -> Array:
+def _delimited_column(path: PathLike, delimiter: str, column: str | None) -> Floats:
     cells, lines = [], []
     with open_bytes(path) as stream:
         reader = csv.reader(text_lines(stream, path), delimiter=delimiter, strict=True)
@@ -148,7 +146,7 @@ def _delimited_column(path: PathLike, delimiter: str, column: str | None) -> Arr
     return _numbers(path, cells, lines)
 
 
-def _arrow_column(path: PathLike, kind: str, column: str | None) -> Array:
+def _arrow_column(path: PathLike, kind: str, column: str | None) -> Floats:
     table = read_columns(path, kind)
     name = _choose(path, list(table.column_names), column)
     try:

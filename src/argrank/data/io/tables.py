@@ -12,7 +12,7 @@ from typing import Any
 
 from argrank.data.dataset import Dataset
 from argrank.data.io import arrow, delimited
-from argrank.errors import ArgrankWarning, FormatError, InputError, unknown_name
+from argrank.errors import ArgrankWarning, FormatError, InputError, check_choice
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 TABLES = ("arrow", "csv", "parquet", "tsv")
@@ -40,7 +40,7 @@ def read_table(
     dtype : "float64", "float32" or None
         Of the features; None keeps what the file holds (CSV and TSV: float64).
     """
-    _check(kind)
+    check_choice("kind", kind, TABLES)
     try:
         if kind in DELIMITERS:
             found = delimited.read(path, DELIMITERS[kind], columns or {}, dtype or "float64")
@@ -55,7 +55,7 @@ def read_table(
 
 def write_table(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
     """Write a Dataset as a table, rows in the caller's order; features without a name are called f1, f2, …."""
-    _check(kind)
+    check_choice("kind", kind, TABLES)
     if data.preferences is not None:
         warnings.warn(
             f"{os.fspath(path)}: a table has no place for preferences, they are left out", ArgrankWarning, stacklevel=2
@@ -64,8 +64,3 @@ def write_table(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
         delimited.write(data, path, DELIMITERS[kind])
     else:
         arrow.write(data, path, kind)
-
-
-def _check(kind: str) -> None:
-    if kind not in TABLES:
-        raise unknown_name("table format", kind, TABLES)

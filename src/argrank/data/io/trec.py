@@ -184,8 +184,8 @@ def _finite(text: str, what: str, path: PathLike, line: int) -> float:
 
 
 class _Names(NamedTuple):
-    qid: list[str]  # one a query
-    docno: list[str]  # one a stored row
+    qid: list[str]  # one per query
+    docno: list[str]  # one per stored row
 
 
 def _names(data: Dataset) -> _Names:

@@ -15,7 +15,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.identical import identical_in_query, labels_in_group
 from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import normaliser
-from argrank.errors import InputError, OptionError, unknown_name
+from argrank.errors import InputError, OptionError, check_choice
 
 Rows = Integers
 
@@ -67,7 +67,7 @@ class Cleaned(NamedTuple):
 def clean(data: Dataset, rule: str = "kdd2008", *, relevant_at: float = 1, cosine: float = 0.99) -> Cleaned:
     """Drop documents whose ties or contradictions make results unstable, and queries that become useless.
 
-    The papers clean test parts too, so their figures compare with no others: say so where you report them.
+    The papers clean the test parts too, so their results are not comparable with others: say so in reports.
 
     Parameters
     ----------
@@ -89,8 +89,7 @@ def clean(data: Dataset, rule: str = "kdd2008", *, relevant_at: float = 1, cosin
     Cleaned
         ``data`` and ``report``. An InputError is raised when nothing would be left.
     """
-    if rule not in _RULES:
-        raise unknown_name("cleaning rule", rule, _RULES)
+    check_choice("rule", rule, _RULES)
     if not 0 <= cosine <= 1:
         raise OptionError(f"cosine: expected a number from 0 to 1, got {cosine!r}")
     if not data.is_judged:

@@ -26,8 +26,8 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     ----------
     data : Dataset
     with_ : "zero", "mean", "query-mean", "query-min", "query-max" or a number
-        What takes the place of NaN: the feature's mean over all data, or its mean, minimum or maximum within the query
-        (the maximum suits ranks: what a system did not return stands below all it did). A feature that is missing in
+        What replaces NaN: the feature's mean over all data, or its mean, minimum or maximum within the query
+        (the maximum suits ranks). A feature that is missing in
         a whole query takes the mean over all data, one that is missing everywhere 0.
     features : sequence of column numbers or feature names, optional
         Fill only these; by default all.

@@ -6,8 +6,8 @@ on. Where the scale is 0, as for a constant feature, the result is 0, as in LETO
 ignored in the statistics and stays NaN. Values of other data may leave [0, 1]; they are not clipped.
 
 In CSR the zeros that are not stored are values like any other. The result stays CSR where they stay 0 (always for
-`query-sum`, for `query-minmax` on features that are not negative); where they would not, the result is dense, and
-refused when that would take more than DENSE_VALUES numbers.
+`query-sum`, for `query-minmax` on features that are not negative); otherwise the result is dense,
+and refused if it would hold more than DENSE_VALUES numbers.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def normalise(data: Dataset, how: str = "query-minmax", *, fit_on: Dataset | Non
         Within each query: "query-minmax" maps to [0, 1] as LETOR's QueryLevelNorm, "query-zscore" to mean 0 and
         deviation 1, "query-sum" divides by the sum of absolute values. Over all data: "standard", "minmax".
     fit_on : Dataset, optional
-        Where "standard" and "minmax" take their statistics from, the training part say; by default the data itself.
+        Where "standard" and "minmax" take their statistics from, usually the training part; by default the data itself.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Statistics of every feature within every query, dense and CSR alike, some queries at a time.
+"""Statistics of every feature within every query, for dense and CSR matrices, a block of queries at a time.
 
 A `Block` holds the values of adjacent queries so that one `reduceat` runs over each pair of query and feature: for a
 dense matrix along the rows, for CSR along the stored entries, brought together first. Zeros that CSR does not store
@@ -63,7 +63,7 @@ class Block:
         return self.documents - missing
 
     def total(self, values: Floats | None = None) -> Floats:
-        """Return the sum of every group, of the block's values or of others in their place."""
+        """Return the sum of every group, of the block's values or of the given ones."""
         summands = self.values if values is None else values
         if self._has_missing:
             summands = np.where(np.isnan(summands), 0.0, summands)

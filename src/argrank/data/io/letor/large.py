@@ -1,23 +1,139 @@
-"""Read large LETOR texts: chunks of whole lines on all threads, counted first, then read into the final arrays."""
+"""Read large LETOR texts: threads count chunks of whole lines first, then read them into the final arrays."""
 
 from __future__ import annotations
 
 import math
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from argrank._progress import Progress
 from argrank._threads import map_threads
-from argrank._types import Integers
-from argrank.data.io.letor import count as letor_count
-from argrank.data.io.letor import fill as letor_fill
-from argrank.data.io.letor.layout import Options, Parsed
-from argrank.data.io.letor.row import MAX_ID, Limits, RowError, parse_row
-from argrank.data.io.letor.target import Part, Target
+from argrank._types import Floats, Integers
+from argrank.data.io.letor import kernels
+from argrank.data.io.letor.format import DOCUMENT_ID, MAX_ID, Limits, Options, Parsed, RowError, parse_row
 from argrank.errors import FormatError, InputError
+
+
+class Part(NamedTuple):
+    """One chunk's stretch of the final arrays; of X and the CSR arrays, those not in use are empty."""
+
+    X: NDArray[Any]
+    indptr: Integers  # behind each row's last entry, counted from the chunk's first
+    indices: NDArray[np.int32]
+    data: NDArray[Any]
+    y: Floats
+    runs: Integers  # begin and end of the qid in the chunk, first row
+    joined: NDArray[np.uint8]  # the comments of all rows, each with a line end; empty if there are none in the file
+    has_comment: NDArray[np.uint8]
+
+    def put(self, row: int, column: int, value: float) -> None:
+        """Store a value that is already there as NaN; column -1 is the label."""
+        if column < 0:
+            self.y[row] = value
+        elif self.X.size:
+            self.X[row, column] = value
+        else:
+            first = self.indptr[row - 1] if row else 0
+            self.data[first + np.searchsorted(self.indices[first : self.indptr[row]], column)] = value
+
+
+class Target:
+    """The final arrays, sized by the counts of all chunks (one line each)."""
+
+    def __init__(self, counts: Integers, options: Options, limits: Limits) -> None:
+        self.base = limits.base
+        self.offsets = np.concatenate((np.zeros((1, kernels.COUNTS), np.int64), np.cumsum(counts, axis=0)))
+        n_rows, n_entries, n_comments = map(
+            int, self.offsets[-1][[kernels.ROWS, kernels.ENTRIES, kernels.COMMENT_ROWS]]
+        )
+        highest = int(counts[:, kernels.HIGHEST].max())
+        self.n_features = options.n_features or (highest - limits.base + 1 if n_entries else 0)
+        self.is_sparse = options.make_sparse(n_rows, self.n_features, n_entries)
+        n_dense, n_sparse = (0, n_rows) if self.is_sparse else (n_rows, 0)
+        n_entries = n_entries if self.is_sparse else 0
+        self.X = np.zeros((n_dense, self.n_features), options.dtype)
+        self.indptr = np.zeros(n_sparse + 1, np.int64)
+        self.indices, self.data = np.empty(n_entries, np.int32), np.empty(n_entries, options.dtype)
+        self.y = np.empty(n_rows)
+        self.runs = np.empty((self.offsets[-1, kernels.RUNS], 3), np.int64)
+        self.run_ids: list[list[bytes]] = [[]] * len(counts)
+        self.n_stored = np.zeros(len(counts), np.int64)  # entries of each chunk that are not zero
+        self.comments = np.empty(n_rows if n_comments else 0, object)
+        self.document_ids = np.empty(n_rows if n_comments == n_rows else 0, object)
+        self.has_ids = np.ones(len(counts), bool)
+
+    def part(self, index: int) -> Part:
+        """Return the stretch of chunk number ``index``."""
+        begin, end = self.offsets[index : index + 2]
+        rows = slice(begin[kernels.ROWS], end[kernels.ROWS])
+        entries = slice(begin[kernels.ENTRIES], end[kernels.ENTRIES])
+        n_rows = int(rows.stop - rows.start)
+        n_bytes = int(end[kernels.COMMENT_BYTES] - begin[kernels.COMMENT_BYTES]) + n_rows if self.comments.size else 0
+        return Part(
+            self.X[rows],
+            self.indptr[1:][rows],
+            self.indices[entries],
+            self.data[entries],
+            self.y[rows],
+            self.runs[begin[kernels.RUNS] : end[kernels.RUNS]],
+            np.empty(n_bytes, np.uint8),
+            np.zeros(n_rows, np.uint8),
+        )
+
+    def close(self, index: int, part: Part, chunk: NDArray[np.uint8], n_entries: int, n_bytes: int) -> None:
+        """Take what a chunk has left beside the arrays: query ids and comments."""
+        first = int(self.offsets[index, kernels.ROWS])
+        self.run_ids[index] = [chunk[begin:end].tobytes() for begin, end in part.runs[:, :2].tolist()]
+        part.runs[:, 2] += first
+        self.n_stored[index] = n_entries
+        if not self.comments.size:
+            return
+        text = part.joined[:n_bytes].tobytes().decode()
+        lines: list[str | None] = text.split("\n")[:-1]  # type: ignore[assignment]
+        if not part.has_comment.all():
+            lines = [line if has else None for line, has in zip(lines, part.has_comment, strict=True)]
+        self.comments[first : first + len(lines)] = lines
+        if self.document_ids.size:
+            ids = DOCUMENT_ID.findall(text)
+            self.has_ids[index] = len(ids) == len(lines)
+            if self.has_ids[index]:
+                self.document_ids[first : first + len(lines)] = ids
+
+    def finish(self) -> Parsed:
+        """Put the parts together, once every chunk has been read."""
+        ids = [run for part in self.run_ids for run in part]
+        new = [i for i, run in enumerate(ids) if i == 0 or run != ids[i - 1]]  # a run may go on in the next chunk
+        return Parsed(
+            self._csr() if self.is_sparse else self.X,
+            self.y,
+            [ids[i] for i in new],
+            self.runs[new, 2],
+            self.comments if self.comments.size else None,
+            self.document_ids if self.document_ids.size and self.has_ids.all() else None,
+            self.base,
+        )
+
+    def _csr(self) -> Any:
+        """Close the gaps that zeros have left at the end of every chunk's entries, in place."""
+        filled = 0
+        for index, stored in enumerate(self.n_stored.tolist()):
+            begin, rows = self.offsets[index, kernels.ENTRIES], self.offsets[index : index + 2, kernels.ROWS]
+            self.indptr[1:][rows[0] : rows[1]] += filled
+            if begin > filled:
+                for array in (self.indices, self.data):
+                    array[filled : filled + stored] = array[begin : begin + stored]
+            filled += stored
+        for array in (self.indices, self.data):
+            array.resize(filled, refcheck=False)  # no part is in use any more
+        X = sparse.csr_matrix((self.data, self.indices, self.indptr), shape=(len(self.y), self.n_features))
+        X.eliminate_zeros()  # those that Python converted
+        X.has_canonical_format = True
+        return X
+
 
 CHUNK = 1 << 22  # bytes that a thread reads at a time; the result does not depend on it
 SPARE_PATCHES = 1024  # numbers that a chunk may leave to Python before it has to pause
@@ -52,13 +168,13 @@ def read_large(
                 bar.advance(len(chunks[index]))
 
         def count(index: int) -> Integers:
-            counts = np.zeros(letor_count.COUNTS, np.int64)
-            letor_count.count(chunks[index], MAX_ID, counts)
+            counts = np.zeros(kernels.COUNTS, np.int64)
+            kernels.count(chunks[index], MAX_ID, counts)
             advance(index)
             return counts
 
         counts = np.array(map_threads(count, range(len(chunks)), n_jobs))
-        limits = options.limits(with_qid, bool(counts[:, letor_count.HAS_ZERO].any()))
+        limits = options.limits(with_qid, bool(counts[:, kernels.HAS_ZERO].any()))
         try:
             target = Target(counts, options, limits)
         except MemoryError as error:
@@ -69,7 +185,7 @@ def read_large(
             nonlocal first_refused
             if index > first_refused:
                 return None  # what comes later in the file no longer matters
-            refused = _fill(chunks[index], index, target, limits, int(counts[index, letor_count.WIDEST]))
+            refused = _fill(chunks[index], index, target, limits, int(counts[index, kernels.WIDEST]))
             if refused is not None:
                 first_refused = min(first_refused, index)
             advance(index)
@@ -78,7 +194,7 @@ def read_large(
         found = map_threads(fill, range(len(chunks)), n_jobs)
     for index, refused in enumerate(found):
         if refused is not None:
-            line = int(counts[:index, letor_count.LINES].sum()) + refused.line + 1
+            line = int(counts[:index, kernels.LINES].sum()) + refused.line + 1
             raise _error(path, line, chunks[index], refused.start, limits)
     return target.finish()
 
@@ -108,22 +224,22 @@ def _line_end(text: Bytes, position: int) -> int:
 def _fill(chunk: Bytes, index: int, target: Target, limits: Limits, widest: int) -> _Refused | None:
     """Read one chunk into its part of the target, or say which line is wrong."""
     part = target.part(index)
-    kernel = letor_fill.fill_double if target.data.dtype == np.float64 else letor_fill.fill_single
+    fill = kernels.fill_double if target.data.dtype == np.float64 else kernels.fill_single
     room = max(1, widest)
-    columns, values, product = np.empty(room, np.int64), np.empty(room), np.empty(6, np.uint64)
-    patches = np.empty((room + 1 + SPARE_PATCHES, letor_fill.PATCH_FIELDS), np.int64)
-    state = np.zeros(letor_fill.STATE, np.int64)
-    scratch = columns, values, product, patches, state
-    status = letor_fill.FULL
-    while status == letor_fill.FULL:
-        status = kernel(chunk, *letor_fill.power_table(), *limits, not target.is_sparse, *part, *scratch)
-        refused = _patch(chunk, patches[: state[letor_fill.PATCH]], int(state[letor_fill.ROW]), part, limits.largest)
+    columns, values = np.empty(room, np.int64), np.empty(room)
+    patches = np.empty((room + 1 + SPARE_PATCHES, kernels.PATCH_FIELDS), np.int64)
+    state = np.zeros(kernels.STATE, np.int64)
+    scratch = columns, values, patches, state
+    status = kernels.FULL
+    while status == kernels.FULL:
+        status = fill(chunk, *kernels.power_table(), *limits, not target.is_sparse, *part, *scratch)
+        refused = _patch(chunk, patches[: state[kernels.PATCH]], int(state[kernels.ROW]), part, limits.largest)
         if refused is not None:
             return refused
-        state[letor_fill.PATCH] = 0
-    if status == letor_fill.REFUSED:
-        return _Refused(int(state[letor_fill.LINE]), int(state[letor_fill.POSITION]))
-    target.close(index, part, chunk, int(state[letor_fill.ENTRY]), int(state[letor_fill.COMMENT]))
+        state[kernels.PATCH] = 0
+    if status == kernels.REFUSED:
+        return _Refused(int(state[kernels.LINE]), int(state[kernels.POSITION]))
+    target.close(index, part, chunk, int(state[kernels.ENTRY]), int(state[kernels.COMMENT]))
     return None
 
 

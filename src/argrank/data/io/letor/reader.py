@@ -16,11 +16,11 @@ from scipy import sparse as scipy_sparse
 from argrank._files import STDIN, open_bytes, split_suffixes
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import Grouping, group_by_id, group_by_size
+from argrank.data.io.letor.format import Options, Parsed
 from argrank.data.io.letor.large import read_large
-from argrank.data.io.letor.layout import Options, Parsed
+from argrank.data.io.letor.side_files import GROUPS, find_side_file, read_sizes, read_weights
 from argrank.data.io.letor.small import read_small
 from argrank.data.io.letor.writer import write_letor
-from argrank.data.io.side_files import GROUPS, find_side_file, read_sizes, read_weights
 from argrank.errors import FormatError, InputError
 
 __all__ = ["read_letor", "write_letor"]
@@ -51,8 +51,8 @@ def read_letor(
     every comment begins with ``docid = ID``, these are the document ids. Empty lines and lines that begin with ``#``
     are skipped.
 
-    Rows without qid need a side file with one group size a line, ``FILE.query`` (LightGBM) or ``FILE.group``
-    (XGBoost). ``FILE.weight`` holds weights, one a line, of the rows or of the queries: its length decides.
+    Rows without qid need a side file with one group size per line, ``FILE.query`` (LightGBM) or ``FILE.group``
+    (XGBoost). ``FILE.weight`` holds one weight per line, for rows or for queries; its length decides which.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def read_letor(
     name = os.fspath(path)
     with open_bytes(path) as stream:
         text = _contents(stream, plain=name != STDIN and not split_suffixes(name)[1])
-    return _read(text, name, options, n_jobs=n_jobs, progress=progress)
+    return read_text(text, name, options, n_jobs=n_jobs, progress=progress)
 
 
 def _contents(stream: IO[bytes], plain: bool) -> Any:
@@ -88,7 +88,7 @@ def _contents(stream: IO[bytes], plain: bool) -> Any:
     return text
 
 
-def _read(
+def read_text(
     text: Any,
     name: str,
     options: Options,

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank.data.io.letor.layout import DOCUMENT_ID, Options, Parsed
-from argrank.data.io.letor.row import Limits, Row, RowError, parse_row
+from argrank.data.io.letor.format import DOCUMENT_ID, Limits, Options, Parsed, Row, RowError, parse_row
 from argrank.errors import FormatError
 
 _ROW = re.compile(rb"[^\S\n]*[^\s#]")  # a line with something before its comment

@@ -9,9 +9,9 @@ from typing import Any
 
 from argrank._files import open_bytes
 from argrank.data.dataset import Dataset
-from argrank.data.io.letor.layout import Options
-from argrank.data.io.letor.reader import _read as read_text
-from argrank.data.io.side_files import GROUPS, find_side_file
+from argrank.data.io.letor.format import Options
+from argrank.data.io.letor.reader import read_text
+from argrank.data.io.letor.side_files import GROUPS, find_side_file
 from argrank.errors import FormatError, InputError, OptionError
 
 CHUNK = 32 << 20  # bytes of text that are read at a time
@@ -28,7 +28,7 @@ def stream_letor(
     feature_base: int | None = None,
     n_jobs: int | None = None,
 ) -> Iterator[Dataset]:
-    """Yield the queries of a LETOR/SVMlight file as Datasets of about ``chunk_bytes`` of text, never half a query.
+    """Yield the queries of a LETOR/SVMlight file as Datasets of about ``chunk_bytes`` of text, each with whole queries.
 
     The rows of a query must follow each other: a query id that comes back later is another query. The first chunk
     decides ``n_features`` and ``feature_base`` where they are not given; a higher feature id later is an error.

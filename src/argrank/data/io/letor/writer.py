@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from argrank._files import write_bytes
 from argrank.data.dataset import Dataset
-from argrank.data.io.letor.layout import DOCUMENT_ID
-from argrank.data.io.side_files import WEIGHT, find_side_file
+from argrank.data.io.letor.format import DOCUMENT_ID
+from argrank.data.io.letor.side_files import WEIGHT, find_side_file
 from argrank.errors import InputError, OptionError, shown
 
 BLOCK = 1 << 10  # rows formatted together

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._files import STDIN, open_bytes, split_suffixes
 from argrank._types import Integers
-from argrank.data.io.letor.row import NUMBER
+from argrank.data.io.letor.format import NUMBER
 from argrank.errors import FormatError, shown
 
 GROUPS = (".query", ".group")  # LightGBM's, XGBoost's
@@ -30,7 +30,7 @@ def find_side_file(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> P
 
 
 def read_sizes(path: str | os.PathLike[str], n_rows: int) -> Integers:
-    """Read the number of rows of every query, one a line."""
+    """Read the number of rows of every query, one number per line."""
     name = os.fspath(path)
     sizes = []
     for line, token in _tokens(name):

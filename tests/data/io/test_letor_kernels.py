@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argrank.data.io.letor.fill import HIGHEST_POWER, LOWEST_POWER, power_table
-from argrank.data.io.letor.layout import Options
-from argrank.data.io.letor.reader import _read
+from argrank.data.io.letor.format import Options
+from argrank.data.io.letor.kernels import HIGHEST_POWER, LOWEST_POWER, power_table
+from argrank.data.io.letor.reader import read_text
 from argrank.errors import FormatError
 
 
 def compiled(tokens: list[str], dtype: str = "float64") -> np.ndarray:
     text = "".join(f"0 qid:1 1:{token}\n" for token in tokens).encode()
-    data = _read(text, "numbers", Options.checked(dtype, False, None, None), small=False)
+    data = read_text(text, "numbers", Options.checked(dtype, False, None, None), small=False)
     return data.X[:, 0]
 
 
@@ -110,9 +110,9 @@ def test_float32_is_the_rounded_float64() -> None:
 
 
 def test_power_table_holds_the_leading_bits() -> None:
-    _, words, exponents = power_table()
+    _, leading_bits, exponents = power_table()
     for place, power in enumerate(range(LOWEST_POWER, HIGHEST_POWER + 1)):
-        leading = sum(int(word) << 32 * i for i, word in enumerate(words[place]))
+        leading = int(leading_bits[place, 0]) << 64 | int(leading_bits[place, 1])
         assert leading.bit_length() == 128
         shift = int(exponents[place])
         numerator, denominator = (5**power, 1) if power >= 0 else (1, 5**-power)
@@ -124,8 +124,8 @@ def test_without_compilation_the_kernels_give_the_same() -> None:
     script = """
 import sys
 import numpy as np
-from argrank.data.io.letor.reader import _read
-from argrank.data.io.letor.layout import Options
+from argrank.data.io.letor.reader import read_text
+from argrank.data.io.letor.format import Options
 
 text = b"2 qid:10 1:0.03 4:0.5 #docid = GX\\n#c\\n\\n0 qid:10 2:1e-310 1:NULL #docid = b\\r\\n"
 text += b"1 qid:x 3:-1234567890123456789.25e3 #docid = d\\n"
@@ -133,7 +133,7 @@ text += b"0 qid:10 1:2.47032822920623272e-324 2:17.000000000000000001 3:90071992
 for dtype in ("float64", "float32"):
     for sparse in (True, False):
         options = Options.checked(dtype, sparse, None, None)
-        a, b = (_read(text, "text", options, small=small) for small in (True, False))
+        a, b = (read_text(text, "text", options, small=small) for small in (True, False))
         X, Z = (data.X.toarray() if sparse else data.X for data in (a, b))
         assert X.tobytes() == Z.tobytes()
         assert a.comments.tolist() == b.comments.tolist() and a.query_ids.tolist() == b.query_ids.tolist()
@@ -153,13 +153,13 @@ print("numba" in sys.modules and sys.modules["numba"].config.DISABLE_JIT)
 
 def test_a_new_process_finds_the_machine_code_on_disk(tmp_path: Path) -> None:
     script = """
-from argrank.data.io.letor.reader import _read
-from argrank.data.io.letor.count import count
-from argrank.data.io.letor.fill import fill_double, fill_single
-from argrank.data.io.letor.layout import Options
+from argrank.data.io.letor.reader import read_text
+
+from argrank.data.io.letor.kernels import count, fill_double, fill_single
+from argrank.data.io.letor.format import Options
 
 for dtype in ("float64", "float32"):
-    print(_read(b"1 qid:1 1:0.1 2:3", "text", Options.checked(dtype, False, None, None), small=False).X.tolist())
+    print(read_text(b"1 qid:1 1:0.1 2:3", "text", Options.checked(dtype, False, None, None), small=False).X.tolist())
 print([sum(kernel.compiled.stats.cache_hits.values()) for kernel in (count, fill_double, fill_single)])
 """
     for hits in ("[0, 0, 0]", "[1, 1, 1]"):
