@@ -67,6 +67,42 @@ def test_without_jit_the_same_functions_run_as_python():
     np.testing.assert_allclose(values[0], values[1], rtol=1e-13)
 
 
+HELPED = """
+from argrank._jit import helper, kernel
+
+@helper
+def twice(x):
+    return 2.0 * x
+
+@kernel(lambda types: types.float64(types.float64))
+def twice_plus_one(x):
+    return twice(x) + 1.0
+"""
+
+CALL_HELPED = """
+import sys
+sys.path.insert(0, {folder!r})
+from helped import twice_plus_one
+stats = getattr(twice_plus_one.compiled, "stats", None)
+print(twice_plus_one(3.0), sum(stats.cache_hits.values()) if stats else -1)
+"""
+
+
+def test_a_kernel_with_a_helper_hits_the_cache_until_the_helper_is_edited(tmp_path: Path):
+    source, code = tmp_path / "helped.py", CALL_HELPED.format(folder=str(tmp_path))
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    source.write_text(HELPED)
+    assert python(code, **cache).split() == ["7.0", "0"]
+    assert python(code, **cache).split() == ["7.0", "1"]
+    source.write_text(HELPED.replace("2.0 * x", "2.0 * x + 10.0"))
+    assert python(code, **cache).split() == ["17.0", "0"]
+
+
+def test_without_jit_a_helper_is_a_plain_function(tmp_path: Path):
+    (tmp_path / "helped.py").write_text(HELPED)
+    assert python(CALL_HELPED.format(folder=str(tmp_path)), NUMBA_DISABLE_JIT="1").split() == ["7.0", "-1"]
+
+
 def test_where_nothing_is_writable_kernels_compile_for_this_process_alone(tmp_path: Path):
     read_only = """
 import tempfile

@@ -28,7 +28,8 @@ Signature = Callable[[Any], Any]  # takes the module numba.types, returns a sign
 
 _compiling = threading.Lock()  # numba's compiler is not re-entrant across threads while it fills the cache
 _declared: list[LazyKernel] = []
-_helpers: dict[str, list[Callable[..., Any]]] = {}  # of each module, until its first kernel compiles
+_helpers: dict[str, list[Callable[..., Any]]] = {}  # of each module
+_registered: set[str] = set()  # modules whose helpers numba knows
 
 
 class LazyKernel:
@@ -53,8 +54,10 @@ class LazyKernel:
     def _compile(self) -> Callable[..., Any]:
         import numba
 
-        for function in _helpers.pop(self.function.__module__, ()):
-            numba.extending.register_jitable(function)
+        module = self.function.__module__
+        for function in _helpers.get(module, ()) if module not in _registered else ():
+            numba.extending.register_jitable(forceinline=True)(function)
+        _registered.add(module)
         signature = self.signature(numba.types)
         options = {"nogil": True, "fastmath": self._fastmath}
         try:
@@ -89,6 +92,11 @@ def helper(function: Function) -> Function:
     """
     _helpers.setdefault(function.__module__, []).append(function)
     return function
+
+
+def declared_helpers() -> list[Callable[..., Any]]:
+    """Return every helper of the modules imported so far."""
+    return [function for functions in _helpers.values() for function in functions]
 
 
 def declared_kernels() -> list[LazyKernel]:

@@ -7,22 +7,27 @@ import importlib
 import inspect
 import pkgutil
 import types
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import argrank
 from argrank import Dataset
-from argrank._jit import LazyKernel, declared_kernels
+from argrank._jit import LazyKernel, declared_helpers, declared_kernels
 from argrank.objectives import OBJECTIVES, objective
 from argrank.objectives._sorting import Sorter
 from argrank.objectives.objective import Kernels
 
 
-def all_kernels() -> list[LazyKernel]:
+def import_everything() -> None:
     for module in pkgutil.walk_packages(argrank.__path__, "argrank."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+
+
+def all_kernels() -> list[LazyKernel]:
+    import_everything()
     return [kernel for kernel in declared_kernels() if kernel.function.__module__.startswith("argrank.")]
 
 
@@ -32,9 +37,14 @@ def names_of(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(names_of, inner))
 
 
-@pytest.mark.parametrize("kernel", all_kernels(), ids=lambda kernel: f"{kernel.__module__}.{kernel.__name__}")
-def test_a_kernel_refers_to_nothing_outside_its_file_but_numpy_and_math(kernel: LazyKernel):
-    function = kernel.function
+def compiled_functions() -> list[Callable[..., object]]:
+    """Return the functions that numba compiles: kernels and their helpers."""
+    helpers = [function for function in declared_helpers() if function.__module__.startswith("argrank.")]
+    return [kernel.function for kernel in all_kernels()] + helpers
+
+
+@pytest.mark.parametrize("function", compiled_functions(), ids=lambda one: f"{one.__module__}.{one.__name__}")
+def test_kernels_and_helpers_refer_to_nothing_outside_their_file_but_numpy_and_math(function: Callable[..., object]):
     assert inspect.getclosurevars(function).nonlocals == {}
     tree = ast.parse(inspect.getsource(inspect.getmodule(function)))
     imported = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import kernel, read_only
+from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
 
 #: Sum of worth times discount of the rank; average precision; discount of the first; pairs in right order.
@@ -24,6 +24,65 @@ def _signature(types: Any) -> Any:
     real, whole = types.float64, types.int64
     rows = (read, read, read, read, read, read_only(types, "int64"))
     return types.void(*rows, whole, whole, real, real, write, write, write, types.int64[::1])
+
+
+@helper
+def count_at_left_end(
+    scores: Any, slopes: Any, slot: Any, document: Any, expected: int, low: float, high: float, above: Any, hits: Any,
+    tied: Any, tied_hits: Any, crossing: Any, who: Any, other: Any,
+) -> int:  # fmt: skip
+    """Count the documents above each counted document just above ``low``; list the crossings below ``high``.
+
+    Returns the number of crossings. A pair of two counted documents is seen once.
+    """
+    n, counted = len(scores), len(document)
+    n_crossings = 0
+    for x in range(counted):
+        i = document[x]
+        s, a = scores[i], slopes[i]
+        for j in range(n):
+            y = slot[j]
+            if j == i or (y >= 0 and j < i):
+                continue  # a pair of two counted documents is seen once
+            steeper = slopes[j] - a
+            if steeper == 0.0:
+                ahead = s - scores[j]
+                if ahead == 0.0 and expected != 0:
+                    tied[x] += 1
+                    if y >= 0:
+                        tied_hits[x] += 1
+                        tied[y] += 1
+                        tied_hits[y] += 1
+                    continue
+                below = ahead < 0.0 or (ahead == 0.0 and j < i)
+            else:
+                time = (s - scores[j]) / steeper
+                below = (steeper < 0.0) == (time > low)
+                if low < time < high:
+                    crossing[n_crossings], who[n_crossings], other[n_crossings] = time, x, j
+                    n_crossings += 1
+            if below:
+                above[x] += 1
+                hits[x] += 1 if y >= 0 else 0
+            elif y >= 0:
+                above[y] += 1
+                hits[y] += 1
+    return n_crossings
+
+
+@helper
+def discount_of_first(discounts: Any, above: Any, tied: Any, tied_hits: Any) -> float:
+    """Return the expected discount of the first counted document: its group of equal lines decides."""
+    u = 0
+    for z in range(1, len(above)):
+        if above[z] < above[u]:
+            u = z
+    chance, expected = 1.0, 0.0
+    for place in range(tied[u] - tied_hits[u] + 1):
+        here = chance * tied_hits[u] / (tied[u] - place)
+        expected += here * discounts[above[u] + place]
+        chance -= here
+    return expected
 
 
 @kernel(_signature)
@@ -73,37 +132,11 @@ def count_above(
         tied, tied_hits = np.ones(counted, np.int64), np.ones(counted, np.int64)  # of its group, itself included
         crossing = np.empty(counted * n)
         who, other = np.empty(counted * n, np.int64), np.empty(counted * n, np.int64)
-        n_crossings = 0
-        for x in range(counted):
-            i = document[x]
-            s, a = scores[first + i], slopes[first + i]
-            for j in range(n):
-                y = slot[j]
-                if j == i or (y >= 0 and j < i):
-                    continue  # a pair of two counted documents is seen once
-                steeper = slopes[first + j] - a
-                if steeper == 0.0:
-                    ahead = s - scores[first + j]
-                    if ahead == 0.0 and expected != 0:
-                        tied[x] += 1
-                        if y >= 0:
-                            tied_hits[x] += 1
-                            tied[y] += 1
-                            tied_hits[y] += 1
-                        continue
-                    below = ahead < 0.0 or (ahead == 0.0 and j < i)
-                else:
-                    time = (s - scores[first + j]) / steeper
-                    below = (steeper < 0.0) == (time > low)
-                    if low < time < high:
-                        crossing[n_crossings], who[n_crossings], other[n_crossings] = time, x, j
-                        n_crossings += 1
-                if below:
-                    above[x] += 1
-                    hits[x] += 1 if y >= 0 else 0
-                elif y >= 0:
-                    above[y] += 1
-                    hits[y] += 1
+        rows = slice(first, first + n)
+        n_crossings = count_at_left_end(
+            scores[rows], slopes[rows], slot, document, expected, low, high, above, hits, tied, tied_hits, crossing,
+            who, other,
+        )  # fmt: skip
 
         # After the first round (e = -1, all documents) every crossing renews the terms of its one or two documents.
         order = np.argsort(crossing[:n_crossings])
@@ -129,29 +162,21 @@ def count_above(
                 removed += term[u]
                 m, r = tied[u], tied_hits[u]
                 fresh = 0.0
-                if kind == 0:
+                if kind == GAIN:
                     for place in range(m):
                         fresh += discounts[above[u] + place]
                     fresh *= worth[first + document[u]] / m
-                elif kind == 1:
+                elif kind == AVERAGE:
                     others = (r - 1.0) / max(m - 1.0, 1.0)
                     for place in range(m):
                         fresh += discounts[above[u] + place] * (hits[u] + 1.0 + place * others)
                     fresh /= m
-                elif kind == 3:
+                elif kind == PAIRS:
                     fresh = n - counted - (above[u] - hits[u]) - 0.5 * (m - r)
                 term[u] = fresh
                 added += fresh
-            if kind == 2:  # the first group with a counted document decides
-                u = 0
-                for z in range(1, counted):
-                    if above[z] < above[u]:
-                        u = z
-                chance, added = 1.0, 0.0
-                for place in range(tied[u] - tied_hits[u] + 1):
-                    here = chance * tied_hits[u] / (tied[u] - place)
-                    added += here * discounts[above[u] + place]
-                    chance -= here
+            if kind == FIRST:
+                added = discount_of_first(discounts, above, tied, tied_hits)
                 removed = value
                 value = added
             delta = scale * (added - removed)

@@ -13,11 +13,80 @@ parallel are no such case.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from argrank._jit import kernel
+from argrank._jit import helper, kernel
 from argrank._types import Floats, Integers
 from argrank.linesearch.sweep import walk_signature
+
+
+@helper
+def find_first(
+    s_of: Any, a_of: Any, k: int, low: float, centre: float, width: float, level: Any, outside: Any, best: Any,
+    leader: Any,
+) -> None:  # fmt: skip
+    """Fill the rows and heights of the first k lines just above ``low``, and the heights of all.
+
+    Insertion, after a first look has sorted out the lines far below, as if the heights were normally distributed.
+    """
+    n = len(s_of)
+    for i in range(n):
+        level[i] = -a_of[i] if low == -np.inf else s_of[i] + low * a_of[i]
+    share = (1.5 * k + 4.0) / n
+    bound = centre + width * np.log(1.0 / share - 1.0) / 1.7 if share < 0.5 else -np.inf  # if they were normal
+    candidates = 0
+    while candidates < k:
+        candidates = 0
+        for i in range(n):
+            outside[candidates] = i
+            candidates += 0 if level[i] < bound else 1
+        bound = -np.inf
+    chosen = 0
+    for x in range(candidates):
+        i = outside[x]
+        v = level[i]
+        p = chosen
+        if chosen == k:
+            p = k - 1
+            if v < best[p] or (v == best[p] and s_of[i] <= s_of[leader[p]]):
+                continue
+        else:
+            chosen += 1
+        while p > 0 and (v > best[p - 1] or (v == best[p - 1] and s_of[i] > s_of[leader[p - 1]])):
+            best[p], leader[p] = best[p - 1], leader[p - 1]
+            p -= 1
+        best[p], leader[p] = v, i
+
+
+@helper
+def lie_apart(s_of: Any, a_of: Any, k: int, greatest: float, level: Any, best: Any, leader: Any) -> bool:
+    """Return whether no two lines of different slope meet, within rounding, among the first k at the left end."""
+    certain = True
+    for p in range(k - 1):
+        near = 1e-12 * (greatest + abs(best[p]))
+        if not best[p] - best[p + 1] > near and a_of[leader[p]] != a_of[leader[p + 1]]:
+            certain = False
+    near = 1e-12 * (greatest + abs(best[k - 1]))
+    for i in range(len(a_of)):
+        if not best[k - 1] - level[i] > near and level[i] <= best[k - 1] and a_of[i] != a_of[leader[k - 1]]:
+            certain = False
+    return certain
+
+
+@helper
+def value_of_first(w_of: Any, leader: Any, discounts: Any, k: int, kind: int) -> float:
+    """Return the measure of a ranking, up to the query's weight."""
+    value, factor = 0.0, 1.0
+    for p in range(k):
+        w = w_of[leader[p]]
+        value += factor * discounts[p] * w
+        if kind == 1:
+            factor *= 1.0 - w
+        elif kind == 2:
+            factor += w
+    return value
 
 
 @kernel(walk_signature)
@@ -94,50 +163,10 @@ def crossings(
         centre, width = -mean_a, np.sqrt(aa / n)
         if low > -infinity:
             centre, width = mean_s + low * mean_a, np.sqrt(max(0.0, ss + low * (2.0 * sa + low * aa)) / n)
-        for i in range(n):
-            level[i] = -a_of[i] if low == -infinity else s_of[i] + low * a_of[i]
-        share = (1.5 * k + 4.0) / n
-        bound = centre + width * np.log(1.0 / share - 1.0) / 1.7 if share < 0.5 else -infinity  # if they were normal
-        candidates = 0
-        while candidates < k:
-            candidates = 0
-            for i in range(n):
-                outside[candidates] = i
-                candidates += 0 if level[i] < bound else 1
-            bound = -infinity
-        chosen = 0
-        for x in range(candidates):
-            i = outside[x]
-            v = level[i]
-            p = chosen
-            if chosen == k:
-                p = k - 1
-                if v < best[p] or (v == best[p] and s_of[i] <= s_of[leader[p]]):
-                    continue
-            else:
-                chosen += 1
-            while p > 0 and (v > best[p - 1] or (v == best[p - 1] and s_of[i] > s_of[leader[p - 1]])):
-                best[p], leader[p] = best[p - 1], leader[p - 1]
-                p -= 1
-            best[p], leader[p] = v, i
-        if low > -infinity:
-            for p in range(k - 1):
-                near = apart * (greatest + abs(best[p]))
-                if not best[p] - best[p + 1] > near and a_of[leader[p]] != a_of[leader[p + 1]]:
-                    unsure = True
-            near = apart * (greatest + abs(best[k - 1]))
-            for i in range(n):
-                if not best[k - 1] - level[i] > near and level[i] <= best[k - 1] and a_of[i] != a_of[leader[k - 1]]:
-                    unsure = True
-        value, factor = 0.0, 1.0
-        for p in range(k):
-            w = w_of[leader[p]]
-            value += factor * discounts[p] * w
-            if kind == 1:
-                factor *= 1.0 - w
-            elif kind == 2:
-                factor += w
-        starts[query] = scale * value
+        find_first(s_of, a_of, k, low, centre, width, level, outside, best, leader)
+        if low > -infinity and not lie_apart(s_of, a_of, k, greatest, level, best, leader):
+            unsure = True
+        starts[query] = scale * value_of_first(w_of, leader, discounts, k, kind)
 
         # Times are middle + reach u / (1 - u²), close to the quantiles of the Cauchy distribution, u from -1 to 1. A
         # segment that holds too many lines is halved, after one that holds few the next is longer. Where that does not

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import kernel, read_only
+from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
 
 #: What a swap of neighbours is multiplied by: 1, the chance to come so far (ERR), one more than the hits above (AP).
@@ -33,6 +33,72 @@ def walk_signature(types: Any) -> Any:
     real, whole = types.float64, types.int64
     rows = (read, read, read, read, read, read_only(types, "int64"))
     return types.void(*rows, whole, real, real, write, write, write, types.int64[::1])
+
+
+@helper
+def rank_at_origin(
+    scores: Any,
+    slopes: Any,
+    worth: Any,
+    sign: float,
+    now: float,
+    k: int,
+    at_origin: Any,
+    height: Any,
+    slope: Any,
+    value_of: Any,
+    row: Any,
+) -> Any:
+    """Fill in the first k lines at the origin, by insertion, the others behind them in any order.
+
+    Returns the ranges of slopes and scores, and whether no other line has the height of one of the first k.
+    """
+    n = len(scores)
+    lowest_slope, highest_slope, lowest_score, highest_score = np.inf, -np.inf, np.inf, -np.inf
+    chosen = 0
+    for i in range(n):
+        s, a = scores[i], sign * slopes[i]
+        v = s + now * a
+        lowest_slope, highest_slope = min(lowest_slope, a), max(highest_slope, a)
+        lowest_score, highest_score = min(lowest_score, s), max(highest_score, s)
+        p = i
+        if chosen == k:
+            p = k - 1
+            if v > at_origin[p] or (v == at_origin[p] and (a > slope[p] or (a == slope[p] and s > height[p]))):
+                at_origin[i], height[i], slope[i] = at_origin[p], height[p], slope[p]
+                value_of[i], row[i] = value_of[p], row[p]
+            else:
+                p = i
+        else:
+            chosen += 1
+        if p < k:
+            while p > 0 and (
+                v > at_origin[p - 1]
+                or (v == at_origin[p - 1] and (a > slope[p - 1] or (a == slope[p - 1] and s > height[p - 1])))
+            ):
+                at_origin[p], height[p], slope[p] = at_origin[p - 1], height[p - 1], slope[p - 1]
+                value_of[p], row[p] = value_of[p - 1], row[p - 1]
+                p -= 1
+        at_origin[p], height[p], slope[p], value_of[p], row[p] = v, s, a, worth[i], i
+    reusable = True
+    for p in range(k - 1):
+        reusable = reusable and at_origin[p] != at_origin[p + 1]
+    for j in range(k, n):
+        reusable = reusable and at_origin[j] != at_origin[k - 1]
+    return lowest_slope, highest_slope, lowest_score, highest_score, reusable
+
+
+@helper
+def value_of_first(value_of: Any, discounts: Any, k: int, kind: int) -> float:
+    """Return the measure of a ranking, up to the query's weight."""
+    value, factor = 0.0, 1.0
+    for p in range(k):
+        value += factor * discounts[p] * value_of[p]
+        if kind == CASCADE:
+            factor *= 1.0 - value_of[p]
+        elif kind == PRECISION:
+            factor += value_of[p]
+    return value
 
 
 @kernel(walk_signature)
@@ -95,52 +161,13 @@ def sweep(
                     height[i], slope[i], value_of[i], row[i] = scores[j], -slopes[j], worth[j], begin[i]
                 lowest_slope, highest_slope = -highest_slope, -lowest_slope
             else:
-                lowest_slope, highest_slope, lowest_score, highest_score = infinity, -infinity, infinity, -infinity
-                chosen = 0
-                for i in range(n):
-                    s, a = scores[first + i], sign * slopes[first + i]
-                    v = s + now * a
-                    lowest_slope, highest_slope = min(lowest_slope, a), max(highest_slope, a)
-                    lowest_score, highest_score = min(lowest_score, s), max(highest_score, s)
-                    p = i
-                    if chosen == k:
-                        p = k - 1
-                        if v > at_origin[p] or (
-                            v == at_origin[p] and (a > slope[p] or (a == slope[p] and s > height[p]))
-                        ):
-                            at_origin[i], height[i], slope[i] = at_origin[p], height[p], slope[p]
-                            value_of[i], row[i] = value_of[p], row[p]
-                        else:
-                            p = i
-                    else:
-                        chosen += 1
-                    if p < k:
-                        while p > 0 and (
-                            v > at_origin[p - 1]
-                            or (
-                                v == at_origin[p - 1]
-                                and (a > slope[p - 1] or (a == slope[p - 1] and s > height[p - 1]))
-                            )
-                        ):
-                            at_origin[p], height[p], slope[p] = at_origin[p - 1], height[p - 1], slope[p - 1]
-                            value_of[p], row[p] = value_of[p - 1], row[p - 1]
-                            p -= 1
-                    at_origin[p], height[p], slope[p], value_of[p], row[p] = v, s, a, worth[first + i], i
-                reusable = True
-                for p in range(k - 1):
-                    reusable = reusable and at_origin[p] != at_origin[p + 1]
-                for j in range(k, n):
-                    reusable = reusable and at_origin[j] != at_origin[k - 1]
+                rows = slice(first, first + n)
+                lowest_slope, highest_slope, lowest_score, highest_score, reusable = rank_at_origin(
+                    scores[rows], slopes[rows], worth[rows], sign, now, k, at_origin, height, slope, value_of, row
+                )
                 begin[:n] = row[:n]
 
-            value, factor = 0.0, 1.0
-            for p in range(k):
-                value += factor * discounts[p] * value_of[p]
-                if kind == 1:
-                    factor *= 1.0 - value_of[p]
-                elif kind == 2:
-                    factor += value_of[p]
-            value *= scale
+            value = scale * value_of_first(value_of, discounts, k, kind)
             if side == 0:
                 base_right = value
             else:
@@ -214,10 +241,10 @@ def sweep(
                     gain = value_of[q] - value_of[p]
                     if gain != 0.0:
                         factor = 1.0
-                        if kind == 1:
+                        if kind == CASCADE:
                             for r in range(p):
                                 factor *= 1.0 - value_of[r]
-                        elif kind == 2:
+                        elif kind == PRECISION:
                             for r in range(p):
                                 factor += value_of[r]
                         delta = scale * factor * (discounts[p] - discounts[p + 1]) * gain

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import kernel, read_only
+from argrank._jit import helper, kernel, read_only
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
@@ -44,6 +44,54 @@ def _signature(types: Any) -> Any:
     read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
     rows = (read, whole, read, read, whole, read)
     return types.void(*rows, types.int64, types.int64, types.float64, types.int64, write, write, write)
+
+
+@helper
+def group_equal_scores(
+    s: Any, discounts: Any, truncation: int, last: Any, above: Any, mean: Any, mean_above: Any, inside: Any
+) -> None:
+    """Fill in for every rank what its group of equal scores has in common.
+
+    The end of the group, the share of its ranks above the truncation, the mean discount of all and of those ranks, and
+    the mean difference of two discounts inside the group.
+    """
+    n = len(s)
+    first = 0
+    while first < n:
+        end = first + 1
+        while end < n and s[end] == s[first]:
+            end += 1
+        m, total, counted, kept, spread = end - first, 0.0, 0.0, 0.0, 0.0
+        for rank in range(end - 1, first - 1, -1):
+            if rank < truncation:
+                counted += 1.0
+                kept += discounts[rank]
+                spread += discounts[rank] * (end - 1 - rank) - total
+            total += discounts[rank]
+        for rank in range(first, end):
+            last[rank], above[rank], mean[rank], mean_above[rank] = end, counted / m, total / m, kept / m
+            inside[rank] = 2.0 * spread / (m * (m - 1.0)) if m > 1 else 0.0
+        first = end
+
+
+@helper
+def add_down_the_ranking(y: Any, discounts: Any, kind: int, hits: Any, reached: Any, terms: Any) -> Any:
+    """Fill sums over the ranks above (relevant documents, chance to get there, terms of the measure).
+
+    Returns the ranks of the first two relevant documents.
+    """
+    n = len(y)
+    leader, second = n, n
+    for rank in range(n):
+        hits[rank + 1] = hits[rank] + (1.0 if y[rank] > 0.0 else 0.0)
+        if kind == 1:
+            terms[rank + 1] = terms[rank] + (discounts[rank] if y[rank] > 0.0 else 0.0)
+        elif kind == 3:
+            reached[rank + 1] = reached[rank] * (1.0 - y[rank])
+            terms[rank + 1] = terms[rank] + discounts[rank] * y[rank] * reached[rank]
+        if y[rank] > 0.0 and second == n:
+            leader, second = (rank, n) if leader == n else (leader, rank)
+    return leader, second
 
 
 @kernel(_signature)
@@ -87,35 +135,11 @@ def lambda_gradients(
         last = np.arange(1, n + 1)
         above, mean, mean_above, inside = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
         if kind == 0:
-            first = 0
-            while first < n:
-                end = first + 1
-                while end < n and s[end] == s[first]:
-                    end += 1
-                m, total, counted, kept, spread = end - first, 0.0, 0.0, 0.0, 0.0
-                for rank in range(end - 1, first - 1, -1):
-                    if rank < truncation:
-                        counted += 1.0
-                        kept += discounts[rank]
-                        spread += discounts[rank] * (end - 1 - rank) - total
-                    total += discounts[rank]
-                for rank in range(first, end):
-                    last[rank], above[rank], mean[rank], mean_above[rank] = end, counted / m, total / m, kept / m
-                    inside[rank] = 2.0 * spread / (m * (m - 1.0)) if m > 1 else 0.0
-                first = end
+            group_equal_scores(s, discounts, truncation, last, above, mean, mean_above, inside)
 
         # Sums down the ranking, for the other measures.
         hits, reached, terms = np.zeros(n + 1), np.ones(n + 1), np.zeros(n + 1)
-        leader, second = n, n
-        for rank in range(n):
-            hits[rank + 1] = hits[rank] + (1.0 if y[rank] > 0.0 else 0.0)
-            if kind == 1:
-                terms[rank + 1] = terms[rank] + (discounts[rank] if y[rank] > 0.0 else 0.0)
-            elif kind == 3:
-                reached[rank + 1] = reached[rank] * (1.0 - y[rank])
-                terms[rank + 1] = terms[rank] + discounts[rank] * y[rank] * reached[rank]
-            if y[rank] > 0.0 and second == n:
-                leader, second = (rank, n) if leader == n else (leader, rank)
+        leader, second = add_down_the_ranking(y, discounts, kind, hits, reached, terms)
 
         top = min(truncation, n)
         if kind == 0 and top > 0:

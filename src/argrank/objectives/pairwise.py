@@ -13,11 +13,39 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from argrank._jit import curvature_kernel, query_kernel
+from argrank._jit import curvature_kernel, helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.checks import Preferences
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
+
+
+@helper
+def lie_by_rank(scores: Any, order: Any, gains: Any, rows: Any, values: Any, below: Any) -> None:
+    """Fill in rows and scores by rank, and for every level the number of documents of lower levels."""
+    for place in range(len(rows)):
+        rows[place] = order[place]
+        values[place] = scores[rows[place]]
+        below[int(gains[place]) + 1] += 1
+    for level in range(len(below) - 1):
+        below[level + 1] += below[level]
+
+
+@helper
+def part_levels(
+    gains: Any, rows: Any, values: Any, spare_rows: Any, spare_values: Any, split: int, start: int, middle: int,
+    stop: int,
+) -> None:  # fmt: skip
+    """Put the levels below ``split`` before the others; both parts stay sorted by score. Without branches."""
+    lower, upper = start, 0
+    for place in range(start, stop):
+        is_lower = int(gains[rows[place]] < split)
+        spare_rows[upper], spare_values[upper] = rows[place], values[place]
+        rows[lower], values[lower] = rows[place], values[place]
+        lower += is_lower
+        upper += 1 - is_lower
+    for place in range(upper):
+        rows[middle + place], values[middle + place] = spare_rows[place], spare_values[place]
 
 
 @query_kernel
@@ -36,12 +64,7 @@ def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient
     below = np.zeros(n_levels + 1, np.int64)  # how many documents have a lower level
     rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
     values, spare_values = np.empty(n), np.empty(n)
-    for place in range(n):
-        rows[place] = order[place]
-        values[place] = scores[rows[place]]
-        below[int(gains[place]) + 1] += 1
-    for level in range(n_levels):
-        below[level + 1] += below[level]
+    lie_by_rank(scores, order, gains, rows, values, below)
     waiting = np.empty((n_levels + 1, 2), np.int64)  # ranges of levels that are still to be split
     waiting[0, 0], waiting[0, 1] = 0, n_levels
     n_waiting = 1
@@ -55,15 +78,7 @@ def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient
         while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
             split += 1
         start, middle, stop = below[lowest], below[split], below[end]
-        lower, upper = start, 0
-        for place in range(start, stop):  # without branches; both halves stay sorted
-            is_lower = int(gains[rows[place]] < split)
-            spare_rows[upper], spare_values[upper] = rows[place], values[place]
-            rows[lower], values[lower] = rows[place], values[place]
-            lower += is_lower
-            upper += 1 - is_lower
-        for place in range(upper):
-            rows[middle + place], values[middle + place] = spare_rows[place], spare_values[place]
+        part_levels(gains, rows, values, spare_rows, spare_values, split, start, middle, stop)
         count, hinges, squares, border, reached = 0.0, 0.0, 0.0, values[middle], start
         for place in range(middle, stop):  # better documents, best score first
             fall = border - (values[place] - 1.0)
@@ -104,15 +119,10 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
     for row in range(n):
         n_levels = max(n_levels, int(gains[row]) + 1)
         product[row] = 0.0
-    below = np.zeros(n_levels + 1, np.int64)
+    below = np.zeros(n_levels + 1, np.int64)  # how many documents have a lower level
     rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
     values, spare_values = np.empty(n), np.empty(n)
-    for place in range(n):
-        rows[place] = order[place]
-        values[place] = scores[rows[place]]
-        below[int(gains[place]) + 1] += 1
-    for level in range(n_levels):
-        below[level + 1] += below[level]
+    lie_by_rank(scores, order, gains, rows, values, below)
     waiting = np.empty((n_levels + 1, 2), np.int64)
     waiting[0, 0], waiting[0, 1] = 0, n_levels
     n_waiting = 1
@@ -125,15 +135,7 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
         while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
             split += 1
         start, middle, stop = below[lowest], below[split], below[end]
-        lower, upper = start, 0
-        for place in range(start, stop):
-            is_lower = int(gains[rows[place]] < split)
-            spare_rows[upper], spare_values[upper] = rows[place], values[place]
-            rows[lower], values[lower] = rows[place], values[place]
-            lower += is_lower
-            upper += 1 - is_lower
-        for place in range(upper):
-            rows[middle + place], values[middle + place] = spare_rows[place], spare_values[place]
+        part_levels(gains, rows, values, spare_rows, spare_values, split, start, middle, stop)
         total, reached = 0.0, start
         for place in range(middle, stop):
             while reached < middle and values[place] - values[reached] < 1.0:

@@ -15,7 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
+
+
+@helper
+def find_lower_levels(gains: Any, rows: Any, after: Any, gradient: Any) -> int:
+    """Fill in the first place of a lower level for every place of ``rows``, which go by falling level.
+
+    Sets the gradient to 0 and returns the number of pairs.
+    """
+    n = len(rows)
+    pairs, end = 0, n
+    for place in range(n - 1, -1, -1):
+        if place + 1 < n and gains[rows[place]] != gains[rows[place + 1]]:
+            end = place + 1
+        after[place] = end
+        pairs += n - end
+        gradient[place] = 0.0
+    return pairs
 
 
 @query_kernel
@@ -27,14 +44,8 @@ def softplus_sum(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
     """
     n = len(scores)
     rows = np.argsort(-gains, kind="mergesort")
-    after = np.empty(n, np.int64)  # first place of a lower level
-    pairs, end = 0, n
-    for place in range(n - 1, -1, -1):
-        if place + 1 < n and gains[rows[place]] != gains[rows[place + 1]]:
-            end = place + 1
-        after[place] = end
-        pairs += n - end
-        gradient[place] = 0.0
+    after = np.empty(n, np.int64)
+    pairs = find_lower_levels(gains, rows, after, gradient)
     if pairs == 0:
         return float(constants[3])
     factor = 2.0 / pairs if constants[0] > 0 else 2.0
@@ -140,15 +151,10 @@ def mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
 
     ``constants`` = scaled, rho, 1 to add the sum of softplus(-d).
     """
-    n, pairs, end = len(scores), 0, len(scores)
+    n = len(scores)
     rows = np.argsort(-gains, kind="mergesort")
-    after = np.empty(n, np.int64)  # first place of a lower level
-    for place in range(n - 1, -1, -1):
-        if place + 1 < n and gains[rows[place]] != gains[rows[place + 1]]:
-            end = place + 1
-        after[place] = end
-        pairs += n - end
-        gradient[place] = 0.0
+    after = np.empty(n, np.int64)
+    pairs = find_lower_levels(gains, rows, after, gradient)
     if pairs == 0:
         return 0.0
     factor = 2.0 / pairs if constants[0] > 0 else 2.0

@@ -6,12 +6,57 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
 from argrank._types import Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.objectives.structured.level_counts import MAX_STATES, count_states
 from argrank.objectives.structured.problem import Problem
+
+
+@helper
+def number_states(cap: Any, k: int) -> Any:
+    """Number the states in lexicographic order; return the table and how many there are.
+
+    ``before[l, r, m]`` states come before, when level l may still take r documents and takes m.
+    """
+    n_levels = len(cap)
+    following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
+    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
+    for one in range(n_levels - 1, -1, -1):
+        for room in range(k + 1):
+            for m in range(min(cap[one], room) + 1):
+                before[one, room, m + 1] = before[one, room, m] + following[room - m]
+        for room in range(k, -1, -1):
+            following[room] = before[one, room, min(cap[one], room) + 1]
+    return before, following[k]
+
+
+@helper
+def look_at_top(scores: Any, order: Any, level: Any, mean: float, n_levels: int, k: int) -> Any:
+    """Describe the top k documents of each level.
+
+    Returns their scores, their sums, how many documents of each other level score higher, and by how much in all.
+    """
+    n = len(scores)
+    top, top_sum = np.empty((n_levels, k)), np.zeros((n_levels, k + 1))
+    higher, excess = np.empty((n_levels, k, n_levels), np.int64), np.empty((n_levels, k))
+    seen, seen_sum = np.zeros(n_levels, np.int64), np.zeros(n_levels)
+    for place in range(n):
+        row = order[place]
+        one, score = level[row], scores[row] - mean
+        i = seen[one]
+        if i < k:
+            top[one, i], top_sum[one, i + 1] = score, top_sum[one, i] + score
+            total = 0.0
+            for other in range(n_levels):
+                higher[one, i, other] = seen[other]
+                if other != one:
+                    total += seen_sum[other] - seen[other] * score
+            excess[one, i] = total
+        seen[one] += 1
+        seen_sum[one] += score
+    return top, top_sum, higher, excess
 
 
 @query_kernel
@@ -50,37 +95,8 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     for rank in range(k):
         discount_sum[rank + 1] = discount_sum[rank] + constants[1 + rank]
 
-    # The top documents of each level; how many documents of other levels score higher, and by how much in all.
-    top, top_sum = np.empty((n_levels, k)), np.zeros((n_levels, k + 1))
-    higher, excess = np.empty((n_levels, k, n_levels), np.int64), np.empty((n_levels, k))
-    seen, seen_sum = np.zeros(n_levels, np.int64), np.zeros(n_levels)
-    for place in range(n):
-        row = order[place]
-        one, score = level[row], scores[row] - mean
-        i = seen[one]
-        if i < k:
-            top[one, i], top_sum[one, i + 1] = score, top_sum[one, i] + score
-            total = 0.0
-            for other in range(n_levels):
-                higher[one, i, other] = seen[other]
-                if other != one:
-                    total += seen_sum[other] - seen[other] * score
-            excess[one, i] = total
-        seen[one] += 1
-        seen_sum[one] += score
-
-    # Numbers of states, in lexicographic order: before[l, r, m] states come before, when level l may still take r
-    # documents and takes m.
-    following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
-    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
-    for one in range(n_levels - 1, -1, -1):
-        for room in range(k + 1):
-            for m in range(min(cap[one], room) + 1):
-                before[one, room, m + 1] = before[one, room, m] + following[room - m]
-        for room in range(k, -1, -1):
-            following[room] = before[one, room, min(cap[one], room) + 1]
-    n_states = following[k]
-
+    top, top_sum, higher, excess = look_at_top(scores, order, level, mean, n_levels, k)
+    before, n_states = number_states(cap, k)
     value, taken, closed = np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_)
     counts = np.zeros((n_states, n_levels), np.int32)
     heap_key, heap = np.empty(n_states * n_levels + 1), np.empty(n_states * n_levels + 1, np.int64)
@@ -165,7 +181,7 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
         used += 1
     # Documents by rank: the placed ones, then the others by score. Coefficients count other levels above.
     ranking = np.empty(n, np.int64)
-    seen[:] = 0
+    seen = np.zeros(n_levels, np.int64)
     next_rank = k
     for place in range(n):
         row = order[place]

@@ -6,7 +6,41 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
+
+
+@helper
+def number_states(cap: Any, k: int) -> Any:
+    """Number the states in lexicographic order; return the table and how many there are.
+
+    ``before[l, r, m]`` states come before, when level l may still take r documents and takes m.
+    """
+    n_levels = len(cap)
+    following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
+    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
+    for one in range(n_levels - 1, -1, -1):
+        for room in range(k + 1):
+            for m in range(min(cap[one], room) + 1):
+                before[one, room, m + 1] = before[one, room, m] + following[room - m]
+        for room in range(k, -1, -1):
+            following[room] = before[one, room, min(cap[one], room) + 1]
+    return before, following[k]
+
+
+@helper
+def ranks_of_placed(before: Any, taken: Any, state: Any, final: int, k: int) -> Any:
+    """Go back from the final state to the beginning; return the ranks of the placed documents, by level and index."""
+    n_levels = len(state)
+    rank_of = np.empty((n_levels, k), np.int64)
+    for placed in range(k - 1, -1, -1):
+        one = taken[final]
+        state[one] -= 1
+        rank_of[one, state[one]] = placed
+        final, room = 0, k
+        for other in range(n_levels):
+            final += before[other, room, state[other]]
+            room -= state[other]
+    return rank_of
 
 
 @query_kernel
@@ -48,18 +82,7 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
         total += decay[place] * scores[row]
         seen[one] += 1
 
-    # Numbers of states, in lexicographic order: before[l, r, m] states come before, when level l may still take r
-    # documents and takes m.
-    following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
-    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
-    for one in range(n_levels - 1, -1, -1):
-        for room in range(k + 1):
-            for m in range(min(cap[one], room) + 1):
-                before[one, room, m + 1] = before[one, room, m] + following[room - m]
-        for room in range(k, -1, -1):
-            following[room] = before[one, room, min(cap[one], room) + 1]
-    n_states = following[k]
-
+    before, n_states = number_states(cap, k)
     value, taken, closed = np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_)
     counts = np.zeros((n_states, n_levels), np.int32)
     heap_key, heap = np.empty(n_states * n_levels + 1), np.empty(n_states * n_levels + 1, np.int64)
@@ -127,15 +150,7 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
     chosen = np.zeros(n_levels, np.int64)
     for one in range(n_levels):
         chosen[one] = state[one] = counts[final, one]
-    rank_of = np.empty((n_levels, k), np.int64)
-    for placed in range(k - 1, -1, -1):
-        one = taken[final]
-        state[one] -= 1
-        rank_of[one, state[one]] = placed
-        final, room = 0, k
-        for other in range(n_levels):
-            final += before[other, room, state[other]]
-            room -= state[other]
+    rank_of = ranks_of_placed(before, taken, state, final, k)
     next_rank = k
     for place in range(n):
         row, one = order[place], level_at[place]
