@@ -12,6 +12,7 @@ from typing import cast
 
 import typer
 
+from argrank._version import __version__
 from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
@@ -66,8 +67,6 @@ def _app() -> typer.Typer:
         context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and exit.")
     ) -> None:
         if version:
-            from argrank import __version__
-
             typer.echo(f"argrank {__version__}")
         elif context.invoked_subcommand is None:
             typer.echo(context.get_help())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ def run(
     explain: str | None = typer.Option(
         None, "--explain", metavar="QID", help="Show how the values of this query come about."
     ),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    as_json: bool = options.AS_JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only a name, a tab and the mean for each measure."),
 ) -> None:
     """Measure how well scores rank judged documents.
@@ -58,7 +57,7 @@ def run(
     if per_query is not None:
         _write_per_query(found, per_query)
     if as_json:
-        typer.echo(json.dumps(_summary(found), indent=2, ensure_ascii=False))
+        typer.echo(options.json_text(_summary(found)))
     elif quiet:
         for name, mean in found.means.items():
             typer.echo(f"{name}\t{mean!r}")

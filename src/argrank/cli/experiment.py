@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 
 
 def run(
@@ -15,7 +15,7 @@ def run(
         None, "--output", "-o", metavar="FOLDER", help="Where results go; by default a folder of CONFIG's name, here."
     ),
     force: bool = typer.Option(False, "--force", help="Compute every run again, also those that are there."),
-    jobs: int | None = training.JOBS,
+    jobs: int | None = options.JOBS,
     as_json: bool = typer.Option(False, "--json", help="Print results.json instead of the tables."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but figures that left their range."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Print a line for every finished run."),
@@ -34,7 +34,7 @@ def run(
     """
     from argrank.trials.experiment import run_experiment
 
-    training.listen(verbose)
+    options.listen(verbose)
     folder = Path(config.stem) if output is None else output
     results = run_experiment(config, folder, force=force, n_jobs=jobs, progress=not quiet)
     if as_json:

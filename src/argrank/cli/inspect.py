@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import typer
+
+from argrank.cli import _options as options
 
 
 def run(
@@ -35,7 +35,7 @@ def run(
     overviews = [Overview(data, features) for data, features in zip(sets, diagnosis.features, strict=True)]
     if as_json:
         contents = [{"file": file, **one.to_dict()} for file, one in zip(files, overviews, strict=True)]
-        typer.echo(json.dumps({"files": contents, **diagnosis.to_dict()}, indent=2, ensure_ascii=False))
+        typer.echo(options.json_text({"files": contents, **diagnosis.to_dict()}))
     elif quiet:
         for finding in (*diagnosis.of("error"), *diagnosis.of("warning")):
             typer.echo(f"{finding.severity}\t{finding.check}\t{finding.count}\t{finding.sentence}")

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._tables import plain
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.evaluation.comparison import Comparison
-from argrank.evaluation.rendering import plain
 from argrank.report.embed import packed
 from argrank.trials.system import System
 
