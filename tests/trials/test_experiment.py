@@ -32,7 +32,7 @@ name = "regression"
 [[ranker]]
 name = "svm"
 ranker = "rank-svm"
-grid.C = { values = [0.5, 50], divide_by = "pairs" }
+grid.C = [0.0005, 0.05]
 
 [[expected]]
 data = "made data"
@@ -139,7 +139,7 @@ def test_force_computes_again(config, tmp_path, runs):
 def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
     ar.run_experiment(config, tmp_path / "out")
     runs.calls = 0
-    config.write_text(CONFIG.replace("[0.5, 50]", "[0.5, 5]"))
+    config.write_text(CONFIG.replace("[0.0005, 0.05]", "[0.0005, 0.005]"))
     ar.run_experiment(config, tmp_path / "out")
     assert runs.calls == 2  # of the ranker that changed
     runs.calls = 0
