@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from argrank.cli._options import parse_grid, parse_parameters, parse_value
 
 import argrank as ar
 from argrank import cli
+from argrank.cli._options import parse_grid, parse_parameters, parse_value
 from argrank.errors import OptionError
 
 

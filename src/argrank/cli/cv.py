@@ -1,4 +1,4 @@
-"""``argrank cv``: cross-validate rankers on one's own data."""
+"""``argrank cv``: cross-validate rankers on your own data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(
         5, "--folds", "-k", metavar="N", help="Number of parts: all but two train, one validates."
     ),
     convention: str = options.CONVENTION,
-    seed: int = typer.Option(0, "--seed", help="Of the random split into parts."),
+    seed: int = typer.Option(0, "--seed", help="Seed of the random split into parts."),
     jobs: int | None = options.JOBS,
     output_format: str = options.FORMAT,
     as_json: bool = typer.Option(False, "--json", help="The same as --format json."),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from argrank.trials.trial import Trial
 
 TOP = 5
-BASELINE = "bm25_title"  # the feature that a shop without learning would rank by
+BASELINE = "bm25_title"  # what a shop would rank by without learning
 
 NEXT = """\
 Look at the report: open {folder}/index.html in a browser.

@@ -34,7 +34,7 @@ def run(
 ) -> None:
     """Measure how well scores rank judged documents.
 
-    Higher scores rank first. Queries for which a measure is undefined (no relevant document, say) are left out and
+    Higher scores rank first. Queries for which a measure is undefined (because no document is relevant) are left out and
     counted, unless the convention gives them a value.
 
     For example:
@@ -47,7 +47,7 @@ def run(
     from argrank.evaluation.evaluate import evaluate
 
     if explain is not None and (as_json or quiet):
-        raise OptionError("--explain prints tables: it cannot go with --json or --quiet")
+        raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
     names = options.measure_names(measures)
     judged = load(data, progress=not quiet)
     query = None

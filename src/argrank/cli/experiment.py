@@ -14,7 +14,7 @@ def run(
     output: Path | None = typer.Option(
         None, "--output", "-o", metavar="FOLDER", help="Where results go; by default a folder of CONFIG's name, here."
     ),
-    force: bool = typer.Option(False, "--force", help="Compute every run again, also those that are there."),
+    force: bool = typer.Option(False, "--force", help="Compute every run again, even if it is stored."),
     jobs: int | None = options.JOBS,
     as_json: bool = typer.Option(False, "--json", help="Print results.json instead of the tables."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but figures that left their range."),
@@ -22,7 +22,7 @@ def run(
 ) -> None:
     """Run rankers on data sets and folds by LETOR's protocol, and check the figures that must come out.
 
-    Finished runs are kept: start it again after an interruption and only what is missing is computed. Writes
+    Finished runs are stored: after an interruption, start it again and only what is missing is computed. Writes
     results.md, results.json, values per query, scores and plots. The exit code is 1 when a figure leaves the range
     that the configuration states.
 

@@ -1,4 +1,4 @@
-"""``argrank inspect``: what is in the data, and what in it will hurt."""
+"""``argrank inspect``: what is in the data, and what to watch out for."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def run(
         False, "--quiet", "-q", help="Print only errors and warnings: severity, check, count and text, with tabs."
     ),
 ) -> None:
-    """Show labels, list lengths and features of data files, and what in them will hurt.
+    """Show labels, list lengths and features of data files, and the problems they will cause.
 
-    Several files are also checked against each other: the same query in the training and the test part, say.
+    Several files are also checked against each other, for instance for queries in both the training and the test part.
 
     For example:
       argrank inspect train.txt
