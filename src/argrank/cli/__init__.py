@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
 import sys
 import warnings
 from collections.abc import Sequence
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ArgrankError, OSError, usage_error) as error:
         code = 2
         _complain(_text(error))
+    finally:
+        logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
     if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
         _complain("interrupted")
     sys.exit(code if isinstance(code, int) else 0)

@@ -34,8 +34,8 @@ def run(
 ) -> None:
     """Measure how well scores rank judged documents.
 
-    Higher scores rank first. Queries for which a measure is undefined (because no document is relevant) are left out and
-    counted, unless the convention gives them a value.
+    Higher scores rank first. Queries for which a measure is undefined (because no document is relevant) are left out
+    and counted, unless the convention gives them a value.
 
     For example:
       argrank evaluate test.txt scores.txt

@@ -19,7 +19,7 @@ from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
 from argrank.rankers.registry import default_grid, first_comparison, registered, registered_name
-from argrank.trials.engine import Entrant, Protocol, entrants_of, run_fold, run_trials
+from argrank.trials.engine import Entrant, Protocol, Run, entrants_of, run_fold, run_trials
 from argrank.trials.trial import Trial, systems_of
 
 logger = logging.getLogger(__name__)
@@ -155,16 +155,19 @@ def _trial(
     notes: tuple[str, ...] = (),
     **shared: Any,
 ) -> Trial:
+    validated: dict[str, list[Run]] = {name: [] for name in entrants}
+
+    def run(name: str, number: int, fold: Fold) -> Run:
+        found = run_fold(entrants[name], number, fold, protocol)
+        own = validated[name]
+        own.append(found)
+        if number == len(folds):
+            value, seconds = np.mean([one.validation for one in own]), sum(one.seconds for one in own)
+            logger.info("%s: validation %s %.4f, all settings in %.1f s", name, protocol.select_by, value, seconds)
+        return found
+
     with Progress(title, len(entrants) * len(folds), enabled=progress) as bar:
-        runs, failures = run_trials(
-            entrants,
-            enumerate(folds, 1),
-            lambda name, number, fold: run_fold(entrants[name], number, fold, protocol),
-            bar,
-        )
-    for name, own in runs.items():
-        value, seconds = np.mean([run.validation for run in own]), sum(run.seconds for run in own)
-        logger.info("%s: validation %s %.4f, all settings in %.1f s", name, protocol.select_by, value, seconds)
+        runs, failures = run_trials(entrants, enumerate(folds, 1), run, bar)
     systems, silent = systems_of(runs, data, tested)
     return Trial(
         data=data,
