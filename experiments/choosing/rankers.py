@@ -40,7 +40,7 @@ def compute(name: str) -> list[dict[str, str]]:
     """Return one row a ranker; "worse" holds the letters of those that it beats significantly."""
     data = DATA[name]()
     found = ar.benchmark(data, "ndcg@10", RANKERS, progress=False)
-    if found.comparison is None or list(found.entries) != list(RANKERS):
+    if found.comparison is None or list(found.systems) != list(RANKERS):
         raise RuntimeError(f"{name}: a ranker failed: {found.notes}")
     letters = found.comparison.letters("ndcg@10")
     return [
@@ -53,7 +53,7 @@ def compute(name: str) -> list[dict[str, str]]:
             "worse": letters.get(ranker, ""),
             "seconds": f"{found.systems[ranker].seconds:.2f}",
         }
-        for ranker in found.entries
+        for ranker in found.systems
     ]
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+from argrank._version import __version__
 
 _HOME = {
     "Dataset": "argrank.data.dataset",
     "QueryKFold": "argrank.data.folds",
-    "benchmark": "argrank.trials.benchmark",
+    "benchmark": "argrank.trials.cv",
     "bootstrap_weights": "argrank.trials.bootstrap",
     "check_collection": "argrank.data.collections",
     "clean": "argrank.data.prepare.clean",
@@ -129,9 +129,8 @@ if TYPE_CHECKING:
     from argrank.report import plot
     from argrank.report.why import why_above
     from argrank.report.write import write_report
-    from argrank.trials.benchmark import benchmark
     from argrank.trials.bootstrap import bootstrap_weights
-    from argrank.trials.cv import cross_validate
+    from argrank.trials.cv import benchmark, cross_validate
     from argrank.trials.experiment import run_experiment
     from argrank.trials.path import regularisation_path
     from argrank.trials.select import select

@@ -68,7 +68,7 @@ def test_normalises_within_queries_outside_the_model(files, run):
 def test_cross_validates(files, run):
     code, out, _ = run("-train", "train.txt", "-ranker", "9", "-kcv", "3", "-metric2t", "P@3")
     assert code == 0
-    assert "mean of folds" in out
+    assert "Means over folds" in out
 
 
 def test_saves_the_model_of_every_fold(files, run):

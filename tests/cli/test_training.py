@@ -9,7 +9,7 @@ import pytest
 
 import argrank as ar
 from argrank import cli
-from argrank.cli._training import parse_grid, parse_parameters, parse_value
+from argrank.cli._options import parse_grid, parse_parameters, parse_value
 from argrank.errors import OptionError
 
 
@@ -56,7 +56,6 @@ def test_parameters_and_grids():
         "C": 0.1, "loss": "squared", "measure": "ndcg@5",
     }  # fmt: skip
     assert parse_grid(["C=0.1, 1", "loss=squared"]) == {"C": [0.1, 1], "loss": ["squared"]}
-    assert parse_grid(["C=0.5,5/pairs"]) == {"C": {"values": [0.5, 5], "divide_by": "pairs"}}
 
 
 @pytest.mark.parametrize("parse", [parse_parameters, parse_grid])
@@ -241,7 +240,7 @@ def test_help_has_examples(run, command):
 
 
 def test_cv_without_a_ranker_compares_a_spread(files, run, monkeypatch):
-    monkeypatch.setattr("argrank.trials.benchmark.first_comparison", lambda: ["regression", "svm-auc"])
+    monkeypatch.setattr("argrank.trials.cv.first_comparison", lambda: ["regression", "svm-auc"])
     code, out, err = run("cv", "train.txt", "-m", "map", "-k", "3")
     assert (code, err) == (0, "")
     assert "Doctor:" in out

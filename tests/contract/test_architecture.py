@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +52,18 @@ def test_evaluating_a_small_file_compiles_nothing(tmp_path):
         "print('numba' in sys.modules)"
     )
     assert run(code) == "False"
+
+
+def test_no_module_goes_round_the_layers_through_the_package_itself():
+    package = Path(argrank.__file__).parent
+    found = []
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            is_import = isinstance(node, ast.Import) and any(one.name == "argrank" for one in node.names)
+            is_from = isinstance(node, ast.ImportFrom) and node.module == "argrank" and node.level == 0
+            submodules = is_from and all(
+                (package / f"{one.name}.py").exists() or (package / one.name).is_dir() for one in node.names
+            )
+            if is_import or (is_from and not submodules):
+                found.append(f"{path.relative_to(package)}:{node.lineno}")
+    assert found == []

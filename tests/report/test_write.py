@@ -85,3 +85,12 @@ def test_refuses_what_is_no_system(data, tmp_path):
     with pytest.raises(InputError, match="at least one"):
         ar.write_report(tmp_path / "r.html", data, {})
     assert not (tmp_path / "r.html").exists()
+
+
+def test_takes_a_trial_with_all_that_it_knows(data, tmp_path):
+    found = ar.cross_validate(["regression", "svm-auc"], data, ["map"], n_folds=3, progress=False)
+    path = ar.write_report(tmp_path / "r.html", found)
+    assert [one["name"] for one in embedded(path)["systems"]] == ["regression", "svm-auc"]
+    assert embedded(path)["measures"] == ["map"]
+    with pytest.raises(InputError, match="brings its own"):
+        ar.write_report(tmp_path / "r.html", found, {"a": data.X[:, 0]})

@@ -40,7 +40,7 @@ def test_folds_agree_with_cross_validate_and_explain_every_query(data, tmp_path)
         part = data.select(queries)
         expected = found.systems["regression"].scores[np.isin(data.query_of_row, queries)]
         assert model.predict(part) == pytest.approx(expected)
-    page = found.report(tmp_path / "r.html").read_text("utf-8")
+    page = ar.write_report(tmp_path / "r.html", found).read_text("utf-8")
     assert '"explained":24' in page
     assert "Mean of 3 folds" in page
 
@@ -49,13 +49,13 @@ def test_keeps_what_every_C_gave_on_the_validation_queries(data, tmp_path):
     found = ar.benchmark(data, "map", ["regression", "rank-svm", "svm-auc"], n_folds=3, progress=False)
     assert found.systems["regression"].validated == ()  # it has no C
     for name in ("rank-svm", "svm-auc"):
-        runs, validated = found.entries[name].runs, found.systems[name].validated
+        runs, validated = found.folds[name], found.systems[name].validated
         assert [value for _, value in validated] == pytest.approx(
             np.mean([[point.value for point in run.points] for run in runs], axis=0)
         )
         tried = np.array([[point.params["C"] for point in run.points] for run in runs])
         assert [C for C, _ in validated] == pytest.approx(np.exp(np.log(tried).mean(axis=0)))
-    assert "Choosing C on validation queries" in found.report(tmp_path / "r.html").read_text("utf-8")
+    assert "Choosing C on validation queries" in ar.write_report(tmp_path / "r.html", found).read_text("utf-8")
 
 
 def test_says_where_a_ranker_has_nothing_to_say(data):

@@ -27,7 +27,7 @@ test = "/elsewhere/test.txt"
 name = "svm"
 ranker = "rank-svm"
 parameters = { tol = 1e-4 }
-grid.C = { values = [0.5, 5], divide_by = "pairs" }
+grid.C = [0.5, 5]
 
 [[ranker]]
 name = "regression"
@@ -74,7 +74,7 @@ def test_a_good_configuration(write, tmp_path):
     )
     svm, regression = config.rankers
     assert (svm.name, svm.ranker, svm.parameters) == ("svm", "rank-svm", {"tol": 1e-4})
-    assert svm.grid == {"C": {"values": [0.5, 5], "divide_by": "pairs"}}
+    assert svm.grid == {"C": [0.5, 5]}
     assert (regression.ranker, regression.grid) == ("regression", {"ridge": [0, 1]})
     assert config.expected == (
         Expected("mine", "svm", "map", 0.5, 0.01, "nowhere"),
@@ -131,8 +131,8 @@ def test_standins_say_that_they_are_generated(write):
         ("tol = 1e-4", "tol = 2020-01-01", "tol: expected a text or a finite number, got datetime.date"),
         ("tol = 1e-4", "C = 1", "ranker 1: 'C' is fixed by parameters and varied by grid"),
         ("grid.C", "grid.D", "ranker 1: grid: rank-svm has no parameter 'D'"),
-        ('divide_by = "pairs"', 'divide_by = "pair"', "ranker 1: grid.C: unknown scale 'pair'; did you mean pairs"),
-        ("[0.5, 5]", "[]", "ranker 1: grid.C: values: expected a list of numbers, got []"),
+        ("[0.5, 5]", "{ values = [1] }", "ranker 1: grid.C: expected a list of values, got {'values': [1]}"),
+        ("[0.5, 5]", "[]", "ranker 1: grid.C: expected a list of values, got []"),
         ("ridge = [0, 1]", "ridge = 1", "ranker 2: grid.ridge: expected a list of values, got 1"),
         (
             'name = "regression"',

@@ -10,7 +10,7 @@ import pytest
 import argrank as ar
 from argrank.errors import InputError
 from argrank.trials import experiment
-from argrank.trials.store import Store
+from argrank.trials.store import Store, code_identity
 
 CONFIG = """
 title = "three | folds"
@@ -32,7 +32,7 @@ name = "regression"
 [[ranker]]
 name = "svm"
 ranker = "rank-svm"
-grid.C = { values = [0.5, 50], divide_by = "pairs" }
+grid.C = [0.0005, 0.05]
 
 [[expected]]
 data = "made data"
@@ -139,7 +139,7 @@ def test_force_computes_again(config, tmp_path, runs):
 def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
     ar.run_experiment(config, tmp_path / "out")
     runs.calls = 0
-    config.write_text(CONFIG.replace("[0.5, 50]", "[0.5, 5]"))
+    config.write_text(CONFIG.replace("[0.0005, 0.05]", "[0.0005, 0.005]"))
     ar.run_experiment(config, tmp_path / "out")
     assert runs.calls == 2  # of the ranker that changed
     runs.calls = 0
@@ -224,3 +224,22 @@ def test_names_become_file_names(tmp_path):
     path = Store(tmp_path).path(identity)
     assert path.parent == tmp_path
     assert path.name.startswith("a_b-fold1-x_y-")
+
+
+def test_changed_code_makes_every_run_new(config, tmp_path, runs, monkeypatch):
+    ar.run_experiment(config, tmp_path / "out")
+    runs.calls = 0
+    monkeypatch.setattr(experiment, "code_identity", lambda: "another solver")
+    assert ar.run_experiment(config, tmp_path / "out").computed == runs.calls == 4
+
+
+def test_the_identity_of_code_is_that_of_its_contents(tmp_path):
+    identities = []
+    for number, text in enumerate(("x = 1\n", "x = 1\n", "x = 2\n")):
+        folder = tmp_path / str(number)
+        (folder / "part").mkdir(parents=True)
+        (folder / "part" / "module.py").write_text(text)
+        (folder / "notes.txt").write_text(str(number))
+        identities.append(code_identity(folder))
+    assert identities[0] == identities[1] != identities[2]
+    assert code_identity() == code_identity()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import cast
 
 import typer
 
+from argrank._version import __version__
 from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
@@ -53,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ArgrankError, OSError, usage_error) as error:
         code = 2
         _complain(_text(error))
+    finally:
+        logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
     if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
         _complain("interrupted")
     sys.exit(code if isinstance(code, int) else 0)
@@ -66,8 +70,6 @@ def _app() -> typer.Typer:
         context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and exit.")
     ) -> None:
         if version:
-            from argrank import __version__
-
             typer.echo(f"argrank {__version__}")
         elif context.invoked_subcommand is None:
             typer.echo(context.get_help())

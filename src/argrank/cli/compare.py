@@ -27,10 +27,8 @@ def run(
     level: float = typer.Option(0.05, "--level", help="What counts as significant; intervals cover the rest."),
     n_resamples: int = typer.Option(10_000, "--resamples", help="Of the bootstrap and the randomisation test."),
     random_state: int = typer.Option(0, "--seed", help="Seed of the resampling."),
-    output_format: str = typer.Option(
-        "text", "--format", metavar="text|markdown|latex|json|html", help="How the tables are written."
-    ),
-    output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE", help="Write to a file."),
+    output_format: str = options.FORMAT,
+    output: Path | None = options.OUTPUT,
 ) -> None:
     """Compare systems on the same queries.
 

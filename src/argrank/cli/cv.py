@@ -1,20 +1,15 @@
-"""``argrank cv``: cross-validate rankers on one's own data."""
+"""``argrank cv``: cross-validate rankers on your own data."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from argrank._files import STDIN
 from argrank.cli import _options as options
-from argrank.cli import _training as training
 from argrank.errors import OptionError, unknown_name
-
-if TYPE_CHECKING:
-    from argrank.trials.benchmark_result import Benchmark
 
 
 def run(
@@ -24,25 +19,23 @@ def run(
         "--ranker",
         "-r",
         metavar="NAME",
-        autocompletion=training.complete_ranker,
+        autocompletion=options.complete_ranker,
         help="Ranker by its registered name; repeat it to compare several. By default a spread of every family.",
     ),
     measures: list[str] = options.MEASURES,
-    parameters: list[str] = training.PARAMETERS,
-    grid: list[str] = training.GRID,
+    parameters: list[str] = options.PARAMETERS,
+    grid: list[str] = options.GRID,
     no_grid: bool = typer.Option(False, "--no-grid", help="Train at the parameters given; choose nothing."),
-    normalise: str | None = training.NORMALISE,
+    normalise: str | None = options.NORMALISE,
     folds: int = typer.Option(
         5, "--folds", "-k", metavar="N", help="Number of parts: all but two train, one validates."
     ),
     convention: str = options.CONVENTION,
-    seed: int = typer.Option(0, "--seed", help="Of the random split into parts."),
-    jobs: int | None = training.JOBS,
-    output_format: str = typer.Option(
-        "text", "--format", metavar="text|markdown|latex|json|html", help="How the tables are written."
-    ),
+    seed: int = typer.Option(0, "--seed", help="Seed of the random split into parts."),
+    jobs: int | None = options.JOBS,
+    output_format: str = options.FORMAT,
     as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
-    output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE", help="Write to a file."),
+    output: Path | None = options.OUTPUT,
     report: Path | None = typer.Option(
         None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is written anyway."
     ),
@@ -65,85 +58,53 @@ def run(
     from argrank.evaluation.comparison import check_format
     from argrank.measures.names import measure_list
     from argrank.report.write import write_report
-    from argrank.trials.benchmark import benchmark
-    from argrank.trials.cv import DEFAULT, cross_validate
+    from argrank.trials.cv import benchmark, cross_validate
 
     output_format = "json" if as_json else output_format
     check_format(output_format)
     names = options.measure_names(measures)
     measure_list(names)
-    fixed, choices = training.parse_parameters(parameters), training.parse_grid(grid)
+    fixed, choices = options.parse_parameters(parameters), options.parse_grid(grid)
     if no_grid and choices:
         raise OptionError("expected --grid or --no-grid, got both")
-    if not rankers:
+    shared: dict[str, Any] = {
+        "n_folds": folds, "convention": convention, "random_state": seed, "n_jobs": jobs, "progress": not quiet,
+    }  # fmt: skip
+    if rankers:
+        made = {name: options.ranker_of(name, {}, normalise) for name in dict.fromkeys(rankers)}
+        grids = _settings(made, fixed, choices, no_grid)
+        found = cross_validate(made, options.load_wide(data, None, not quiet), names, grid=grids, **shared)
+    else:
         if fixed or choices or no_grid:
             raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
-        found = benchmark(
-            training.load_wide(data, None, not quiet),
-            names,
-            n_folds=folds,
-            normalise="auto" if normalise is None else normalise,
-            convention=convention,
-            random_state=seed,
-            n_jobs=jobs,
-            progress=not quiet,
-        )
-        _show(found, data, report, output_format, output, quiet)
-        return
-    made: dict[str, Any] = {name: training.ranker_of(name, {}, normalise) for name in dict.fromkeys(rankers)}
+        scaling = "auto" if normalise is None else normalise
+        found = benchmark(options.load_wide(data, None, not quiet), names, normalise=scaling, **shared)
+        stem = "data" if data == STDIN else Path(data).name.split(".")[0]
+        report = Path(f"{stem}-report.html") if report is None else report
+    if report is not None:
+        write_report(report, found, title=f"Cross-validation of {Path(data).name}")
+    if quiet:
+        text = options.means_lines(found.means)
+    else:
+        text = found.render(output_format)
+        if output_format == "text" and found.diagnosis is not None:
+            text = f"{found.diagnosis!r}\n\n{text}\n\nReport written to {report}."
+        elif output_format != "json" and found.comparison is not None:
+            text += f"\n\n{found.comparison.render(output_format)}"
+    options.write_text(text, output)
+
+
+def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, Any], no_grid: bool) -> dict[str, Any]:
+    """Give every ranker those of the fixed parameters that it has, and return the grid of each."""
+    from argrank.trials.cv import DEFAULT
+
+    own = {name: one.get_params() for name, one in made.items()}
     for option, given in (("-p", fixed), ("--grid", choices)):
         for parameter in given:
-            if not any(parameter in one.get_params() for one in made.values()):
-                known = {name for one in made.values() for name in one.get_params()}
+            if not any(parameter in known for known in own.values()):
+                known = {name for one in own.values() for name in one}
                 raise OptionError(f"{option}: {unknown_name('parameter of ' + ', '.join(made), parameter, known)}")
-    grids: dict[str, Any] = {}
     for name, one in made.items():
-        own = one.get_params()
-        one.set_params(**{key: value for key, value in fixed.items() if key in own})
-        mine = {key: values for key, values in choices.items() if key in own}
-        grids[name] = None if no_grid else mine or DEFAULT
-    result = cross_validate(
-        made,
-        training.load_wide(data, None, not quiet),
-        names,
-        grid=grids,
-        n_folds=folds,
-        convention=convention,
-        random_state=seed,
-        n_jobs=jobs,
-        progress=not quiet,
-    )
-    if report is not None:
-        write_report(report, result.data, result.scores, names, convention=convention, title=_title(data))
-    if quiet:
-        lines = [f"{name}\t{one}\t{mean!r}" for name, means in result.means.items() for one, mean in means.items()]
-        options.write_text("\n".join(lines), output)
-    elif output_format == "json":
-        tests = {"comparison": result.compare().to_dict()} if len(made) > 1 else {}
-        options.write_text(json.dumps({**result.to_dict(), **tests}, indent=2, ensure_ascii=False), output)
-    else:
-        texts = [result.render(output_format)]
-        if len(made) > 1:
-            texts.append(result.compare().render(output_format))
-        options.write_text("\n\n".join(texts), output)
-
-
-def _show(
-    found: Benchmark, data: str, report: Path | None, output_format: str, output: Path | None, quiet: bool
-) -> None:
-    """Write the report and the table of a spread of rankers."""
-    stem = "data" if data == STDIN else Path(data).name.split(".")[0]
-    path = found.report(Path(f"{stem}-report.html") if report is None else report, title=_title(data))
-    if quiet:
-        lines = [f"{name}\t{one}\t{mean!r}" for name, means in found.means.items() for one, mean in means.items()]
-        options.write_text("\n".join(lines), output)
-    elif output_format == "json":
-        options.write_text(json.dumps(found.to_dict(), indent=2, ensure_ascii=False), output)
-    elif output_format == "text":
-        options.write_text(f"{found.diagnosis!r}\n\n{found!r}\n\nReport written to {path}.", output)
-    else:
-        options.write_text(found.render(output_format), output)
-
-
-def _title(data: str) -> str:
-    return f"Cross-validation of {Path(data).name}"
+        one.set_params(**{key: value for key, value in fixed.items() if key in own[name]})
+    grids = {name: {key: one for key, one in choices.items() if key in own[name]} for name in made}
+    return {name: None if no_grid else mine or DEFAULT for name, mine in grids.items()}

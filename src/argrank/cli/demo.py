@@ -9,26 +9,26 @@ import numpy as np
 import typer
 
 from argrank._types import Floats, Integers
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
-    from argrank.trials.benchmark_result import Benchmark
+    from argrank.trials.trial import Trial
 
 TOP = 5
-BASELINE = "bm25_title"  # the feature that a shop without learning would rank by
+BASELINE = "bm25_title"  # what a shop would rank by without learning
 
 NEXT = """\
 Look at the report: open {folder}/index.html in a browser.
 Your own data: a file with one judged document a line (LETOR/SVMlight text), or a table with columns qid and label.
-  argrank inspect train.txt                      what is in it, what will hurt
+  argrank inspect train.txt                      what is in it, and what to watch out for
   argrank cv data.txt -m ndcg@10                 the same comparison on your data, with a report
   argrank train -r {best} train.txt --test test.txt -o model.json
   argrank predict {folder}/model.json new.csv    scores from the model just saved
 In Python:
   import argrank as ar
   data = ar.load("data.txt")                     # or ar.Dataset(X, y, qid), or a data frame with qid and label
-  ar.benchmark(data).report("report.html")"""
+  ar.write_report("report.html", ar.benchmark(data))"""
 
 
 def run(
@@ -39,14 +39,14 @@ def run(
     """Train a spread of rankers on the bundled data, compare them, explain a query, and write a report."""
     from argrank.data.bundled import load_bundled
     from argrank.data.doctor import doctor
-    from argrank.trials.benchmark import benchmark
+    from argrank.trials.cv import benchmark
 
-    training.listen(verbose=True)
+    options.listen(verbose=True)
     data = load_bundled()
     _heading(1, "The data: a shop's search, invented for this demo")
     typer.echo(repr(data))
 
-    _heading(2, "What in it will hurt")
+    _heading(2, "What to watch out for")
     typer.echo(repr(doctor(data)))
 
     _heading(3, "Training: every ranker at several settings, the best chosen on validation queries")
@@ -75,7 +75,7 @@ def _heading(number: int, text: str) -> None:
     typer.echo(f"\n{title}\n{'=' * len(title)}")
 
 
-def _explain(found: Benchmark) -> None:
+def _explain(found: Trial) -> None:
     """Show the query that gains most over the baseline, and why a document overtook another."""
     from argrank.evaluation.evaluate import evaluate
     from argrank.report.why import why_above
@@ -105,17 +105,17 @@ def _show_top(data: Dataset, query: int, name: str, scores: Floats) -> Integers:
     return best
 
 
-def _report(found: Benchmark, train: Dataset, valid: Dataset, folder: Path) -> Path:
+def _report(found: Trial, train: Dataset, valid: Dataset, folder: Path) -> Path:
     """Write the report, with intervals of the best linear ranker's weights and a path over C."""
+    from argrank.report.write import write_report
     from argrank.trials.bootstrap import bootstrap_weights
     from argrank.trials.path import regularisation_path
 
-    linear = [name for name in found.entries if hasattr(found.ranker(name), "coef_")]
+    linear = [name for name in found.systems if hasattr(found.ranker(name), "coef_")]
     leader = max(linear, key=lambda name: found.means[name][found.measures[0]])
     intervals = bootstrap_weights(found.ranker(leader), train, n_resamples=20, progress=False)
     path = regularisation_path(
         found.ranker("svm-auc"), [0.01, 0.1, 1, 10, 100], train, valid, found.measures[0], progress=False
     )
-    return found.report(
-        folder / "index.html", title="argrank demo", weights={leader: intervals}, paths={"svm-auc": path}
-    )
+    target = folder / "index.html"
+    return write_report(target, found, title="argrank demo", weights={leader: intervals}, paths={"svm-auc": path})

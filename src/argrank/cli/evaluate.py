@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,13 +29,13 @@ def run(
     explain: str | None = typer.Option(
         None, "--explain", metavar="QID", help="Show how the values of this query come about."
     ),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    as_json: bool = options.AS_JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only a name, a tab and the mean for each measure."),
 ) -> None:
     """Measure how well scores rank judged documents.
 
-    Higher scores rank first. Queries for which a measure is undefined (no relevant document, say) are left out and
-    counted, unless the convention gives them a value.
+    Higher scores rank first. Queries for which a measure is undefined (because no document is relevant) are left out
+    and counted, unless the convention gives them a value.
 
     For example:
       argrank evaluate test.txt scores.txt
@@ -48,7 +47,7 @@ def run(
     from argrank.evaluation.evaluate import evaluate
 
     if explain is not None and (as_json or quiet):
-        raise OptionError("--explain prints tables: it cannot go with --json or --quiet")
+        raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
     names = options.measure_names(measures)
     judged = load(data, progress=not quiet)
     query = None
@@ -58,7 +57,7 @@ def run(
     if per_query is not None:
         _write_per_query(found, per_query)
     if as_json:
-        typer.echo(json.dumps(_summary(found), indent=2, ensure_ascii=False))
+        typer.echo(options.json_text(_summary(found)))
     elif quiet:
         for name, mean in found.means.items():
             typer.echo(f"{name}\t{mean!r}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 
 
 def run(
@@ -14,15 +14,15 @@ def run(
     output: Path | None = typer.Option(
         None, "--output", "-o", metavar="FOLDER", help="Where results go; by default a folder of CONFIG's name, here."
     ),
-    force: bool = typer.Option(False, "--force", help="Compute every run again, also those that are there."),
-    jobs: int | None = training.JOBS,
+    force: bool = typer.Option(False, "--force", help="Compute every run again, even if it is stored."),
+    jobs: int | None = options.JOBS,
     as_json: bool = typer.Option(False, "--json", help="Print results.json instead of the tables."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but figures that left their range."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Print a line for every finished run."),
 ) -> None:
     """Run rankers on data sets and folds by LETOR's protocol, and check the figures that must come out.
 
-    Finished runs are kept: start it again after an interruption and only what is missing is computed. Writes
+    Finished runs are stored: after an interruption, start it again and only what is missing is computed. Writes
     results.md, results.json, values per query, scores and plots. The exit code is 1 when a figure leaves the range
     that the configuration states.
 
@@ -34,7 +34,7 @@ def run(
     """
     from argrank.trials.experiment import run_experiment
 
-    training.listen(verbose)
+    options.listen(verbose)
     folder = Path(config.stem) if output is None else output
     results = run_experiment(config, folder, force=force, n_jobs=jobs, progress=not quiet)
     if as_json:

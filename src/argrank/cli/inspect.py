@@ -1,10 +1,10 @@
-"""``argrank inspect``: what is in the data, and what in it will hurt."""
+"""``argrank inspect``: what is in the data, and what to watch out for."""
 
 from __future__ import annotations
 
-import json
-
 import typer
+
+from argrank.cli import _options as options
 
 
 def run(
@@ -16,9 +16,9 @@ def run(
         False, "--quiet", "-q", help="Print only errors and warnings: severity, check, count and text, with tabs."
     ),
 ) -> None:
-    """Show labels, list lengths and features of data files, and what in them will hurt.
+    """Show labels, list lengths and features of data files, and the problems they will cause.
 
-    Several files are also checked against each other: the same query in the training and the test part, say.
+    Several files are also checked against each other, for instance for queries in both the training and the test part.
 
     For example:
       argrank inspect train.txt
@@ -34,7 +34,7 @@ def run(
     overviews = [Overview(data, features) for data, features in zip(sets, diagnosis.features, strict=True)]
     if as_json:
         contents = [{"file": file, **one.to_dict()} for file, one in zip(files, overviews, strict=True)]
-        typer.echo(json.dumps({"files": contents, **diagnosis.to_dict()}, indent=2, ensure_ascii=False))
+        typer.echo(options.json_text({"files": contents, **diagnosis.to_dict()}))
     elif quiet:
         for finding in (*diagnosis.of("error"), *diagnosis.of("warning")):
             typer.echo(f"{finding.severity}\t{finding.check}\t{finding.count}\t{finding.sentence}")

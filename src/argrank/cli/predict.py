@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 from argrank.errors import OptionError
 
 
@@ -20,7 +20,7 @@ def run(
     ),
     as_run: bool = typer.Option(False, "--run", help="Write a TREC run: qid Q0 docid rank score tag."),
     tag: str = typer.Option("argrank", "--tag", metavar="WORD", help="Name of the system in the TREC run."),
-    quiet: bool = training.QUIET,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Score documents with a saved model.
 
@@ -39,7 +39,7 @@ def run(
     if as_run and output is None:
         raise OptionError("--run: expected -o FILE, where to write the run, got none")
     loaded = load_model(model)
-    documents = training.load_wide(data, loaded.n_features, not quiet)
+    documents = options.load_wide(data, loaded.n_features, not quiet)
     scores = loaded.predict(documents)
     if output is None:
         typer.echo("\n".join(map(repr, scores.tolist())))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from argrank._json import json_value
+from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
-from argrank.cli import _training as training
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -25,21 +25,21 @@ def run(
         "--ranker",
         "-r",
         metavar="NAME",
-        autocompletion=training.complete_ranker,
+        autocompletion=options.complete_ranker,
         help="The ranker, by its registered name; an unknown one lists all.",
     ),
     valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
     measures: list[str] = options.MEASURES,
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
-    parameters: list[str] = training.PARAMETERS,
-    grid: list[str] = training.GRID,
-    normalise: str | None = training.NORMALISE,
+    parameters: list[str] = options.PARAMETERS,
+    grid: list[str] = options.GRID,
+    normalise: str | None = options.NORMALISE,
     convention: str = options.CONVENTION,
-    jobs: int | None = training.JOBS,
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    quiet: bool = training.QUIET,
-    verbose: bool = training.VERBOSE,
+    jobs: int | None = options.JOBS,
+    as_json: bool = options.AS_JSON,
+    quiet: bool = options.QUIET,
+    verbose: bool = options.VERBOSE,
 ) -> None:
     """Train a ranker on judged data, measure it, and save the model.
 
@@ -56,16 +56,16 @@ def run(
 
     names = options.measure_names(measures)
     measure_list(names)
-    estimator = training.ranker_of(ranker, training.parse_parameters(parameters), normalise, jobs)
-    choices = training.parse_grid(grid)
+    estimator = options.ranker_of(ranker, options.parse_parameters(parameters), normalise, jobs)
+    choices = options.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
     if quiet:
         estimator.set_params(verbose=-1)
-    parts = {"train": training.load_wide(data, None, not quiet)}
+    parts = {"train": options.load_wide(data, None, not quiet)}
     for role, path in (("valid", valid), ("test", test)):
         if path is not None:
-            parts[role] = training.load_wide(path, parts["train"].n_features, not quiet)
+            parts[role] = options.load_wide(path, parts["train"].n_features, not quiet)
     params: dict[str, Any] = {}
     if choices:
         from argrank.trials.select import select
@@ -85,13 +85,9 @@ def run(
         estimator.save(output)
     means = {role: _means(estimator, part, names, convention) for role, part in parts.items()}
     if as_json:
-        typer.echo(
-            json.dumps(_summary(ranker, estimator, params, means, convention, output), indent=2, ensure_ascii=False)
-        )
+        typer.echo(options.json_text(_summary(ranker, estimator, params, means, convention, output)))
     elif quiet:
-        for role, values in means.items():
-            for name, value in values.items():
-                typer.echo(f"{role}\t{name}\t{value!r}")
+        typer.echo(options.means_lines(means))
     else:
         typer.echo(_table(means, names, _notes(ranker, estimator, params, convention, output)))
 
@@ -110,31 +106,26 @@ def _summary(
     convention: str,
     output: Path | None,
 ) -> dict[str, Any]:
-    from argrank.trials.cells import plain_value, plain_values
-
-    return {
+    found = {
         "ranker": name,
-        "chosen": plain_values(params),
-        "objective": plain_value(estimator.objective_),
+        "chosen": params,
+        "objective": estimator.objective_,
         "iterations": estimator.n_iter_,
         "convention": convention,
-        "means": {role: plain_values(values) for role, values in means.items()},
+        "means": means,
         "model": None if output is None else str(output),
     }
+    plain: dict[str, Any] = json_value(found)
+    return plain
 
 
 def _notes(name: str, estimator: Any, params: dict[str, Any], convention: str, output: Path | None) -> list[str]:
-    from argrank.trials.cells import params_text
-
-    chosen = f", chosen {params_text(params)}" if params else ""
+    chosen = f", chosen {parameters_text(params)}" if params else ""
     notes = [f"{name}{chosen}: objective {estimator.objective_:.6g}; convention {convention}."]
     notes.append("The model was not saved: say where with -o." if output is None else f"Model saved to {output}.")
     return notes
 
 
 def _table(means: dict[str, dict[str, float]], names: list[str], notes: list[str]) -> str:
-    from argrank.evaluation.rendering import Cell, Table, to_text
-    from argrank.trials.cells import four
-
-    rows = tuple((Cell(role), *(Cell(four(values[name])) for name in names)) for role, values in means.items())
-    return to_text([Table(("", *names), rows, 1)], notes)
+    rows = [(role, *(measure_text(values[name]) for name in names)) for role, values in means.items()]
+    return to_text([table(("", *names), rows)], notes)

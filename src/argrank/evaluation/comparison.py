@@ -11,10 +11,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from argrank._json import json_value
+from argrank._tables import FORMATS, Cell, Table, measure_text, render
 from argrank._types import Floats
 from argrank.errors import unknown_name
-from argrank.evaluation import rendering
-from argrank.evaluation.rendering import Cell, Table
 
 TEST_TITLES = {
     "randomisation": "Paired randomisation test",
@@ -25,8 +25,8 @@ TEST_TITLES = {
 
 def check_format(format: str) -> None:  # noqa: A002 (what the command line calls it)
     """Refuse the name of a format that ``Comparison.render`` does not know."""
-    if format != "json" and format not in rendering.FORMATS:
-        raise unknown_name("format", format, [*rendering.FORMATS, "json"])
+    if format != "json" and format not in FORMATS:
+        raise unknown_name("format", format, [*FORMATS, "json"])
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Comparison:
         check_format(format)
         if format == "json":
             return self.to_json()
-        return rendering.FORMATS[format]((self._means_table(), self._pairs_table()), self.footer)
+        return render(format, (self._means_table(), self._pairs_table()), self.footer)
 
     def to_text(self) -> str:
         """Return two aligned tables, of the means and of the pairs, and how they were made."""
@@ -151,8 +151,8 @@ class Comparison:
             "pairs": [dataclasses.asdict(pair) for pair in self.pairs],
             "notes": list(self.notes),
         }
-        cleaned: dict[str, Any] = _finite(found)
-        return cleaned
+        plain: dict[str, Any] = json_value(found)
+        return plain
 
     def to_json(self) -> str:
         """Return ``to_dict()`` as JSON."""
@@ -176,7 +176,11 @@ class Comparison:
                 Cell(letter),
                 Cell(system),
                 *(
-                    Cell(_value(mean := self.means[system][measure]), mean == best[measure], letters[measure][system])
+                    Cell(
+                        measure_text(mean := self.means[system][measure]),
+                        mean == best[measure],
+                        letters[measure][system],
+                    )
                     for measure in self.measures
                 ),
             )
@@ -240,21 +244,9 @@ def _letters(n: int) -> list[str]:
     return names
 
 
-def _value(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
-
-
 def _signed(value: float, digits: int = 4) -> str:
     return "-" if math.isnan(value) else f"{value:+.{digits}f}"
 
 
 def _probability(value: float) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Rankings that do not repeat a source, and what they are worth."""
+"""Rankings that do not repeat a source, and how good they are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from argrank.measures.names import measure_list
 
 
 def diversify(scores: Any, data: Dataset, k: int | None = 10, at_most: int = 1) -> Floats:
-    """Return scores, in the caller's row order, that rank at most so many documents of a source among the first k.
+    """Return scores, in the caller's row order, that rank at most ``at_most`` documents of a source among the first k.
 
     The first k are chosen by score; below them come all others, by score. Fewer sources lower k.
 

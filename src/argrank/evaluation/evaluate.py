@@ -80,6 +80,12 @@ def evaluate(
     return result
 
 
+def mean_of(scores: Any, data: Dataset, measure: str | Measure, **options: Any) -> float:
+    """Return the mean of one measure; options as in ``evaluate``."""
+    (mean,) = evaluate(scores, data, measure, **options).means.values()
+    return mean
+
+
 def check_scores(scores: Any, data: Dataset, convention: Convention) -> Floats:
     """Return scores in stored row order, in the precision of the convention, or say what is wrong with them."""
     if not isinstance(data, Dataset):

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from argrank._tables import text_lines
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import rank_queries
-from argrank.evaluation.result import text_table
 from argrank.measures.conventions import Convention, describe
 from argrank.measures.measure import Measure
 
@@ -42,8 +42,8 @@ class Explanation:
             lines += ["", f"{name} = {value:.6g}" + (f"   ({facts})" if facts else "")]
             columns: dict[str, Any] = {**self.ranking, **self.parts[name]}
             depth = min(n, SHOWN_RANKS)
-            body = [[_text(column[i]) if i < len(column) else "" for column in columns.values()] for i in range(depth)]
-            lines += text_table([list(columns), *body])
+            rows = [[_text(column[i]) if i < len(column) else "" for column in columns.values()] for i in range(depth)]
+            lines += text_lines(list(columns), rows)
             if n > depth:
                 lines.append(f"… and {n - depth} more ranks")
         return "\n".join(lines)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._json import json_value
+from argrank._tables import Table, table, to_html, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import MissingExtraError
@@ -108,25 +110,19 @@ class Evaluation:
             "convention": self.convention.name,
             "n_queries": self.n_queries,
             "n_tied": self.n_tied,
-            "means": {name: _plain(value) for name, value in self.means.items()},
+            "means": json_value(self.means),
             "undefined": dict(self.undefined),
-            "zero_filled": {name: _plain(value) for name, value in self.zero_filled.items()},
+            "zero_filled": json_value(self.zero_filled),
             "notes": list(self.notes),
-            "per_query": {
-                "qid": [_plain(qid) for qid in self.query_ids.tolist()],
-                **{name: [_plain(value) for value in values.tolist()] for name, values in self.values.items()},
-            },
+            "per_query": json_value({"qid": self.query_ids, **self.values}),
         }
 
-    def _table(self) -> list[list[str]]:
-        skipped = any(self.undefined.values())
-        table = [["measure", "mean", *(["undefined", "undefined as 0"] if skipped else [])]]
-        for name, mean in self.means.items():
-            row = [name, self.convention.format % mean]
-            if skipped:
-                row += [str(self.undefined[name]), self.convention.format % self.zero_filled[name]]
-            table.append(row)
-        return table
+    def _table(self) -> Table:
+        columns = {"mean": [self.convention.format % mean for mean in self.means.values()]}
+        if any(self.undefined.values()):
+            columns["undefined"] = [str(count) for count in self.undefined.values()]
+            columns["undefined as 0"] = [self.convention.format % mean for mean in self.zero_filled.values()]
+        return table(("measure", *columns), zip(self.means, *columns.values(), strict=True))
 
     def _caption(self) -> str:
         queries = f"{self.n_queries:,} {'query' if self.n_queries == 1 else 'queries'}"
@@ -134,32 +130,14 @@ class Evaluation:
         return f"{queries}{ties}; convention {self.convention.name}"
 
     def __repr__(self) -> str:
-        lines = text_table(self._table())
-        lines += [self._caption(), *self.notes]
+        lines = [to_text([self._table()]), self._caption(), *self.notes]
         if self.explanation is not None:
             lines += ["", repr(self.explanation)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head, *body = self._table()
-        rows = "<tr>" + "".join(f"<th>{html.escape(cell)}</th>" for cell in head) + "</tr>"
-        for row in body:
-            rows += "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         told = "" if self.explanation is None else f"<pre>{html.escape(repr(self.explanation))}</pre>"
-        return f"<table><caption>{html.escape(self._caption())}</caption>{rows}</table>{notes}{told}"
-
-
-def text_table(table: list[list[str]]) -> list[str]:
-    """Return the lines of a table whose first column is text and whose others are numbers."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
+        return to_html([self._table()], [self._caption(), *self.notes]) + told
 
 
 def _mean(
@@ -201,9 +179,3 @@ def _notes(result: Evaluation, data: Dataset) -> list[str]:
     if result.n_tied and result.convention.ties.startswith("docid") and data.document_ids is None:
         notes.append("ties are broken by row number, because the data has no document ids")
     return notes
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if isinstance(value, str | int | bool) or value is None else str(value)

@@ -6,9 +6,10 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from argrank._tables import text_lines
 from argrank.data.dataset import Dataset
 from argrank.evaluation.evaluate import check_scores, measure_queries
-from argrank.evaluation.result import Evaluation, text_table
+from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention, describe, make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as measure_of
@@ -46,12 +47,11 @@ class Differences:
                  f"difference {self.value_b - self.value_a:+.6f}"]  # fmt: skip
         if not self.steps:
             return "\n".join([*lines, "no switch moves the value on these scores"])
-        table = [["switch", self.a.name, self.b.name, "alone", "mean so far"]]
-        table += [
+        rows = [
             [step.switch, describe(step.a), describe(step.b), f"{step.alone:+.6f}", f"{step.cumulative:.6f}"]
             for step in self.steps
         ]
-        lines += text_table(table)
+        lines += text_lines(("switch", self.a.name, self.b.name, "alone", "mean so far"), rows)
         if self.idle:
             lines.append(f"without effect here: {', '.join(self.idle)}")
         return "\n".join(lines)

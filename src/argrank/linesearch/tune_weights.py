@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from argrank._tables import measure_text, text_lines
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, shown
-from argrank.evaluation.result import text_table
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import LineSearch, Wishes, search
 from argrank.linesearch.step_function import BETTER
@@ -77,15 +77,12 @@ class TunedWeights:
             axes.set(xlabel=f"weight of {name}", ylabel=self.measure)
         return figure
 
-    def _table(self) -> list[list[str]]:
-        rows = [[name, f"{weight:.4f}", f"{self.single[name]:.4f}"] for name, weight in self.weights.items()]
-        return [["system", "weight", f"{self.measure} alone"], *rows]
-
     def __repr__(self) -> str:
         last = f"{self.measure}: {self.value:.4f} together"
         if not math.isnan(self.cv_value):
             last += f", {self.cv_value:.4f} cross-validated"
-        return "\n".join([*text_table(self._table()), last])
+        rows = [(name, f"{weight:.4f}", measure_text(self.single[name])) for name, weight in self.weights.items()]
+        return "\n".join([*text_lines(("system", "weight", f"{self.measure} alone"), rows), last])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"

@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import argrank
 from argrank._files import write_bytes
+from argrank._version import __version__
 from argrank.errors import ArgrankError, ModelError
 from argrank.models import KINDS
 from argrank.models.model import Model
@@ -32,7 +32,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model file; it appears whole or not at all."""
     payload = {
         "kind": model.kind,
-        "version": argrank.__version__,
+        "version": __version__,
         "training": dict(model.training),
         "model": model.to_dict(),
     }

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from argrank._progress import Progress
+from argrank._tables import number_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 
@@ -53,10 +54,8 @@ class Trace:
             return "Trace: no iterations"
         columns = self.columns
         shown = self._rows if len(self._rows) <= 12 else [*self._rows[:5], {}, *self._rows[-6:]]
-        cells = [columns, *([f"{row[name]:.6g}" if name in row else "…" for name in columns] for row in shown)]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
-        lines = [[cell.rjust(width) for cell, width in zip(line, widths, strict=True)] for line in cells]
-        return "\n".join("  ".join(line) for line in lines)
+        rows = [[number_text(row[name], 6) if name in row else "…" for name in columns] for row in shown]
+        return to_text([table(columns, rows, 0)])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"

@@ -21,8 +21,7 @@ from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.engines.local import LocalRisk
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.evaluation.evaluate import evaluate
-from argrank.measures.names import measure as parse_measure
+from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
@@ -182,7 +181,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if sample_weight is not None:
             raise InputError("sample_weight: a ranking measure has no use for weights per row; see query_weight")
         data = X if isinstance(X, Dataset) else Dataset(X, y, qid, group=group)
-        return _mean_of(self._reported, self.predict(data), data)
+        return mean_of(self.predict(data), data, self._reported)
 
     def risk(self, data: Dataset) -> LocalRisk:
         """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
@@ -250,7 +249,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _validations(self, parts: list[Dataset]) -> list[Validation]:
         def judge(part: Dataset) -> Callable[[Floats], float]:
-            return lambda scores: _mean_of(self._reported, part.to_caller(scores), part)
+            return lambda scores: mean_of(part.to_caller(scores), part, self._reported)
 
         names = ["validation" if i == 0 else f"validation_{i}" for i in range(len(parts))]
         return [Validation(name, part, judge(part)) for name, part in zip(names, parts, strict=True)]
@@ -267,11 +266,6 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
-
-
-def _mean_of(name: Any, scores: Floats, data: Dataset) -> float:
-    measure = parse_measure(name)
-    return float(next(iter(evaluate(scores, data, measure).means.values())))
 
 
 def _without_named_columns(X: Any) -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FAMILIES = ("pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-PAIR_SUM_C = {"C": {"values": [1.0, 30.0, 1e3, 3e4, 1e6], "divide_by": "pairs"}}
+PAIR_SUM_C = {"C": [1e-3, 0.03, 1.0, 30.0, 1e3]}
 TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
 
 
@@ -64,7 +64,7 @@ RANKERS = {
     "rank-svm": Registered(
         "linear.rank_svm:RankSVM",
         "pairwise",
-        {"C": {"values": [0.005, 0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}},
+        {"C": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]},
         first=True,
     ),
     "rankboost": Registered(

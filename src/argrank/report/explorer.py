@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._tables import plain
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.evaluation.comparison import Comparison
-from argrank.evaluation.rendering import plain
 from argrank.report.embed import packed
 from argrank.trials.system import System
 
@@ -86,7 +86,7 @@ def _n_explained(data: Dataset, systems: Sequence[System], sizes: NDArray[Any]) 
 def _contributions(
     data: Dataset, system: System, kept: NDArray[Any], indptr: NDArray[Any], n_explained: int
 ) -> dict[str, Any] | None:
-    """Return CSR rows of the documents kept in the first queries: zeros are not worth their place."""
+    """Return CSR rows of the documents kept in the first queries: zeros are left out."""
     rows: list[Any] = [None] * n_explained
     for model, queries in system.models:
         wanted = queries[queries < n_explained]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from argrank import __version__
+from argrank._version import __version__
 from argrank.report.embed import embedded_json
 from argrank.report.svg import escape
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from argrank.evaluation.rendering import plain
+from argrank._tables import plain
 from argrank.report.scale import Scale, tick_text
 
 WIDTH, HEIGHT = 520, 300

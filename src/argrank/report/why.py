@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from argrank._tables import table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
-from argrank.evaluation.rendering import Cell, Table, to_text
 
 SHOWN = 12
 
@@ -38,14 +38,14 @@ class Why:
 
     def __repr__(self) -> str:
         top = self.largest
-        rows = [(Cell(name), Cell(f"{value:+.4f}")) for name, value in top[:SHOWN]]
+        rows = [(name, f"{value:+.4f}") for name, value in top[:SHOWN]]
         rest = sum(value for _, value in top[SHOWN:])
         if len(top) > SHOWN:
-            rows.append((Cell(f"{len(top) - SHOWN} more features"), Cell(f"{rest:+.4f}")))
-        rows.append((Cell("all together"), Cell(f"{self.difference:+.4f}")))
+            rows.append((f"{len(top) - SHOWN} more features", f"{rest:+.4f}"))
+        rows.append(("all together", f"{self.difference:+.4f}"))
         place = "above" if self.difference > 0 else "below" if self.difference < 0 else "level with"
         head = f"{self.a} is {place} {self.b}:"
-        return f"{head}\n{to_text([Table(('feature', 'adds'), tuple(rows), 1)], []).rstrip()}"
+        return f"{head}\n{to_text([table(('feature', 'adds'), rows)])}"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"

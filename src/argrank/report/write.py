@@ -26,12 +26,13 @@ from argrank.report.training_section import training_section
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path as RegularisationPath
 from argrank.trials.system import system_of
+from argrank.trials.trial import Trial
 
 
 def write_report(
     path: str | os.PathLike[str],
-    data: Dataset,
-    systems: Mapping[str, Any],
+    data: Dataset | Trial,
+    systems: Mapping[str, Any] | None = None,
     measures: Any = ("ndcg@10", "map", "mrr@10"),
     *,
     convention: str | Convention = "default",
@@ -49,8 +50,8 @@ def write_report(
     Parameters
     ----------
     path : str or Path
-    data : Dataset
-        Judged data on which the systems are compared.
+    data : Dataset, or what ``ar.benchmark`` or ``ar.cross_validate`` returned
+        Judged data on which the systems are compared. A trial brings its data, systems, measures and convention.
     systems : dict of name -> scores, model or fitted ranker
         Scores are one per row, in the caller's order. Models explain their scores, rankers bring training curves.
     measures, convention
@@ -74,6 +75,12 @@ def write_report(
     ...     path.read_text().startswith("<!DOCTYPE html>")
     True
     """
+    if isinstance(data, Trial):
+        if systems is not None:
+            raise InputError("systems: expected none beside a trial, which brings its own")
+        trial = data
+        data, systems, measures, convention = trial.data, trial.systems, list(trial.measures), trial.convention
+        diagnosis = trial.diagnosis if diagnosis is None else diagnosis
     if not isinstance(systems, Mapping) or not systems:
         raise InputError("systems: expected a dict from names to scores, models or rankers, with at least one")
     known = [system_of(str(name), one, data, (seconds or {}).get(name)) for name, one in systems.items()]

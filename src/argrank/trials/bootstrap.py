@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from argrank._progress import Progress
+from argrank._tables import table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
-from argrank.evaluation.rendering import Cell, Table, to_text
 from argrank.trials.select import quiet
 
 
@@ -30,11 +30,10 @@ class WeightIntervals:
     def __repr__(self) -> str:
         order = np.argsort(-np.abs(self.weights), kind="stable")
         rows = [
-            (Cell(self.names[i]), *(Cell(f"{column[i]:+.4g}") for column in (self.weights, self.low, self.high)))
-            for i in order
+            (self.names[i], *(f"{column[i]:+.4g}" for column in (self.weights, self.low, self.high))) for i in order
         ]
         note = f"{100 * (1 - self.level):g} % intervals, {self.n_resamples} times trained on resampled queries."
-        return to_text([Table(("feature", "weight", "from", "to"), tuple(rows), 1)], [note])
+        return to_text([table(("feature", "weight", "from", "to"), rows)], [note])
 
 
 def bootstrap_weights(

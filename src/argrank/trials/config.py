@@ -15,7 +15,7 @@ from argrank.errors import ArgrankError, InputError, OptionError
 from argrank.measures.conventions import convention_names
 from argrank.measures.names import measure
 from argrank.rankers import make_ranker, ranker_names
-from argrank.trials.grid import SCALES, is_number
+from argrank.trials.grid import is_number
 from argrank.trials.schema import Section, known, read_toml
 from argrank.trials.store import slug
 
@@ -45,7 +45,7 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class RankerSpec:
-    """A ranker: a registered ranker, its fixed parameters and the grid to choose from."""
+    """A ranker under a name of its own: its registered name, fixed parameters, and the grid to choose from."""
 
     name: str
     ranker: str
@@ -202,19 +202,9 @@ def _ranker(section: Section) -> RankerSpec:
             )
         if parameter in parameters:
             raise InputError(f"{section.place}: {parameter!r} is fixed by parameters and varied by grid; expected one")
-        _check_values(section, parameter, values)
+        if not isinstance(values, list) or not values:
+            raise section.error(f"grid.{parameter}", "a list of values", values)
     return RankerSpec(name, ranker, parameters, grid)
-
-
-def _check_values(section: Section, parameter: str, values: Any) -> None:
-    if isinstance(values, dict):
-        part = Section(values, f"{section.place}: grid.{parameter}", ("values", "divide_by"))
-        numbers = part.take("values", list, "a list of numbers")
-        if not numbers or not all(is_number(value) for value in numbers):
-            raise part.error("values", "a list of numbers", numbers)
-        known(part.place, "scale", part.text("divide_by"), SCALES)
-    elif not isinstance(values, list) or not values:
-        raise section.error(f"grid.{parameter}", "a list of values", values)
 
 
 def _expected(section: Section, data: list[str], rankers: list[str], measures: list[str]) -> list[Expected]:

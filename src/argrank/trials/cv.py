@@ -1,25 +1,31 @@
-"""Cross-validation by query, on a user's own data."""
+"""cross_validate and benchmark: rankers on a user's own data, tested by query."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from argrank._progress import Progress
 from argrank._types import Integers
 from argrank.data.dataset import Dataset
+from argrank.data.doctor import doctor
 from argrank.data.folds import Fold, QueryKFold
 from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
-from argrank.rankers.registry import default_grid, registered_name
-from argrank.trials.cross_validation import CrossValidation, FoldResult
-from argrank.trials.protocol import Run, run_fold
+from argrank.rankers.registry import default_grid, first_comparison, registered, registered_name
+from argrank.trials.engine import Entrant, Protocol, Run, entrants_of, run_fold, run_trials
+from argrank.trials.trial import Trial, systems_of
+
+logger = logging.getLogger(__name__)
 
 DEFAULT = "default"  # as a grid: each ranker's own
+MEASURES = ("ndcg@10", "map", "mrr@10", "auc")
 
 
 def cross_validate(
@@ -35,12 +41,13 @@ def cross_validate(
     folds: Sequence[Fold] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
-) -> CrossValidation:
+) -> Trial:
     """Cross-validate rankers by LETOR's protocol: all parts but two train, one validates, one tests, in turn.
 
     Parameters
     ----------
     ranker : estimator, registered name, list of names, or dict of name -> estimator or registered name
+        A ranker that fails is left out with a note, as long as another one is left.
     data : Dataset
         Split by query into ``n_folds`` random parts.
     measures : str, Measure or a list of them
@@ -52,42 +59,136 @@ def cross_validate(
     folds : sequence of Fold, optional
         Folds made elsewhere, instead of ``data``; no query may be tested twice.
     n_jobs : int, optional
-        Points of a grid trained at a time.
+        Number of grid points trained at the same time.
+
+    Returns
+    -------
+    Trial
+        Prints as tables; ``means`` are means over folds.
     """
-    rankers = _rankers(ranker)
+    rankers = _named(ranker)
     grids = _grids(rankers, grid, single=not isinstance(ranker, Mapping | list | tuple))
-    asked = measure_list(measures)
-    chosen_by = asked[0][0] if select_by is None else select_by
+    names = tuple(name for name, _ in measure_list(measures))
     if folds is None:
         if data is None:
             raise InputError("cross_validate: expected data or folds, got neither")
-        splitter = QueryKFold(n_folds, random_state=random_state)
-        folds, tested = list(splitter.folds(data)), _tested(data, n_folds, random_state)
+        folds, tested = _split(data, n_folds, random_state)
     else:
         folds = list(folds)
         data = Dataset.concatenate([fold.test for fold in folds])
-        tested = list(np.split(np.arange(data.n_documents), np.cumsum([f.test.n_documents for f in folds])[:-1]))
-    results: dict[str, list[FoldResult]] = {name: [] for name in rankers}
-    scores = {name: np.empty(data.n_documents) for name in rankers}
-    with Progress("cross-validating", len(folds) * len(rankers), enabled=progress) as bar:
-        for number, (fold, rows) in enumerate(zip(folds, tested, strict=True), 1):
-            for name, one in rankers.items():
-                run = run_fold(one, grids[name], fold, measures, chosen_by, convention=convention, n_jobs=n_jobs)
-                results[name].append(_fold_result(number, run, fold))
-                scores[name][rows] = fold.test.from_caller(run.scores)
-                bar.advance(1, f"{name}, fold {number}")
-    return CrossValidation(
-        systems=tuple(rankers),
-        measures=tuple(name for name, _ in asked),
-        folds={name: tuple(found) for name, found in results.items()},
-        scores={name: data.to_caller(found) for name, found in scores.items()},
+        tested = np.split(np.arange(data.n_queries), np.cumsum([fold.test.n_queries for fold in folds])[:-1])
+    protocol = Protocol(names, names[0] if select_by is None else str(select_by), convention, n_jobs)
+    return _trial(entrants_of(rankers, grids), data, folds, tested, protocol, progress, "cross-validating")
+
+
+def benchmark(
+    data: Dataset,
+    measures: Any = MEASURES,
+    rankers: Sequence[str] | Mapping[str, Any] | None = None,
+    *,
+    valid: Dataset | None = None,
+    test: Dataset | None = None,
+    n_folds: int = 5,
+    normalise: str | None = "auto",
+    convention: str | Convention = "default",
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> Trial:
+    """Train a spread of rankers, each with its parameters chosen by validation, and compare them on unseen queries.
+
+    Parameters
+    ----------
+    data : Dataset
+        With ``valid`` and ``test``, the training part; otherwise everything, split by query into ``n_folds`` parts as
+        in ``ar.cross_validate``, so that every query is tested once by a model that never saw it.
+    measures : str or sequence
+        The first one chooses the parameters and the best ranker.
+    rankers : names, or dict of name -> estimator, optional
+        By default one or two of every family. A ranker that fails is left out with a note.
+    normalise : str or None
+        How features are scaled for scale-sensitive rankers: a normaliser's name, None, or "auto": "standard", unless
+        all features lie in [0, 1] already or are sparse.
+    n_jobs : int, optional
+        Number of grid points trained at the same time.
+
+    Returns
+    -------
+    Trial
+        Prints as a table, in notebooks too; ``means`` are means over all tested queries. ``ar.write_report(path,
+        trial)`` writes the HTML report.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(30, 10, 4, random_state=0)
+    >>> found = ar.benchmark(data, ["ndcg@5"], ["regression", "svm-auc"], n_folds=3, progress=False)
+    >>> sorted(found.systems)
+    ['regression', 'svm-auc']
+    """
+    names = tuple(name for name, _ in measure_list(measures if isinstance(measures, str) else list(measures)))
+    if (valid is None) != (test is None):
+        raise InputError("benchmark: expected valid and test together, or neither, got one of them")
+    scaling = _scaling(data) if normalise == "auto" else normalise
+    made = _spread(rankers, scaling)
+    if valid is not None and test is not None:
+        judged, folds, tested = test, [Fold(data, valid, test)], [np.arange(test.n_queries)]
+        diagnosis = doctor(data, valid, test, names=("training", "validation", "test"))
+    else:
+        judged, (folds, tested) = data, _split(data, n_folds, random_state)
+        diagnosis = doctor(data)
+    told = (f"Features scaled by {scaling} where it matters; the scaling is part of the model.",) if scaling else ()
+    entrants = entrants_of(made, {name: default_grid(one) for name, one in made.items()})
+    protocol = Protocol(names, names[0], convention, n_jobs)
+    shared: dict[str, Any] = {"averaged": "queries", "diagnosis": diagnosis, "notes": told}
+    return _trial(entrants, judged, folds, tested, protocol, progress, "benchmark", **shared)
+
+
+def _trial(
+    entrants: Mapping[str, Entrant],
+    data: Dataset,
+    folds: Sequence[Fold],
+    tested: Sequence[Integers],
+    protocol: Protocol,
+    progress: bool,
+    title: str,
+    notes: tuple[str, ...] = (),
+    **shared: Any,
+) -> Trial:
+    validated: dict[str, list[Run]] = {name: [] for name in entrants}
+
+    def run(name: str, number: int, fold: Fold) -> Run:
+        found = run_fold(entrants[name], number, fold, protocol)
+        own = validated[name]
+        own.append(found)
+        if number == len(folds):
+            value, seconds = np.mean([one.validation for one in own]), sum(one.seconds for one in own)
+            logger.info("%s: validation %s %.4f, all settings in %.1f s", name, protocol.select_by, value, seconds)
+        return found
+
+    with Progress(title, len(entrants) * len(folds), enabled=progress) as bar:
+        runs, failures = run_trials(entrants, enumerate(folds, 1), run, bar)
+    systems, silent = systems_of(runs, data, tested)
+    return Trial(
         data=data,
-        select_by=str(chosen_by),
-        convention=convention,
+        folds={name: tuple(own) for name, own in runs.items()},
+        systems=systems,
+        measures=protocol.measures,
+        select_by=protocol.select_by,
+        convention=protocol.convention,
+        notes=(*failures, *silent, *notes),
+        **shared,
     )
 
 
-def _rankers(given: Any) -> dict[str, Any]:
+def _split(data: Dataset, n_folds: int, random_state: int | None) -> tuple[list[Fold], list[Integers]]:
+    """Return the folds by LETOR's rule and the numbers of the queries that each of them tests."""
+    splitter = QueryKFold(n_folds, random_state=random_state, letor=True)
+    return list(splitter.folds(data)), [test for _, test in splitter.split(data)]
+
+
+def _named(given: Any) -> dict[str, Any]:
+    """Return rankers by name."""
     if isinstance(given, str):
         given = [given]
     if isinstance(given, list | tuple):
@@ -117,19 +218,19 @@ def _grids(rankers: Mapping[str, Any], grid: Any, single: bool) -> dict[str, Any
     return {name: default_grid(one) if grid.get(name) == DEFAULT else grid.get(name) for name, one in rankers.items()}
 
 
-def _tested(data: Dataset, n_folds: int, random_state: int | None) -> list[Integers]:
-    """Return the stored rows that each fold tests."""
-    splitter = QueryKFold(n_folds, random_state=random_state, letor=True)
-    return [np.flatnonzero(np.isin(data.query_of_row, test)) for _, test in splitter.split(data)]
+def _spread(rankers: Sequence[str] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
+    """Return rankers by name; those given by name are scaled where it matters to them."""
+    if isinstance(rankers, Mapping):
+        return _named(rankers)
+    names = first_comparison() if rankers is None else [rankers] if isinstance(rankers, str) else list(rankers)
+    made = _named(list(dict.fromkeys(names)))
+    for name, ranker in made.items():
+        if scaling is not None and not registered(name).scale_free and "normalise" in ranker.get_params():
+            ranker.set_params(normalise=scaling)
+    return made
 
 
-def _fold_result(number: int, run: Run, fold: Fold) -> FoldResult:
-    return FoldResult(
-        fold=number,
-        params=run.params,
-        validation=run.validation,
-        means=dict(run.test.means),
-        n_queries=fold.test.n_queries,
-        notes=run.notes,
-        model=getattr(run.ranker, "model_", None),  # estimators of other libraries have none
-    )
+def _scaling(data: Dataset) -> str | None:
+    if sparse.issparse(data.X) or (np.nanmin(data.X) >= 0 and np.nanmax(data.X) <= 1):
+        return None
+    return "standard"

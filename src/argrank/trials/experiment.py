@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
-import argrank
 from argrank._progress import Progress
+from argrank._tables import measure_text, parameters_text
+from argrank._version import __version__
 from argrank.data.folds import Fold
-from argrank.errors import ArgrankWarning
 from argrank.rankers import make_ranker
-from argrank.trials.cells import four, params_text
 from argrank.trials.config import Config, DataSpec, RankerSpec, read_config
 from argrank.trials.data_sets import read_data
+from argrank.trials.engine import Entrant, Protocol, run_fold, run_trials
 from argrank.trials.outputs import write_outputs
-from argrank.trials.protocol import run_fold
 from argrank.trials.results import Results, RunResult
-from argrank.trials.store import Store, data_identity
+from argrank.trials.store import Store, code_identity, data_identity
 
 log = logging.getLogger("argrank.experiment")
 
@@ -37,18 +35,19 @@ def run_experiment(
     """Run an experiment and write its tables, values and plots.
 
     Every run (data set, fold, ranker) is kept in ``output/runs`` under a hash of all that determines it: settings,
-    data, version of the library. What is there already is not computed again.
+    data, and argrank's own code. What is there already is not computed again; after any change of argrank's code
+    everything is.
 
     Parameters
     ----------
     config : path or Config
         See ``argrank.trials.config``.
     output : path
-        Folder for the results; made if need be.
+        Folder for the results; created if it does not exist.
     force : bool
         Compute every run again.
     n_jobs : int, optional
-        Points of a grid trained at a time.
+        Number of grid points trained at the same time.
 
     Returns
     -------
@@ -58,55 +57,47 @@ def run_experiment(
     config = config if isinstance(config, Config) else read_config(config)
     folder = Path(output)
     store = Store(folder / "runs")
+    specs = {spec.name: spec for spec in config.rankers}
+    entrants = {name: Entrant(make_ranker(spec.ranker, **spec.parameters), spec.grid) for name, spec in specs.items()}
     runs: list[RunResult] = []
     computed = 0
     total = sum(len(data.folds) for data in config.data) * len(config.rankers)
     with Progress("experiment", total, enabled=progress) as bar:
         for data in config.data:
-            for number in data.folds:
-                fold = read_data(data, number)
-                content = data_identity(fold)
-                for ranker in config.rankers:
-                    identity = _identity(config, data, number, content, ranker)
-                    record = None if force else store.get(identity)
-                    if record is None:
-                        record = _run(config, data, ranker, fold, n_jobs)
-                        store.put(identity, record)
-                        computed += 1
-                    run = RunResult.of(data.name, number, ranker.name, record)
-                    runs.append(run)
-                    log.info("%s", _line(run, config))
-                    bar.advance(1, f"{data.name}, fold {number}, {ranker.name}")
+            protocol = Protocol(config.measures, config.select_by, config.convention_of(data), n_jobs)
+
+            def run(
+                name: str, number: int, fold: Fold, data: DataSpec = data, protocol: Protocol = protocol
+            ) -> RunResult:
+                nonlocal computed
+                identity = _identity(config, data, number, fold, specs[name])
+                record = None if force else store.get(identity)
+                if record is None:
+                    record = RunResult.record(run_fold(entrants[name], number, fold, protocol))
+                    store.put(identity, record)
+                    computed += 1
+                found = RunResult.of(data.name, number, name, record)
+                log.info("%s", _line(found, config))
+                return found
+
+            folds = ((number, read_data(data, number)) for number in data.folds)
+            found, _ = run_trials(entrants, folds, run, bar, tolerant=False)
+            runs += [one for fold in zip(*found.values(), strict=True) for one in fold]
     results = Results(config, tuple(runs), computed)
     write_outputs(results, folder)
     return results
 
 
-def _run(config: Config, data: DataSpec, spec: RankerSpec, fold: Fold, n_jobs: int | None) -> dict[str, Any]:
-    estimator = make_ranker(spec.ranker, **spec.parameters)
-    with warnings.catch_warnings(record=True) as caught:  # they belong to the run, also when it is read from its file
-        warnings.simplefilter("always", ArgrankWarning)
-        run = run_fold(
-            estimator,
-            spec.grid,
-            fold,
-            list(config.measures),
-            config.select_by,
-            convention=config.convention_of(data),
-            n_jobs=n_jobs,
-        )
-    return RunResult.record(run, list(dict.fromkeys(str(one.message) for one in caught)))
-
-
-def _identity(config: Config, data: DataSpec, fold: int, content: str, spec: RankerSpec) -> dict[str, Any]:
+def _identity(config: Config, data: DataSpec, number: int, fold: Fold, spec: RankerSpec) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "version": argrank.__version__,
+        "version": __version__,
+        "code": code_identity(),
         "convention": config.convention_of(data),
         "measures": list(config.measures),
         "select_by": config.select_by,
-        "data": {"name": data.name, "content": content},
-        "fold": fold,
+        "data": {"name": data.name, "content": data_identity(fold)},
+        "fold": number,
         "ranker": {
             "name": spec.name,
             "ranker": spec.ranker,
@@ -117,5 +108,5 @@ def _identity(config: Config, data: DataSpec, fold: int, content: str, spec: Ran
 
 
 def _line(run: RunResult, config: Config) -> str:
-    values = "  ".join(f"{name} {four(run.means[name])}" for name in config.measures)
-    return f"{run.data} fold {run.fold} {run.ranker}: {values}  ({params_text(run.params)}; {run.seconds:.1f} s)"
+    values = "  ".join(f"{name} {measure_text(run.means[name])}" for name in config.measures)
+    return f"{run.data} fold {run.fold} {run.ranker}: {values}  ({parameters_text(run.params)}; {run.seconds:.1f} s)"

@@ -9,11 +9,11 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import argrank
 from argrank._files import write_bytes
+from argrank._json import json_value
+from argrank._version import __version__
 from argrank.data.io.scores import write_scores
 from argrank.errors import MissingExtraError
-from argrank.trials.cells import plain_value, plain_values
 from argrank.trials.experiment_tables import results_text
 from argrank.trials.plots import draw
 from argrank.trials.results import Results
@@ -40,16 +40,16 @@ def write_outputs(results: Results, folder: Path) -> None:
 def as_dict(results: Results) -> dict[str, Any]:
     """Return means, runs and checks as plain data, without values per query and scores."""
     config = results.config
-    return {
+    found = {
         "title": config.title,
-        "argrank": argrank.__version__,
+        "argrank": __version__,
         "convention": config.convention,
         "conventions": {data.name: config.convention_of(data) for data in config.data},
         "measures": list(config.measures),
         "select_by": config.select_by,
         "means": {
             data.name: {
-                ranker.name: {name: plain_value(results.mean(data.name, ranker.name, name)) for name in config.measures}
+                ranker.name: {name: results.mean(data.name, ranker.name, name) for name in config.measures}
                 for ranker in config.rankers
             }
             for data in config.data
@@ -60,13 +60,10 @@ def as_dict(results: Results) -> dict[str, Any]:
                 "fold": run.fold,
                 "ranker": run.ranker,
                 "params": run.params,
-                "validation": plain_value(run.validation),
-                "means": plain_values(run.means),
+                "validation": run.validation,
+                "means": run.means,
                 "undefined": run.undefined,
-                "grid": [
-                    {"params": point.params, "value": plain_value(point.value), "error": point.error}
-                    for point in run.points
-                ],
+                "grid": [{"params": point.params, "value": point.value, "error": point.error} for point in run.points],
                 "notes": list(run.notes),
                 "seconds": run.seconds,
             }
@@ -80,12 +77,14 @@ def as_dict(results: Results) -> dict[str, Any]:
                 "value": check.expected.value,
                 "tolerance": check.expected.tolerance,
                 "source": check.expected.source,
-                "got": plain_value(check.got),
+                "got": check.got,
                 "holds": check.holds,
             }
             for check in results.checks
         ],
     }
+    plain: dict[str, Any] = json_value(found)
+    return plain
 
 
 def _per_query(results: Results, data: str) -> str:

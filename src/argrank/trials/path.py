@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from argrank._progress import Progress
+from argrank._tables import Cell, measure_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
-from argrank.evaluation.rendering import Cell, Table, to_text
+from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention
 from argrank.rankers import make_ranker
 from argrank.trials.grid import is_number
-from argrank.trials.select import mean_of, quiet
+from argrank.trials.select import quiet
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,26 +68,18 @@ class Path:
         best = None if np.isnan(values).all() else int(np.nanargmax(values))  # the first: the smallest C
         rows = [
             (
-                Cell(f"{point.C:.4g}"),
-                Cell(f"{point.objective:.8g}"),
-                Cell(f"{point.norm:.4g}"),
-                Cell(str(point.n_iter)),
-                Cell("-" if np.isnan(point.n_passes) else f"{point.n_passes:g}"),
-                Cell(f"{point.seconds:.2f}"),
-                *([] if self.measure is None else [Cell(f"{point.value:.4f}", best=number == best)]),
+                f"{point.C:.4g}",
+                f"{point.objective:.8g}",
+                f"{point.norm:.4g}",
+                str(point.n_iter),
+                "-" if np.isnan(point.n_passes) else f"{point.n_passes:g}",
+                f"{point.seconds:.2f}",
+                *([] if self.measure is None else [Cell(measure_text(point.value), best=number == best)]),
             )
             for number, point in enumerate(self.points)
         ]
-        header = (
-            "C",
-            "objective",
-            "|w|",
-            "iterations",
-            "passes",
-            "seconds",
-            *([] if self.measure is None else [self.measure]),
-        )
-        return to_text([Table(header, tuple(rows), 0)], []).rstrip()
+        measure = [] if self.measure is None else [self.measure]
+        return to_text([table(("C", "objective", "|w|", "iterations", "passes", "seconds", *measure), rows, 0)])
 
 
 def regularisation_path(
@@ -138,7 +131,7 @@ def regularisation_path(
             fitted._fit(train, [], start)
             seconds = time.perf_counter() - begin
             start = fitted.coef_
-            value = np.nan if valid is None else mean_of(fitted.predict(valid), valid, measure, convention)
+            value = np.nan if valid is None else mean_of(fitted.predict(valid), valid, measure, convention=convention)
             norm = float(np.linalg.norm(start))
             last = fitted.trace_[-1] if len(fitted.trace_) else {}
             points.append(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from argrank._json import json_value
 from argrank._types import Floats
-from argrank.trials.cells import plain_value, plain_values
 from argrank.trials.config import Config, Expected
+from argrank.trials.engine import Run
 from argrank.trials.grid import Params
-from argrank.trials.protocol import Run
-from argrank.trials.selection import Point
+from argrank.trials.select import Point
 
 ROUNDING = 1e-12  # a figure exactly at the end of its range is inside, also where a sum was rounded
 
@@ -38,29 +38,22 @@ class RunResult:
     seconds: float
 
     @staticmethod
-    def record(run: Run, warned: list[str]) -> dict[str, Any]:
+    def record(run: Run) -> dict[str, Any]:
         """Return a run as plain data for its file."""
-        return {
-            "params": plain_values(run.params),
-            "validation": plain_value(run.validation),
-            "points": [
-                {
-                    "params": plain_values(point.params),
-                    "value": plain_value(point.value),
-                    "objective": plain_value(point.objective),
-                    "seconds": point.seconds,
-                    "error": point.error,
-                }
-                for point in run.points
-            ],
-            "means": plain_values(run.test.means),
-            "undefined": dict(run.test.undefined),
-            "query_ids": [plain_value(qid) for qid in run.test.query_ids.tolist()],
-            "values": {name: [plain_value(value) for value in column] for name, column in run.test.values.items()},
-            "scores": run.scores.tolist(),
-            "notes": [*run.notes, *warned],
+        record = {
+            "params": run.params,
+            "validation": run.validation,
+            "points": [asdict(point) for point in run.points],
+            "means": run.means,
+            "undefined": run.test.undefined,
+            "query_ids": run.test.query_ids,
+            "values": run.test.values,
+            "scores": run.scores,
+            "notes": run.notes,
             "seconds": run.seconds,
         }
+        plain: dict[str, Any] = json_value(record)
+        return plain
 
     @staticmethod
     def of(data: str, fold: int, ranker: str, record: Mapping[str, Any]) -> RunResult:

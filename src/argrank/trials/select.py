@@ -6,21 +6,101 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._blas import single_threaded_blas
 from argrank._progress import Progress
+from argrank._tables import Cell, measure_text, number_text, table, to_text
 from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import ArgrankError, ArgrankWarning, InputError, unknown_name
-from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention, make_convention
 from argrank.rankers import make_ranker
-from argrank.trials.grid import Grid, Params, borders, points_of, weakness
-from argrank.trials.selection import Point, Selection
+from argrank.trials.grid import Grid, Params, borders, is_number, points_of, weakness
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a grid: its value on the validation data, or the error that stopped it (then NaN)."""
+
+    params: Params
+    value: float
+    objective: float
+    seconds: float
+    error: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Selection:
+    """The best point of a grid and all others; made by ``ar.select``.
+
+    Attributes
+    ----------
+    ranker : fitted estimator
+        Trained on the training data with the chosen parameters.
+    params : dict
+    value : float
+        Of ``measure`` on the validation data.
+    points : tuple of Point
+        Every point in the order of the grid.
+    on_border : dict
+        Chosen parameters at an end of their values -> "below" or "above", where the grid should be extended.
+    """
+
+    ranker: Any
+    params: Params
+    value: float
+    points: tuple[Point, ...]
+    on_border: dict[str, str]
+    measure: str
+    convention: str
+
+    def curve(self, parameter: str) -> tuple[NDArray[Any], Floats]:
+        """Return the values tried of a parameter and the best value of the measure at each, over all others."""
+        names = dict.fromkeys(name for point in self.points for name in point.params)
+        if parameter not in names:
+            raise unknown_name("parameter of this grid", parameter, names)
+        best: dict[Any, tuple[Any, float]] = {}
+        for point in self.points:
+            if parameter in point.params:
+                value = point.params[parameter]
+                key = value if is_number(value) else repr(value)  # lists, too: weights of several measures
+                best[key] = (value, float(np.fmax(best.get(key, (value, np.nan))[1], point.value)))
+        keys = sorted(best) if all(is_number(key) for key in best) else list(best)
+        return np.array([best[key][0] for key in keys]), np.array([best[key][1] for key in keys])
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(name for point in self.points for name in point.params))
+        rows = [
+            (
+                *(number_text(point.params[name]) if name in point.params else "-" for name in names),
+                Cell("failed" if point.error else measure_text(point.value), best=point.params == self.params),
+                f"{point.objective:.6g}",
+                f"{point.seconds:.2f}",
+            )
+            for point in self.points
+        ]
+        chosen = f"* chosen by {self.measure} on validation data, convention {self.convention}"
+        return to_text([table((*names, self.measure, "objective", "seconds"), rows, 0)], [chosen, *self.notes])
+
+    @property
+    def notes(self) -> list[str]:
+        """What should be known about this choice."""
+        notes = [
+            f"{name} = {number_text(self.params[name])} lies on the border of the grid; try values {side} it too"
+            for name, side in self.on_border.items()
+        ]
+        failed = [point for point in self.points if point.error is not None]
+        if failed:
+            notes.append(f"{len(failed)} of {len(self.points)} points failed, the first: {failed[0].error}")
+        return notes
+
 
 Tried = tuple[Any, Point]  # the fitted ranker and what is known of it
 
@@ -46,13 +126,12 @@ def select(
     ranker : estimator or registered name
         Never changed: every point trains a clone.
     grid : dict of parameter -> list of values, or list of such dicts
-        ``{"C": {"values": [0.05, 0.5, 5], "divide_by": "pairs"}}`` scales with the training data: rank-svm's loss is a
-        sum over pairs.
+        Every combination of a dict's values is a point.
     train, valid : Dataset
     measure : str
         As in ``ar.evaluate``, with its ``convention``.
     n_jobs : int, optional
-        Points trained at a time, each on one thread; None or -1 for every core.
+        Number of points trained at the same time, each on one thread; None or -1 for every core.
     progress : bool
         Show a bar on terminals.
 
@@ -80,12 +159,12 @@ def search(
 ) -> Selection:
     """Do the work of ``select`` without its warnings; they are in ``notes``."""
     ranker = make_ranker(ranker) if isinstance(ranker, str) else ranker
-    points = points_of(grid, train)
+    points = points_of(grid)
     known = ranker.get_params()
     for name in dict.fromkeys(name for point in points for name in point):
         if name not in known:
             raise unknown_name(f"parameter of {type(ranker).__name__}", name, known)
-    mean_of(np.zeros(valid.n_documents), valid, measure, convention)  # a mistake here would cost every fit
+    mean_of(np.zeros(valid.n_documents), valid, measure, convention=convention)  # find mistakes before any fit
     alone = quiet(known) if len(points) == 1 else {**quiet(known), **({"n_jobs": 1} if "n_jobs" in known else {})}
 
     def work(params: Params) -> Tried:
@@ -110,22 +189,16 @@ def search(
     )
 
 
-def mean_of(scores: Floats, data: Dataset, measure: Any, convention: str | Convention) -> float:
-    """Return the mean of one measure, computed on this thread."""
-    (value,) = evaluate(scores, data, measure, convention=convention, n_jobs=1).means.values()
-    return value
-
-
 def quiet(known: Params) -> Params:
     """Return the parameters that keep a fit from showing a progress bar beside ours."""
     return {"verbose": -1} if "verbose" in known else {}
 
 
 def _map(work: Callable[[Params], Tried], points: Sequence[Params], threads: int, bar: Progress) -> list[Tried]:
-    """Run on threads of our own: the shared pool, used by one who waits inside it, could deadlock.
+    """Run on threads of our own: waiting inside the shared pool could deadlock.
 
-    A single point gets a thread too: Ctrl-C then reaches this loop, not the fit, which would keep its best model so
-    far and pass for finished.
+    A single point gets a thread too: Ctrl-C then reaches this loop and not the fit, which would keep its best model so
+    far and look finished.
     """
     pool = ThreadPoolExecutor(min(threads, len(points)), thread_name_prefix="argrank-select")
     with single_threaded_blas():
@@ -136,7 +209,7 @@ def _map(work: Callable[[Params], Tried], points: Sequence[Params], threads: int
                 results.append(future.result())
                 bar.advance(1)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # what has not begun shall not
+            pool.shutdown(wait=False, cancel_futures=True)  # begin no further point
     return results
 
 
@@ -155,9 +228,7 @@ def _try(
     fitted = clone(ranker).set_params(**settings)
     try:
         fitted.fit(train)
-        value = next(
-            iter(evaluate(fitted.predict(valid), valid, measure, convention=convention, n_jobs=1).means.values())
-        )
+        value = mean_of(fitted.predict(valid), valid, measure, convention=convention, n_jobs=1)
     except (ArgrankError, ArithmeticError, np.linalg.LinAlgError) as error:
         reason = f"{type(error).__name__}: {error}"
         return fitted, Point(params, np.nan, np.nan, time.perf_counter() - begin, reason)

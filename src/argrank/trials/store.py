@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,24 @@ def _identity(data: Dataset) -> bytes:
     return json.dumps([data.fingerprint, [str(qid) for qid in data.query_ids.tolist()], weights]).encode()
 
 
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@cache
+def code_identity(package: Path = PACKAGE) -> str:
+    """Return a hash of the contents of all Python files of a package, by default argrank's own.
+
+    It belongs to the identity of a run, so that a changed solver never returns the result of its predecessor.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package).as_posix()}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
 class Store:
-    """A folder of finished runs. A run is known by everything that determines its result, its identity."""
+    """A folder of finished runs. A run is known by its identity: everything that determines its result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

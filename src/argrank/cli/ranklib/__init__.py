@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 from argrank.errors import ModelError, OptionError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(
 def _read(flags: Flags, role: str, n_features: int | None) -> Dataset:
     from argrank.data.prepare.normalise import normalise
 
-    data = training.load_wide(flags.files[role], n_features)
+    data = options.load_wide(flags.files[role], n_features)
     if "feature" in flags.files:
         data = _keep_features(data, Path(flags.files["feature"]))
     return data if flags.normalise is None else normalise(data, flags.normalise)
@@ -93,7 +93,7 @@ def _train(flags: Flags) -> Any:
     for role, data in (("training", train), ("validation", valid), ("test", held)):
         if data is not None:
             name = flags.test_measure or flags.measure if role == "test" else flags.measure
-            typer.echo(f"{name} on {role} data: {_mean(ranker.model_, data, name, flags):.4f}")
+            typer.echo(f"{name} on {role} data: {_evaluate(ranker.model_, data, name, flags).means[name]:.4f}")
     if "save" in flags.files:
         _save(ranker.model_, Path(flags.files["save"]))
     return ranker.model_
@@ -107,7 +107,7 @@ def _load(flags: Flags) -> Any:
     if path.suffix.lower() == ".json":
         return load_model(path)
     wide = next((flags.files[role] for role in ("test", "rank") if role in flags.files), None)
-    return read_ranklib(path, None if wide is None else training.load_wide(wide, None).n_features)
+    return read_ranklib(path, None if wide is None else options.load_wide(wide, None).n_features)
 
 
 def _save(model: Any, path: Path) -> None:
@@ -127,11 +127,6 @@ def _evaluate(model: Any, data: Dataset, name: str, flags: Flags) -> Any:
     from argrank.evaluation.evaluate import evaluate
 
     return evaluate(model.predict(data), data, name, convention="ranklib", max_grade=flags.max_grade)
-
-
-def _mean(model: Any, data: Dataset, name: str, flags: Flags) -> float:
-    (value,) = _evaluate(model, data, name, flags).means.values()
-    return float(value)
 
 
 def _test(model: Any, data: Dataset, flags: Flags) -> None:

@@ -26,7 +26,7 @@ WITH_VALUE = (
 )  # fmt: skip
 ALONE = ("missingZero", "noeq", "sparse", "silent", "hr")
 
-#: Flags that RankLib needs and argrank has no use for: no harm in leaving them out.
+#: Flags that RankLib needs and argrank does not; they are silently ignored.
 HARMLESS = ("silent", "sparse", "hr", "noeq", "missingZero")
 
 #: Flags that name a file or, kcvmd, a folder.
@@ -125,7 +125,7 @@ def measure_of(name: str, flag: str) -> str:
 
 
 def _pairs(arguments: Sequence[str]) -> dict[str, str]:
-    """Return flag -> value; RankLib knows flags without regard to case, but for -metric2t and -metric2T."""
+    """Return flag -> value; RankLib ignores the case of flags, except for -metric2t and -metric2T."""
     known = {name.lower(): name for name in (*WITH_VALUE, *ALONE) if not name.startswith("metric2")}
     given: dict[str, str] = {}
     rest = list(arguments)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import html
-import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from argrank._tables import Table, table, to_html, to_text
 from argrank.data.summary import FeatureSummary
 
 SEVERITIES = ("error", "warning", "note")
-WIDTHS = (8, 52, 56)  # severity, what was found, what to do
+HEADER = ("severity", "what was found", "what to do")
+WIDTHS = (8, 52, 56)
 
 
 @dataclass(frozen=True)
@@ -66,33 +67,16 @@ class Diagnosis:
         return "Doctor: " + (", ".join(words) if words else "nothing found that will hurt")
 
     def __repr__(self) -> str:
-        lines = [self.headline]
-        if self.findings:
-            lines += _row("severity", "what was found", "what to do")
-            lines.append("  ".join("-" * width for width in WIDTHS))
-        for finding in self.findings:
-            lines += _row(finding.severity, finding.sentence, finding.advice)
-        return "\n".join(lines)
+        return "\n".join([self.headline, *(to_text([one]) for one in self._tables())])
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in (one.severity, one.sentence, one.advice))
-            + "</tr>"
-            for one in self.findings
-        )
-        head = "<tr><th>severity</th><th>what was found</th><th>what to do</th></tr>" if body else ""
-        return f"<table><caption>{html.escape(self.headline)}</caption>{head}{body}</table>"
+        return f"<p>{html.escape(self.headline)}</p>\n{to_html(self._tables())}"
+
+    def _tables(self) -> list[Table]:
+        rows = [(one.severity, one.sentence, one.advice) for one in self.findings]
+        return [table(HEADER, rows, len(HEADER), WIDTHS)] if rows else []
 
 
 def counted(number: int, one: str, many: str) -> str:
     """Return a number with the words that agree with it."""
     return f"{number:,} {one if number == 1 else many}"
-
-
-def _row(*cells: str) -> list[str]:
-    wrapped = [textwrap.wrap(cell, width) or [""] for cell, width in zip(cells, WIDTHS, strict=True)]
-    height = max(len(lines) for lines in wrapped)
-    columns = [lines + [""] * (height - len(lines)) for lines in wrapped]
-    rows = zip(*columns, strict=True)
-    return ["  ".join(f"{text:<{width}}" for text, width in zip(row, WIDTHS, strict=True)).rstrip() for row in rows]

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import html
+import math
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from argrank.errors import unknown_name
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|~&$"})
@@ -34,11 +40,51 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells under a header: the first ``n_names`` columns are names, aligned left, the others are values."""
+    """Cells under a header: the first ``n_names`` columns are names, aligned left, the others are values.
+
+    ``widths``, one per column, wraps long sentences in plain text; the other formats wrap by themselves.
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     n_names: int
+    widths: tuple[int, ...] = ()
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[object]], n_names: int = 1, widths: tuple[int, ...] = ()
+) -> Table:
+    """Return a table of cells; whatever is not a Cell is shown as text."""
+    cells = tuple(tuple(cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row) for row in rows)
+    return Table(tuple(header), cells, n_names, widths)
+
+
+def render(format: str, tables: Sequence[Table], notes: Sequence[str] = ()) -> str:  # noqa: A002 (as on the command line)
+    """Return tables and notes as "text", "markdown", "latex" or "html"."""
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    return FORMATS[format](tables, notes)
+
+
+def text_lines(header: Sequence[str], rows: Iterable[Sequence[object]], n_names: int = 1) -> list[str]:
+    """Return one table as lines of text, for results that print more than tables."""
+    return _text_table(table(header, rows, n_names)).split("\n")
+
+
+def measure_text(value: float) -> str:
+    """Return the value of a measure with four digits, as tables of this field have them; "-" where it is undefined."""
+    return "-" if math.isnan(value) else f"{value:.4f}"
+
+
+def number_text(value: Any, digits: int = 4) -> str:
+    """Return a number in few digits, and anything else as it prints."""
+    is_number = not isinstance(value, str | bool) and hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
+    return f"{float(value):.{digits}g}" if is_number else str(value)
+
+
+def parameters_text(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as ``C=0.1, loss=squared``; "-" where there are none."""
+    return ", ".join(f"{name}={number_text(value)}" for name, value in parameters.items()) or "-"
 
 
 def plain(text: str) -> str:
@@ -46,17 +92,19 @@ def plain(text: str) -> str:
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
-def to_text(tables: Sequence[Table], notes: Sequence[str]) -> str:
+def to_text(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
     """Return aligned columns: ``*`` behind the best, raised letters after a blank."""
-    return "\n\n".join([*map(_text_table, tables), "\n".join(map(plain, notes))])
+    return "\n\n".join([*map(_text_table, tables), *(["\n".join(map(plain, notes))] if notes else [])])
 
 
 def _text_table(table: Table) -> str:
+    if table.widths:
+        return _wrapped_table(table)
     columns = []
     for position, name in enumerate(table.header):
         cells = [row[position] for row in table.rows]
         marks = [("*" if cell.best else " ") + f" {cell.raised}".rstrip() for cell in cells]
-        hang = max(len(mark.rstrip()) for mark in marks)
+        hang = max((len(mark.rstrip()) for mark in marks), default=0)
         texts = [
             plain(name),
             *(plain(cell.text) + mark[:hang].ljust(hang) for cell, mark in zip(cells, marks, strict=True)),
@@ -66,7 +114,18 @@ def _text_table(table: Table) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
-def to_markdown(tables: Sequence[Table], notes: Sequence[str]) -> str:
+def _wrapped_table(table: Table) -> str:
+    lines = []
+    rules = ["-" * width for width in table.widths]
+    for texts in (table.header, rules, *([plain(cell.text) for cell in row] for row in table.rows)):
+        columns = [textwrap.wrap(text, width) for text, width in zip(texts, table.widths, strict=True)]
+        for line in zip_longest(*columns, fillvalue=""):
+            padded = (text.ljust(width) for text, width in zip(line, table.widths, strict=True))
+            lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def to_markdown(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
     """Return GitHub's tables: the best in bold, raised letters as superscripts."""
     parts = []
     for table in tables:
@@ -81,14 +140,14 @@ def to_markdown(tables: Sequence[Table], notes: Sequence[str]) -> str:
                 ]
             )
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    return "\n\n".join([*parts, "\n".join(f"- {_markdown(note)}" for note in notes)])
+    return "\n\n".join([*parts, *(["\n".join(f"- {_markdown(note)}" for note in notes)] if notes else [])])
 
 
 def _markdown(text: str) -> str:
     return plain(text).translate(_MARKDOWN)
 
 
-def to_latex(tables: Sequence[Table], notes: Sequence[str]) -> str:
+def to_latex(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
     """Return tabulars that need no package: the best in bold, raised letters as superscripts."""
     parts = []
     for table in tables:
@@ -100,7 +159,7 @@ def to_latex(tables: Sequence[Table], notes: Sequence[str]) -> str:
             lines.append(f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\")
         body = "\n".join([r"\hline", *lines, r"\hline"])
         parts.append(f"\\begin{{tabular}}{{{alignment}}}\n{body}\n\\end{{tabular}}")
-    return "\n\n".join([*parts, "\n".join(rf"{_latex(note)}\par" for note in notes)])
+    return "\n\n".join([*parts, *(["\n".join(rf"{_latex(note)}\par" for note in notes)] if notes else [])])
 
 
 def _latex(text: str) -> str:
@@ -115,7 +174,7 @@ def _latex_cell(cell: Cell, is_name: bool) -> str:
     return text + (rf"$^{{\mathrm{{{cell.raised}}}}}$" if cell.raised else "")
 
 
-def to_html(tables: Sequence[Table], notes: Sequence[str]) -> str:
+def to_html(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
     """Return plain tables for a notebook or a page: the best in bold, raised letters as superscripts."""
     parts = []
     for table in tables:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from argrank.evaluation.rendering import FORMATS, Cell, Table, plain, to_html, to_latex, to_markdown, to_text
+from argrank._tables import FORMATS, Cell, Table, plain, to_html, to_latex, to_markdown, to_text
 
 NASTY = r"a|b`c*_{d}[e]<script>&\%$#~^" + '"\n'
 

@@ -1,0 +1,157 @@
+"""The engine of all trials: rankers x folds, by LETOR's protocol.
+
+In every fold, each ranker trains at every point of its grid on the training part, the validation part chooses, and the
+chosen model is judged on the test part. ``cross_validate``, ``benchmark`` and ``run_experiment`` all run here.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._progress import Progress
+from argrank._types import Floats
+from argrank.data.folds import Fold
+from argrank.errors import ArgrankError, ArgrankWarning, InputError
+from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.result import Evaluation
+from argrank.measures.conventions import Convention
+from argrank.models.model import Model
+from argrank.rankers import make_ranker
+from argrank.trials.grid import Grid, Params
+from argrank.trials.select import Point, search
+
+logger = logging.getLogger(__name__)
+
+
+class Entrant(NamedTuple):
+    """A ranker that takes part in a trial, with the grid that its parameters are chosen from."""
+
+    ranker: Any
+    grid: Grid | None = None
+
+
+class Protocol(NamedTuple):
+    """How a trial is judged: the measures reported, the one that chooses parameters, and whose rules count."""
+
+    measures: tuple[str, ...]
+    select_by: str
+    convention: str | Convention = "default"
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One ranker in one fold.
+
+    ``ranker`` is fitted with the chosen ``params``; ``scores`` are those of the test rows, in the caller's order;
+    ``seconds`` is the time of all points of the grid, ``training_seconds`` that of the chosen one; ``notes`` has the
+    warnings of the fits, too.
+    """
+
+    fold: int
+    ranker: Any
+    params: Params
+    validation: float
+    points: tuple[Point, ...]
+    scores: Floats
+    test: Evaluation
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean of each measure over the tested queries."""
+        return dict(self.test.means)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of tested queries."""
+        return self.test.n_queries
+
+    @property
+    def model(self) -> Model | None:
+        """The trained model; estimators of other libraries have none."""
+        return getattr(self.ranker, "model_", None)
+
+    @property
+    def training_seconds(self) -> float:
+        """Seconds of one training at the chosen parameters."""
+        return next(point.seconds for point in self.points if point.params == self.params)
+
+
+def run_trials(
+    entrants: Mapping[str, Entrant],
+    folds: Iterable[tuple[int, Fold]],
+    run: Callable[[str, int, Fold], Any],
+    bar: Progress,
+    *,
+    tolerant: bool = True,
+) -> tuple[dict[str, list[Any]], list[str]]:
+    """Run every entrant in every fold; return the runs of each, and what went wrong.
+
+    A ranker that fails is left out, with a note, and does not cost the others; unless ``tolerant``, its error is
+    raised. Folds are read one after the other, so that only one has to be in memory.
+    """
+    runs: dict[str, list[Any]] = {name: [] for name in entrants}
+    notes: list[str] = []
+    for number, fold in folds:
+        for name in list(runs):
+            bar.advance(0, f"{name}, fold {number}")
+            try:
+                runs[name].append(run(name, number, fold))
+            except ArgrankError as error:
+                if not tolerant:
+                    raise
+                notes.append(f"{name} failed in fold {number}: {error}")
+                logger.warning("%s", notes[-1])
+                del runs[name]
+                if not runs:
+                    raise InputError(f"no ranker could be trained; {notes[0]}") from error
+            bar.advance(1)
+    return runs, notes
+
+
+def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> Run:
+    """Train on ``fold.train`` at every point of the grid, choose by ``fold.valid``, evaluate on ``fold.test``.
+
+    Training never sees the validation part, not even without a grid, so that rankers with and without a grid learn
+    from the same documents.
+    """
+    begin = time.perf_counter()
+    if fold.valid is None and entrant.grid:
+        raise InputError("a grid needs a validation part to choose by, got a fold without one")
+    valid = fold.test if fold.valid is None else fold.valid  # without a grid there is nothing to choose
+    with warnings.catch_warnings(record=True) as caught:  # at the ends of a grid warnings are normal; they become notes
+        warnings.simplefilter("always", ArgrankWarning)
+        found = search(
+            entrant.ranker, entrant.grid or {}, fold.train, valid, protocol.select_by,
+            convention=protocol.convention, n_jobs=protocol.n_jobs, progress=False,
+        )  # fmt: skip
+    warned = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ArgrankWarning))
+    scores = found.ranker.predict(fold.test)
+    return Run(
+        fold=number,
+        ranker=found.ranker,
+        params=found.params,
+        validation=np.nan if fold.valid is None else found.value,
+        points=found.points,
+        scores=scores,
+        test=evaluate(scores, fold.test, list(protocol.measures), convention=protocol.convention),
+        notes=(*found.notes, *warned),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def entrants_of(rankers: Mapping[str, Any], grids: Mapping[str, Grid | None]) -> dict[str, Entrant]:
+    """Return the entrants of rankers, given as estimators or by their registered names."""
+    return {
+        name: Entrant(make_ranker(one) if isinstance(one, str) else one, grids.get(name))
+        for name, one in rankers.items()
+    }

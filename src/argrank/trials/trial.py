@@ -1,0 +1,258 @@
+"""The result of a trial: rankers compared on queries that they never saw, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from argrank._json import json_value
+from argrank._tables import FORMATS, Cell, Table, measure_text, number_text, parameters_text, render, table
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.data.doctor.diagnosis import Diagnosis
+from argrank.errors import unknown_name
+from argrank.evaluation.compare import compare
+from argrank.evaluation.comparison import Comparison
+from argrank.evaluation.evaluate import evaluate
+from argrank.measures.conventions import Convention, make_convention
+from argrank.trials.engine import Run
+from argrank.trials.system import System
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trial:
+    """Rankers tested on every query once; made by ``ar.cross_validate`` and ``ar.benchmark``.
+
+    ``ar.write_report(path, trial)`` writes the HTML report.
+
+    Attributes
+    ----------
+    data : Dataset
+        What was tested on: the data given, or the test parts of the folds given, joined.
+    folds : dict of ranker -> tuple of Run
+        What was chosen in every fold, its validation value, the means on the test part, and the fitted ranker.
+    systems : dict of ranker -> System
+        Scores of every query and the models that gave them.
+    measures : tuple of names
+    select_by : str
+        The measure that chose the parameters.
+    convention : str or Convention
+    averaged : {"folds", "queries"}
+        What ``means`` are means of: the folds' means, as LETOR reports them, or all tested queries.
+    diagnosis : Diagnosis or None
+        What the doctor found in the data.
+    notes : tuple of str
+    """
+
+    data: Dataset
+    folds: dict[str, tuple[Run, ...]]
+    systems: dict[str, System]
+    measures: tuple[str, ...]
+    select_by: str
+    convention: str | Convention
+    averaged: str = "folds"
+    diagnosis: Diagnosis | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(next(iter(self.folds.values())))
+
+    @cached_property
+    def scores(self) -> dict[str, Floats]:
+        """``scores[ranker]``, one per row of ``data``, by the fold that tested the row. Compare within a query only."""
+        return {name: self.data.to_caller(one.scores) for name, one in self.systems.items()}
+
+    @cached_property
+    def means(self) -> dict[str, dict[str, float]]:
+        """``means[ranker][measure]``; see ``averaged``."""
+        if self.averaged == "folds":
+            return {
+                name: {one: float(np.mean([run.means[one] for run in runs])) for one in self.measures}
+                for name, runs in self.folds.items()
+            }
+        return {
+            name: dict(evaluate(scores, self.data, list(self.measures), convention=self.convention).means)
+            for name, scores in self.scores.items()
+        }
+
+    @property
+    def values(self) -> dict[str, dict[str, Floats]]:
+        """``values[ranker][measure]``, one for each of ``data.query_ids``, NaN where the measure is undefined."""
+        return {
+            name: dict(evaluate(scores, self.data, list(self.measures), convention=self.convention).values)
+            for name, scores in self.scores.items()
+        }
+
+    @property
+    def best(self) -> str:
+        """The ranker with the best mean of the first measure."""
+        return max(self.means, key=lambda name: self.means[name][self.measures[0]])
+
+    def ranker(self, name: str | None = None) -> Any:
+        """Return the fitted ranker of that name, by default the best; with several folds, that of the first."""
+        name = self.best if name is None else name
+        if name not in self.folds:
+            raise unknown_name("ranker of this trial", name, self.folds)
+        return self.folds[name][0].ranker
+
+    def compare(self, **options: Any) -> Comparison:
+        """Compare the rankers over all queries with paired tests; options as in ``ar.compare``."""
+        return compare(self.scores, self.data, list(self.measures), convention=self.convention, **options)
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The paired tests between all rankers; None for a single one."""
+        return self.compare() if len(self.systems) > 1 else None
+
+    def render(self, format: str) -> str:  # noqa: A002 (as on the command line)
+        """Return the results as "text", "markdown", "latex", "html" or "json"."""
+        if format == "json":
+            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        if format not in FORMATS:
+            raise unknown_name("format", format, [*FORMATS, "json"])
+        tables = [self._means_table(), *([self._folds_table()] if self.n_folds > 1 else [])]
+        return render(format, tables, self._footer())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return means, folds and tests as plain data; what is not a number becomes None."""
+        found: dict[str, Any] = {
+            "systems": list(self.systems),
+            "measures": list(self.measures),
+            "n_queries": self.data.n_queries,
+            "n_folds": self.n_folds,
+            "select_by": self.select_by,
+            "convention": make_convention(self.convention).name,
+            "best": self.best,
+            "means": self.means,
+            "seconds": {name: one.seconds for name, one in self.systems.items()},
+            "folds": {
+                name: [
+                    {
+                        "fold": run.fold,
+                        "n_queries": run.n_queries,
+                        "params": run.params,
+                        "validation": run.validation,
+                        "means": run.means,
+                        "notes": run.notes,
+                    }
+                    for run in runs
+                ]
+                for name, runs in self.folds.items()
+            },
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "findings": None if self.diagnosis is None else self.diagnosis.to_dict()["findings"],
+            "notes": list(self.notes),
+        }
+        plain: dict[str, Any] = json_value(found)
+        return plain
+
+    def __repr__(self) -> str:
+        return self.render("text")
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+    def _means_table(self) -> Table:
+        means, comparison = self.means, self.comparison
+        best = {name: max(one[name] for one in means.values()) for name in self.measures}
+        letters = {name: {} if comparison is None else comparison.letters(name) for name in self.measures}
+        rows = [
+            (
+                "" if comparison is None else comparison.letter_of(name),
+                name,
+                _chosen(runs),
+                *(
+                    Cell(measure_text(value := means[name][one]), value == best[one], letters[one].get(name, ""))
+                    for one in self.measures
+                ),
+                f"{self.systems[name].seconds:.2f}",
+            )
+            for name, runs in self.folds.items()
+        ]
+        return table(("", "ranker", "chosen", *self.measures, "seconds"), rows, 3)
+
+    def _folds_table(self) -> Table:
+        rows = [
+            (
+                name,
+                str(run.fold),
+                parameters_text(run.params),
+                measure_text(run.validation),
+                *(measure_text(run.means[one]) for one in self.measures),
+            )
+            for name, runs in self.folds.items()
+            for run in runs
+        ]
+        return table(("ranker", "fold", "chosen", f"validation {self.select_by}", *self.measures), rows, 3)
+
+    def _footer(self) -> list[str]:
+        held_out = self.n_folds == 1
+        means = "" if held_out else f" Means over {'folds' if self.averaged == 'folds' else 'all queries'}."
+        footer = [
+            f"Best by {self.measures[0]}: {self.best}. {self.data.n_queries:,} queries, each tested once in "
+            f"{'a held-out part' if held_out else f'{self.n_folds} folds'}; parameters chosen by {self.select_by} on "
+            f"validation queries; convention {make_convention(self.convention).name}.{means} "
+            "Seconds: one training at the chosen parameters.",
+        ]
+        if self.comparison is not None:
+            footer.append(
+                "* best of each measure; letters: the rankers that are significantly worse "
+                f"(paired t-test over all queries, Holm, {self.comparison.level:g})."
+            )
+        where = {run: "" if held_out else f", fold {run.fold}" for runs in self.folds.values() for run in runs}
+        own = [f"{name}{where[run]}: {note}" for name, runs in self.folds.items() for run in runs for note in run.notes]
+        return [*footer, *self.notes, *own]
+
+
+def _chosen(runs: Sequence[Run]) -> str:
+    """Return the parameters that were chosen in the folds, every value once."""
+    values: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for name, value in run.params.items():
+            values.setdefault(name, {})[number_text(value, 3)] = None
+    return ", ".join(f"{name}={'/'.join(found)}" for name, found in values.items()) or "-"
+
+
+def systems_of(
+    runs: Mapping[str, Sequence[Run]], data: Dataset, tested: Sequence[Integers]
+) -> tuple[dict[str, System], list[str]]:
+    """Assemble the scores of all folds, whose tested queries of ``data`` are given; say who ranks nothing."""
+    systems, notes = {}, []
+    rows = [np.flatnonzero(np.isin(data.query_of_row, queries)) for queries in tested]
+    for name, own in runs.items():
+        scores = np.empty(data.n_documents)
+        for run, queries, where in zip(own, tested, rows, strict=True):
+            scores[where] = data.select(queries).from_caller(run.scores)
+        trace = getattr(own[0].ranker, "trace_", None)
+        systems[name] = System(
+            name=name,
+            scores=scores,
+            models=tuple((run.model, queries) for run, queries in zip(own, tested, strict=True) if run.model),
+            trace=trace.to_dict() if len(own) == 1 and trace is not None and len(trace) else None,
+            seconds=float(np.mean([run.training_seconds for run in own])),
+            validated=_validated(own),
+        )
+        starts = data.indptr[:-1]
+        same = np.maximum.reduceat(scores, starts) == np.minimum.reduceat(scores, starts)
+        silent = int((same & (data.sizes > 1)).sum())
+        if silent:
+            helps = "; bound='tight' may help" if own[0].ranker.get_params().get("bound") == "convex" else ""
+            notes.append(
+                f"{name} gives all documents the same score in {silent:,} of {data.n_queries:,} queries{helps}."
+            )
+    return systems, notes
+
+
+def _validated(runs: Sequence[Run]) -> tuple[tuple[float, float], ...]:
+    """Return every C tried and the mean over folds of its validation measure; empty where not only C was tried."""
+    if any(set(point.params) != {"C"} for run in runs for point in run.points):
+        return ()
+    values = np.mean([[point.value for point in run.points] for run in runs], axis=0)
+    return tuple((float(point.params["C"]), float(value)) for point, value in zip(runs[0].points, values, strict=True))
