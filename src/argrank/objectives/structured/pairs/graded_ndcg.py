@@ -15,34 +15,32 @@ from argrank.objectives.structured.problem import Problem
 
 
 @helper
-def number_states(cap: Any, k: int) -> Any:
-    """Number the states in lexicographic order; return the table and how many there are.
+def number_states(cap: Any, k: int, before: Any, following: Any) -> Any:
+    """Number the states in lexicographic order and return how many there are.
 
-    ``before[l, r, m]`` states come before, when level l may still take r documents and takes m.
+    ``before[l, r, m]`` states come before, when level l may still take r documents and takes m; ``following`` counts
+    the states of the levels after l, by what is left for them.
     """
-    n_levels = len(cap)
-    following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
-    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
-    for one in range(n_levels - 1, -1, -1):
+    for one in range(len(cap) - 1, -1, -1):
         for room in range(k + 1):
             for m in range(min(cap[one], room) + 1):
                 before[one, room, m + 1] = before[one, room, m] + following[room - m]
         for room in range(k, -1, -1):
             following[room] = before[one, room, min(cap[one], room) + 1]
-    return before, following[k]
+    return following[k]
 
 
 @helper
-def look_at_top(scores: Any, order: Any, level: Any, mean: float, n_levels: int, k: int) -> Any:
+def look_at_top(
+    scores: Any, order: Any, level: Any, mean: float, top: Any, top_sum: Any, higher: Any, excess: Any,
+    seen: Any, seen_sum: Any,
+) -> None:  # fmt: skip
     """Describe the top k documents of each level.
 
-    Returns their scores, their sums, how many documents of each other level score higher, and by how much in all.
+    Fills in their scores, their sums, how many documents of each other level score higher, and by how much in all.
     """
-    n = len(scores)
-    top, top_sum = np.empty((n_levels, k)), np.zeros((n_levels, k + 1))
-    higher, excess = np.empty((n_levels, k, n_levels), np.int64), np.empty((n_levels, k))
-    seen, seen_sum = np.zeros(n_levels, np.int64), np.zeros(n_levels)
-    for place in range(n):
+    n_levels, k = top.shape
+    for place in range(len(scores)):
         row = order[place]
         one, score = level[row], scores[row] - mean
         i = seen[one]
@@ -56,7 +54,6 @@ def look_at_top(scores: Any, order: Any, level: Any, mean: float, n_levels: int,
             excess[one, i] = total
         seen[one] += 1
         seen_sum[one] += score
-    return top, top_sum, higher, excess
 
 
 @query_kernel
@@ -95,8 +92,12 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     for rank in range(k):
         discount_sum[rank + 1] = discount_sum[rank] + constants[1 + rank]
 
-    top, top_sum, higher, excess = look_at_top(scores, order, level, mean, n_levels, k)
-    before, n_states = number_states(cap, k)
+    top, top_sum = np.empty((n_levels, k)), np.zeros((n_levels, k + 1))
+    higher, excess = np.empty((n_levels, k, n_levels), np.int64), np.empty((n_levels, k))
+    seen, seen_sum = np.zeros(n_levels, np.int64), np.zeros(n_levels)
+    look_at_top(scores, order, level, mean, top, top_sum, higher, excess, seen, seen_sum)
+    before, following = np.zeros((n_levels, k + 1, k + 2), np.int64), np.ones(k + 1, np.int64)
+    n_states = number_states(cap, k, before, following)
     value, taken, closed = np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_)
     counts = np.zeros((n_states, n_levels), np.int32)
     heap_key, heap = np.empty(n_states * n_levels + 1), np.empty(n_states * n_levels + 1, np.int64)

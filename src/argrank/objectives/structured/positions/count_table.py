@@ -10,28 +10,25 @@ from argrank._jit import helper, query_kernel
 
 
 @helper
-def number_states(cap: Any, k: int) -> Any:
-    """Number the states in lexicographic order; return the table and how many there are.
+def number_states(cap: Any, k: int, before: Any, following: Any) -> Any:
+    """Number the states in lexicographic order and return how many there are.
 
-    ``before[l, r, m]`` states come before, when level l may still take r documents and takes m.
+    ``before[l, r, m]`` states come before, when level l may still take r documents and takes m; ``following`` counts
+    the states of the levels after l, by what is left for them.
     """
-    n_levels = len(cap)
-    following = np.ones(k + 1, np.int64)  # states of the levels after l, by what is left for them
-    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
-    for one in range(n_levels - 1, -1, -1):
+    for one in range(len(cap) - 1, -1, -1):
         for room in range(k + 1):
             for m in range(min(cap[one], room) + 1):
                 before[one, room, m + 1] = before[one, room, m] + following[room - m]
         for room in range(k, -1, -1):
             following[room] = before[one, room, min(cap[one], room) + 1]
-    return before, following[k]
+    return following[k]
 
 
 @helper
-def ranks_of_placed(before: Any, taken: Any, state: Any, final: int, k: int) -> Any:
-    """Go back from the final state to the beginning; return the ranks of the placed documents, by level and index."""
-    n_levels = len(state)
-    rank_of = np.empty((n_levels, k), np.int64)
+def ranks_of_placed(before: Any, taken: Any, state: Any, final: int, rank_of: Any) -> None:
+    """Go back from the final state to the beginning; fill in the ranks of the placed documents, by level and index."""
+    n_levels, k = rank_of.shape
     for placed in range(k - 1, -1, -1):
         one = taken[final]
         state[one] -= 1
@@ -40,7 +37,6 @@ def ranks_of_placed(before: Any, taken: Any, state: Any, final: int, k: int) -> 
         for other in range(n_levels):
             final += before[other, room, state[other]]
             room -= state[other]
-    return rank_of
 
 
 @query_kernel
@@ -82,7 +78,8 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
         total += decay[place] * scores[row]
         seen[one] += 1
 
-    before, n_states = number_states(cap, k)
+    before, following = np.zeros((n_levels, k + 1, k + 2), np.int64), np.ones(k + 1, np.int64)
+    n_states = number_states(cap, k, before, following)
     value, taken, closed = np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_)
     counts = np.zeros((n_states, n_levels), np.int32)
     heap_key, heap = np.empty(n_states * n_levels + 1), np.empty(n_states * n_levels + 1, np.int64)
@@ -150,7 +147,8 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
     chosen = np.zeros(n_levels, np.int64)
     for one in range(n_levels):
         chosen[one] = state[one] = counts[final, one]
-    rank_of = ranks_of_placed(before, taken, state, final, k)
+    rank_of = np.empty((n_levels, k), np.int64)
+    ranks_of_placed(before, taken, state, final, rank_of)
     next_rank = k
     for place in range(n):
         row, one = order[place], level_at[place]
