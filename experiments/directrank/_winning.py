@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import argrank as ar
+from experiments import _common as shared
 from experiments.directrank._common import Table, save_figure
 from experiments.directrank._markdown import above, digits, table
 from experiments.directrank._rivals import trees
@@ -33,7 +34,7 @@ Won = dict[str, list[int]]
 def letor(lines: list[str]) -> None:
     """Append the tables and draw the picture."""
     means, folds, collapsed = means_of(Table("letor.csv").rows)
-    which = {data: f"{titled(data)}, folds {', '.join(numbers)}" for data, numbers in folds.items()}
+    which = {data: f"{shared.title(data)}, folds {', '.join(numbers)}" for data, numbers in folds.items()}
     drawn: dict[str, Won] = {}
     for title, group in GROUPS.items():
         sets = [data for data in group if data in means]
@@ -76,11 +77,6 @@ def means_of(rows: Iterable[dict[str, str]]) -> tuple[Means, dict[str, list[str]
 def error_of(errors: NDArray[np.float64]) -> float:
     """Return the standard error of a mean over folds from those of the folds."""
     return float(np.sqrt((errors**2).sum()) / len(errors))
-
-
-def titled(data: str) -> str:
-    """Return the name of a data set; of a stand-in that it is generated."""
-    return f"{data} (generated)" if data.islower() else data
 
 
 def winning(means: Means, sets: list[str], without: Iterable[str] = ()) -> Won:
@@ -136,7 +132,7 @@ def trained(data: str, rankers: dict[str, dict[str, float]]) -> list[str]:
     """Return the row of Table 11 of a data set."""
     name = max((name for name in SURROGATES if name in rankers), key=lambda name: rankers[name]["train ndcg@5"])
     ours = digits(rankers["direct-rank"], ("climbed", "train ndcg@5"))
-    return [titled(data), *ours, f"{rankers[name]['train ndcg@5']:.4f} ({name})"]
+    return [shared.title(data), *ours, f"{rankers[name]['train ndcg@5']:.4f} ({name})"]
 
 
 def draw(groups: dict[str, Won]) -> None:

@@ -35,7 +35,7 @@ LINEAR = [0.001, 0.01, 0.1, 1.0]  # c = k+1-i is up to ten times c = a, its best
 RIDGE = {"ridge": [0.0, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5]}
 CONVEX: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1}
 TIGHT: dict[str, Any] = {**CONVEX, "tol": 1e-2}
-PAIRS = {"values": [0.005, 0.05, 0.5, 5.0, 50.0, 500.0, 5000.0], "divide_by": "pairs"}
+PAIRS = [0.005, 0.05, 0.5, 5.0, 50.0, 500.0, 5000.0]
 
 #: title -> ranker, parameters, grid
 RANKERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
