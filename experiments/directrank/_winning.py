@@ -82,7 +82,7 @@ def error_of(errors: NDArray[np.float64]) -> float:
 def winning(means: Means, sets: list[str], without: Iterable[str] = ()) -> Won:
     """Return how many rivals a ranker beats, over all sets, at every level of NDCG.
 
-    DirectRank from few starts stands in the place of DirectRank from many, not beside it.
+    DirectRank from few starts replaces DirectRank from many; the two are never counted together.
     """
     rankers = [name for name in means[sets[0]] if all(name in means[data] for data in sets) and name not in without]
     won: dict[str, dict[str, int]] = {}

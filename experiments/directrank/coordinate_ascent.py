@@ -43,7 +43,7 @@ def weights_of(ranker: str, train: ar.Dataset) -> tuple[np.ndarray, float]:
 
 
 def fastrank(train: ar.Dataset) -> tuple[np.ndarray, float]:
-    """Climb with fastrank at its own settings, but for the restarts and that features stay as they are."""
+    """Climb with fastrank at its own settings, except for the number of starts and that features stay as they are."""
     import fastrank as peer
 
     features = peer.CDataset.from_numpy(np.asarray(train.X, np.float32), train.y, train.query_of_row)

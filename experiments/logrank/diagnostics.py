@@ -2,7 +2,7 @@
 
     python -m experiments.logrank.diagnostics
 
-The paper draws them for HP2004, which cannot be had; the stand-in has lists of a thousand documents with few relevant
+The paper draws them for HP2004, which is not available; the stand-in has lists of a thousand documents with few relevant
 ones, too. Writes figures4to8.png and the data of each part as CSV. ConvexLoss-NDCG, trained on fold 1, C = 50,000.
 """
 

@@ -100,7 +100,7 @@ def _collapsed(ranker: Any) -> bool:
 
 
 def _near(parameters: dict[str, Any], fold: Fold) -> dict[str, Any]:
-    """Put the chosen ridge regression in the place of a grid for it."""
+    """Replace a grid of ridges by the weights of the chosen ridge regression."""
     if parameters.get("w0") is not RIDGE:
         return parameters
     return {**parameters, "w0": choose("regression", {}, RIDGE, fold.train, fold.valid).ranker.coef_}

@@ -37,7 +37,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "C = 0.1": {"C": 0.1},
     "C = 1": {"C": 1.0},
     "C = 0.1, every user counts the same": {"C": 0.1, "user_weight": "equal"},
-    "C = 0.1, NDCG@10 in the place of NDCG": {"C": 0.1, "measure": "ndcg@10"},
+    "C = 0.1, NDCG@10 instead of NDCG": {"C": 0.1, "measure": "ndcg@10"},
     "C = 0.1, the tight bound": {"C": 0.1, "bound": "tight"},
     "C = 1, shrunk to 0, not to the start": {"C": 1.0, "near_start": False},
 }

@@ -1,4 +1,4 @@
-"""Figures 1 to 3: the two web sets, which cannot be had, by generated stand-ins of their published size.
+"""Figures 1 to 3: the two web sets, which are not available, by generated stand-ins of their published size.
 
     python -m experiments.orm.web [set-1 set-2 choice-of-c]
 
