@@ -2,8 +2,8 @@
 
     python -m experiments.logrank.diagnostics
 
-The paper draws them for HP2004, which is not available; the stand-in has lists of a thousand documents with few relevant
-ones, too. Writes figures4to8.png and the data of each part as CSV. ConvexLoss-NDCG, trained on fold 1, C = 50,000.
+The paper draws them for HP2004, which is not available; the stand-in too has lists of a thousand documents with few
+relevant ones. Writes figures4to8.png and the data of each part as CSV. ConvexLoss-NDCG, trained on fold 1, C = 50,000.
 """
 
 from __future__ import annotations
