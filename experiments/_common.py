@@ -16,6 +16,7 @@ from argrank.trials.config import DataSpec
 from argrank.trials.data_sets import read_data
 
 Rows = Sequence[Mapping[str, Any]]
+COLLAPSED = 0.999  # a fit that keeps this share of the objective at w = 0 has learned nothing
 
 
 def read_fold(name: str, number: int, steps: tuple[dict[str, Any], ...] = ()) -> Fold:
@@ -42,6 +43,11 @@ def fit(ranker: str, train: ar.Dataset, valid: ar.Dataset | None = None, **param
     """Fit a ranker without a progress bar and without warnings."""
     with quiet():
         return ar.make_ranker(ranker, verbose=-1, **parameters).fit(train, eval_set=valid)
+
+
+def collapsed(fitted: Any) -> bool:
+    """Tell whether a fit is no better than w = 0; a bound that is not convex may end at a w that is not quite 0."""
+    return bool(fitted.objective_ >= COLLAPSED * getattr(fitted, "objective_at_zero_", float("inf")))
 
 
 def read_csv(path: Path) -> list[dict[str, Any]]:

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from argrank.data.folds import Fold
 from argrank.rankers import make_ranker
-from argrank.rankers.linear._structured import COLLAPSED
 from argrank.trials.grid import points_of
 from argrank.trials.select import search
-from experiments._common import quiet
+from experiments._common import collapsed, quiet
 from experiments.directrank._common import fit, mean
 
 PAIRS = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # the map is divided by the number of pairs
@@ -109,9 +108,8 @@ def tune(rival: Rival, fold: Fold, measure: str, convention: str) -> tuple[Any, 
         ranker, chosen, points = found.ranker, found.params, [point.params for point in found.points]
     seconds = time.process_time() - begin
     setting = " ".join(f"{name}={value:.3g}" for name, value in chosen.items())
-    learned_nothing = ranker.objective_ >= COLLAPSED * getattr(ranker, "objective_at_zero_", float("inf"))
     return ranker, {
         "fits": len(points),
-        "setting": setting + (" collapsed" if learned_nothing else ""),
+        "setting": setting + (" collapsed" if collapsed(ranker) else ""),
         "cpu_seconds": seconds,
     }
