@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from experiments import _common
 from experiments.directrank import _common as directrank
 from experiments.directrank._paired import errors
+
+from experiments import _common
 
 
 def test_tables_come_back_as_they_were_written(tmp_path):
