@@ -6,15 +6,14 @@ Each data set is split by query into five parts; every query is tested once by a
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 
 import argrank as ar
+from experiments._common import read_csv, write_csv
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "rankers.csv"
-COLUMNS = ("data", "queries", "letter", "ranker", "ndcg@10", "worse", "seconds")
 
 RANKERS = (
     "regression", "rank-svm", "rankboost", "svm-auc", "svm-map", "svm-ndcg", "svm-ndcg-nc", "log-mle", "log-gain",
@@ -79,14 +78,11 @@ def table(rows: list[dict[str, str]]) -> str:
 
 def main() -> None:
     """Compute what is missing and write both files."""
-    rows = list(csv.DictReader(FIGURES.open(encoding="utf-8"))) if FIGURES.exists() else []
+    rows = read_csv(FIGURES)
     for name in DATA:
         if not any(row["data"] == name for row in rows):
             rows += compute(name)
-            with FIGURES.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+            write_csv(FIGURES, rows)
             (HERE / "rankers.md").write_text(table(rows), "utf-8")
 
 

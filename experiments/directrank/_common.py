@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import time
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import argrank as ar
 from argrank.data.folds import Fold
-from argrank.errors import ArgrankWarning
-from argrank.trials.config import DataSpec
-from argrank.trials.data_sets import prepare, read_data
+from experiments import _common as shared
 
 HERE = Path(__file__).parent
+WORK = "work"  # folder for values query by query, which are not kept with the code
 #: MQ2007-agg gives ranks up to 494, or nothing for documents that a system did not find: those come after all others.
 STEPS: dict[str, tuple[dict[str, Any], ...]] = {
     "MQ2007-agg": ({"impute": 500.0}, {"normalise": "query-minmax"}),
@@ -24,14 +22,12 @@ STEPS: dict[str, tuple[dict[str, Any], ...]] = {
 
 
 def fold_of(name: str, number: int = 1) -> Fold:
-    """Read a fold of a collection; lower-case names are generated stand-ins. One without validation part gets one."""
-    if name.islower():
-        return read_data(DataSpec(name, (number,), standin=name), number)
-    fold = read_data(DataSpec(name, (number,), collection=name), number)
+    """Read a fold of a collection or stand-in; one without a validation part gets a quarter of the training queries."""
+    fold = shared.read_fold(name, number, STEPS.get(name, ()))
     if fold.valid is None:
         train, valid = fold.train.split(0.75, 0.25, random_state=0)
         fold = Fold(train, valid, fold.test)
-    return prepare(fold, STEPS.get(name, ()))
+    return fold
 
 
 def mslr_shape(n_queries: int, truth: str, random_state: int = 1) -> Fold:
@@ -53,11 +49,9 @@ def nonlinear(n_queries: int = 2000) -> Fold:
 
 
 def fit(ranker: str, train: ar.Dataset, valid: ar.Dataset | None = None, **parameters: Any) -> tuple[Any, float]:
-    """Fit on one thread, without a progress bar and warnings; return the ranker and the CPU seconds it took."""
+    """Fit on one thread; return the ranker and the CPU seconds it took."""
     begin = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArgrankWarning)
-        fitted = ar.make_ranker(ranker, verbose=-1, n_jobs=1, **parameters).fit(train, eval_set=valid)
+    fitted = shared.fit(ranker, train, valid, n_jobs=1, **parameters)
     return fitted, time.process_time() - begin
 
 
@@ -72,10 +66,7 @@ class Table:
 
     def __init__(self, name: str, *keys: str) -> None:
         self.path, self.keys = HERE / name, keys
-        self.rows: list[dict[str, str]] = []
-        if self.path.exists():
-            with self.path.open(newline="") as stream:
-                self.rows = list(csv.DictReader(stream))
+        self.rows: list[dict[str, str]] = shared.read_csv(self.path)
         self._done = {tuple(row[key] for key in keys) for row in self.rows}
 
     def has(self, *values: Any) -> bool:
@@ -85,6 +76,7 @@ class Table:
     def add(self, row: Mapping[str, Any], quiet: bool = False) -> None:
         """Append a row and say so."""
         shown = {key: f"{value:.6g}" if isinstance(value, float) else str(value) for key, value in row.items()}
+        self.path.parent.mkdir(exist_ok=True)
         with self.path.open("a", newline="") as stream:
             writer = csv.DictWriter(stream, list(shown), lineterminator="\n")
             if not self.rows:
@@ -97,5 +89,5 @@ class Table:
 
 
 def save_figure(figure: Any, name: str) -> None:
-    """Write a figure as PNG, the same bytes for the same figure."""
-    figure.savefig(HERE / name, format="png", dpi=100, metadata={"Software": None})
+    """Write a figure of this folder."""
+    shared.save_figure(figure, HERE / name)

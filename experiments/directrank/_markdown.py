@@ -16,7 +16,7 @@ def joined(cells: Iterable[str]) -> str:
 
 
 def digits(row: Mapping[str, str | float], keys: Iterable[str], n: int = 4) -> list[str]:
-    """Return cells with so many digits after the point, empty ones where there is nothing."""
+    """Return cells with n digits after the point, empty ones where there is nothing."""
     return [f"{float(row[key]):.{n}f}" if row.get(key, "") != "" else "" for key in keys]
 
 

@@ -3,26 +3,29 @@
 Grids are small, three to five values around those that serve LETOR. Where the convex bound of a structured ranker
 may collapse to w = 0, the tight bound has a row of its own. Trees and coordinate ascent see the validation part while
 they train, as DirectRank does: they keep the best round on it.
+
+In the stored tables the grids of listnet, rank-cosine, softrank, log-gain and log-loss grew with the number of training
+queries. The grids here cover the same range in other steps; the column "setting" has the C that was chosen then.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any, NamedTuple
 
 from argrank.data.folds import Fold
-from argrank.errors import ArgrankWarning
 from argrank.rankers import make_ranker
-from argrank.rankers.linear._structured import COLLAPSED
 from argrank.trials.grid import points_of
 from argrank.trials.select import search
+from experiments._common import collapsed, quiet
 from experiments.directrank._common import fit, mean
 
 PAIRS = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # the map is divided by the number of pairs
 COMBINED = {"C": [1.0, 10.0, 100.0]}  # slow
 RANKS = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-SUMS = {"C": {"values": [30.0, 1e3, 3e4, 1e6], "divide_by": "pairs"}}  # the loss is a sum over pairs
+SUMS = {"C": [15.0, 500.0, 1.5e4, 5e5]}  # the feature map is a sum over pairs
+WIDE = {"C": [10.0, 100.0, 1e3, 1e4, 1e5]}
+SAMPLES = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
 TIGHT: dict[str, Any] = {"bound": "tight", "tol": 1e-2, "max_iter": 200}
 SAMPLED: dict[str, Any] = {"n_starts": 2, "max_iter": 200}
 STOPPED: dict[str, Any] = {"n_trees": 300, "early_stopping": 30, "learning_rate": 0.05}
@@ -44,16 +47,16 @@ def linear(k: int) -> dict[str, Rival]:
     combination = {"measures": ("map", f"ndcg@{k}", "mrr@10")}
     return {
         "regression": Rival("regression", {}, {}),
-        "rank-svm": Rival("rank-svm", {}, {"C": {"values": [0.05, 0.5, 5.0, 50.0], "divide_by": "pairs"}}),
+        "rank-svm": Rival("rank-svm", {}, {"C": [0.05, 0.5, 5.0, 50.0]}),
         "rankboost": Rival("rankboost", {}, {"n_rounds": [30, 100, 300]}),
         "frank": Rival("frank", {}, {"n_rounds": [30, 100]}),
         "adarank-map": Rival("adarank", {"measure": "map"}, {"n_rounds": [3, 30, 100]}),
         "adarank-ndcg": Rival("adarank", ndcg, {"n_rounds": [3, 30, 100]}),
-        "listnet": Rival("listnet", {}, {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}),
-        "lambdarank": Rival("lambdarank", {"C": 100.0}, {"learning_rate": [0.001, 0.003, 0.01, 0.03]}),
-        "rank-cosine": Rival("rank-cosine", {}, PAIRS),
+        "listnet": Rival("listnet", {}, WIDE),
+        "lambdarank": Rival("lambdarank", {"C": 1e4}, {"learning_rate": [0.001, 0.003, 0.01, 0.03]}),
+        "rank-cosine": Rival("rank-cosine", {}, WIDE),
         "smooth-grad": Rival("smooth-grad", ndcg, {"C": [1.0, 10.0, 100.0, 1e3]}),
-        "softrank": Rival("softrank", {**ndcg, "n_starts": 1}, {"C": [1.0, 10.0, 100.0, 1e3]}),
+        "softrank": Rival("softrank", {**ndcg, "n_starts": 1}, WIDE),
         "svm-auc": Rival("svm-auc", {}, PAIRS),
         "svm-map": Rival("svm-map", {}, PAIRS),
         "svm-ndcg-nc": Rival("svm-ndcg-nc", {}, PAIRS),
@@ -67,22 +70,22 @@ def linear(k: int) -> dict[str, Rival]:
         "dorm, tight": Rival("dorm", {"k": k, **TIGHT}, RANKS),
         "orm, tight": Rival("orm", {**ndcg, "decay": "measure", **TIGHT}, RANKS),
         "log-mle": Rival("log-mle", {}, SUMS),
-        "log-gain": Rival("log-gain", ndcg | SAMPLED, {"C": [0.03, 1.0, 30.0]}),
-        "log-loss": Rival("log-loss", ndcg | SAMPLED, {"C": [0.03, 1.0, 30.0]}),
+        "log-gain": Rival("log-gain", ndcg | SAMPLED, SAMPLES),
+        "log-loss": Rival("log-loss", ndcg | SAMPLED, SAMPLES),
         "log-combined": Rival("log-combined", ndcg | SAMPLED, SUMS),
         "log-convex": Rival("log-convex", ndcg, SUMS),
-        "coordinate-ascent": Rival("coordinate-ascent", {**ndcg, "restarts": 1}, {}, watched=True),
+        "coordinate-ascent": Rival("coordinate-ascent", {**ndcg, "n_starts": 1}, {}, watched=True),
     }
 
 
 def trees(k: int) -> dict[str, Rival]:
     """Return the rankers of trees; they stop on NDCG@k of the validation part."""
-    ndcg = {"measure": f"ndcg@{k}"} | STOPPED
+    reported, ndcg = {"scoring": f"ndcg@{k}"} | STOPPED, {"measure": f"ndcg@{k}"} | STOPPED
     ours = {**ndcg, "weight_range": (0.05, 0.1)}
     return {
-        "mart": Rival("mart", ndcg, LEAVES, watched=True),
+        "mart": Rival("mart", reported, LEAVES, watched=True),
         "lambda-mart": Rival("lambda-mart", ndcg, LEAVES, watched=True),
-        "mcrank": Rival("mcrank", ndcg, LEAVES, watched=True),
+        "mcrank": Rival("mcrank", reported, LEAVES, watched=True),
         "direct-rank-trees": Rival("direct-rank-trees", ours, LEAVES, watched=True),
     }
 
@@ -97,8 +100,7 @@ def tune(rival: Rival, fold: Fold, measure: str, convention: str) -> tuple[Any, 
         fits = [(fit(rival.ranker, fold.train, fold.valid, **rival.parameters, **point)[0], point) for point in points]
         ranker, chosen = max(fits, key=lambda pair: mean(pair[0], fold.valid, measure, convention))
     else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ArgrankWarning)
+        with quiet():
             found = search(
                 make_ranker(rival.ranker, n_jobs=1, **rival.parameters), rival.grid, fold.train, fold.valid, measure,
                 convention=convention, n_jobs=1, progress=False,
@@ -106,9 +108,8 @@ def tune(rival: Rival, fold: Fold, measure: str, convention: str) -> tuple[Any, 
         ranker, chosen, points = found.ranker, found.params, [point.params for point in found.points]
     seconds = time.process_time() - begin
     setting = " ".join(f"{name}={value:.3g}" for name, value in chosen.items())
-    learned_nothing = ranker.objective_ >= COLLAPSED * getattr(ranker, "objective_at_zero_", float("inf"))
     return ranker, {
         "fits": len(points),
-        "setting": setting + (" collapsed" if learned_nothing else ""),
+        "setting": setting + (" collapsed" if collapsed(ranker) else ""),
         "cpu_seconds": seconds,
     }

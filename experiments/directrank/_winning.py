@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import argrank as ar
+from experiments import _common as shared
 from experiments.directrank._common import Table, save_figure
 from experiments.directrank._markdown import above, digits, table
 from experiments.directrank._rivals import trees
@@ -33,7 +34,7 @@ Won = dict[str, list[int]]
 def letor(lines: list[str]) -> None:
     """Append the tables and draw the picture."""
     means, folds, collapsed = means_of(Table("letor.csv").rows)
-    which = {data: f"{titled(data)}, folds {', '.join(numbers)}" for data, numbers in folds.items()}
+    which = {data: f"{shared.title(data)}, folds {', '.join(numbers)}" for data, numbers in folds.items()}
     drawn: dict[str, Won] = {}
     for title, group in GROUPS.items():
         sets = [data for data in group if data in means]
@@ -78,15 +79,10 @@ def error_of(errors: NDArray[np.float64]) -> float:
     return float(np.sqrt((errors**2).sum()) / len(errors))
 
 
-def titled(data: str) -> str:
-    """Return the name of a data set; of a stand-in that it is generated."""
-    return f"{data} (generated)" if data.islower() else data
-
-
 def winning(means: Means, sets: list[str], without: Iterable[str] = ()) -> Won:
     """Return how many rivals a ranker beats, over all sets, at every level of NDCG.
 
-    DirectRank from few starts stands in the place of DirectRank from many, not beside it.
+    DirectRank from few starts replaces DirectRank from many; the two are never counted together.
     """
     rankers = [name for name in means[sets[0]] if all(name in means[data] for data in sets) and name not in without]
     won: dict[str, dict[str, int]] = {}
@@ -136,7 +132,7 @@ def trained(data: str, rankers: dict[str, dict[str, float]]) -> list[str]:
     """Return the row of Table 11 of a data set."""
     name = max((name for name in SURROGATES if name in rankers), key=lambda name: rankers[name]["train ndcg@5"])
     ours = digits(rankers["direct-rank"], ("climbed", "train ndcg@5"))
-    return [titled(data), *ours, f"{rankers[name]['train ndcg@5']:.4f} ({name})"]
+    return [shared.title(data), *ours, f"{rankers[name]['train ndcg@5']:.4f} ({name})"]
 
 
 def draw(groups: dict[str, Won]) -> None:

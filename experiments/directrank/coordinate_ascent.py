@@ -1,10 +1,10 @@
-"""DirectRank against coordinate ascent by trial steps, ours and fastrank's, on MQ2008: NDCG@10, equal restarts.
+"""DirectRank against coordinate ascent by trial steps, ours and fastrank's, on MQ2008: NDCG@10, as many starts.
 
-    python -m experiments.directrank.coordinate_ascent      # coordinate_ascent.csv, _queries.csv and .md; resumes
+    python -m experiments.directrank.coordinate_ascent      # coordinate_ascent.csv and .md; resumes
 
 Every ranker climbs training NDCG@10 from the same number of starts and keeps the best of them by training NDCG@10;
 nothing else is tuned. "direct-rank" has its own starts (RankSVM, then equal weights), "direct-rank, starts of
-coordinate ascent" those of our coordinate ascent: equal weights, then a random one; "direct-rank, 10 restarts" spends a
+coordinate ascent" those of our coordinate ascent: equal weights, then a random one; "direct-rank, 10 starts" spends a
 part of the time that it saves on more of them. fastrank is no part of the project: without ``pip install fastrank`` its
 rows are left out, and the script says so.
 """
@@ -19,37 +19,37 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
-from experiments.directrank._common import HERE, Table, fit, fold_of
+from experiments.directrank._common import HERE, WORK, Table, fit, fold_of
 
-RESTARTS = 2
-SAME, MORE = "direct-rank, starts of coordinate ascent", "direct-rank, 10 restarts"
+STARTS = 2
+SAME, MORE = "direct-rank, starts of coordinate ascent", "direct-rank, 10 starts"
 RANKERS = ("direct-rank", SAME, MORE, "coordinate-ascent", "fastrank")
 
 
 def weights_of(ranker: str, train: ar.Dataset) -> tuple[np.ndarray, float]:
-    """Return the best weights of all restarts and the CPU seconds they took."""
+    """Return the best weights of all starts and the CPU seconds they took."""
     if ranker == "fastrank":
         return fastrank(train)
     if ranker != SAME:
-        restarts = 10 if ranker == MORE else RESTARTS
-        fitted, seconds = fit(ranker.split(",")[0], train, restarts=restarts, measure="ndcg@10")
+        n_starts = 10 if ranker == MORE else STARTS
+        fitted, seconds = fit(ranker.split(",")[0], train, n_starts=n_starts, measure="ndcg@10")
         return fitted.coef_, seconds
     begin = time.process_time()
     rng = np.random.default_rng(0)
-    starts = [np.ones(train.n_features), *rng.uniform(-1.0, 1.0, (RESTARTS - 1, train.n_features))]
+    starts = [np.ones(train.n_features), *rng.uniform(-1.0, 1.0, (STARTS - 1, train.n_features))]
     template = ar.make_ranker("direct-rank", n_jobs=1, verbose=-1)
     climbs = [ar.make_ranker("direct-rank", **template.get_params())._fit(train, [], start) for start in starts]
     return min(climbs, key=lambda climb: climb.objective_).coef_, time.process_time() - begin
 
 
 def fastrank(train: ar.Dataset) -> tuple[np.ndarray, float]:
-    """Climb with fastrank at its own settings, but for the restarts and that features stay as they are."""
+    """Climb with fastrank at its own settings, except for the number of starts and that features stay as they are."""
     import fastrank as peer
 
     features = peer.CDataset.from_numpy(np.asarray(train.X, np.float32), train.y, train.query_of_row)
     request = peer.TrainRequest.coordinate_ascent()
     request.measure = "ndcg@10"
-    request.params.num_restarts, request.params.seed = RESTARTS, 1
+    request.params.num_restarts, request.params.seed = STARTS, 1
     request.params.normalize, request.params.quiet = False, True
     begin = time.process_time()
     model = features.train_model(request).to_dict()
@@ -58,7 +58,7 @@ def fastrank(train: ar.Dataset) -> tuple[np.ndarray, float]:
 
 def main() -> None:
     climbs = Table("coordinate_ascent.csv", "fold", "ranker")
-    queries = Table("coordinate_ascent_queries.csv", "fold", "ranker", "query")
+    queries = Table(f"{WORK}/coordinate_ascent_queries.csv", "fold", "ranker", "query")
     present = [name for name in RANKERS if name != "fastrank" or importlib.util.find_spec("fastrank") is not None]
     if "fastrank" not in present:
         print("fastrank is not installed: its rows are left out (pip install fastrank)", file=sys.stderr)
@@ -72,9 +72,11 @@ def main() -> None:
             test = ar.evaluate(fold.test.X @ weights, fold.test, "ndcg@10")
             for query, value in zip(fold.test.query_ids, test.values["ndcg@10"], strict=True):
                 queries.add({"fold": number, "ranker": ranker, "query": query, "ndcg@10": float(value)}, quiet=True)
-            restarts = 10 if ranker == MORE else RESTARTS
-            facts = {"fold": number, "ranker": ranker, "restarts": restarts, "cpu_seconds": seconds}
+            n_starts = 10 if ranker == MORE else STARTS
+            facts = {"fold": number, "ranker": ranker, "n_starts": n_starts, "cpu_seconds": seconds}
             climbs.add(facts | {"train ndcg@10": train, "test ndcg@10": test.means["ndcg@10"]})
+    if {row["ranker"] for row in queries.rows} < {row["ranker"] for row in climbs.rows}:
+        raise SystemExit(f"{queries.path} has not all rankers: delete {climbs.path} to make both again")
     (HERE / "coordinate_ascent.md").write_text(summary(climbs.rows, queries.rows))
 
 
@@ -86,7 +88,7 @@ def summary(climbs: list[dict[str, str]], queries: list[dict[str, str]]) -> str:
     lines = [
         "# DirectRank against coordinate ascent",
         "",
-        f"MQ2008, five folds, {RESTARTS} restarts, NDCG@10 (ties averaged); CPU seconds of one fold.",
+        f"MQ2008, five folds, {STARTS} starts, NDCG@10 (ties averaged); CPU seconds of one fold.",
         "",
         "| ranker | train | test | CPU s | folds with less training NDCG than direct-rank | test less direct-rank's |",
         "|---|--:|--:|--:|--:|---|",

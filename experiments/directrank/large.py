@@ -71,7 +71,7 @@ def rivals(fold: Fold) -> None:
             table.add({"queries": queries, "ranker": ranker, **facts} | tested(fitted, fold))
     warm = "direct-rank, 3 warm starts"
     if not table.has(queries, warm):
-        fitted, seconds = fit("direct-rank", fold.train, fold.valid, restarts=3, point="middle")
+        fitted, seconds = fit("direct-rank", fold.train, fold.valid, n_starts=3, point="middle")
         facts = {"queries": queries, "ranker": warm, "fits": 3, "setting": "", "cpu_seconds": seconds}
         table.add(facts | tested(fitted, fold))
 

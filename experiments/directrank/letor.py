@@ -6,7 +6,7 @@ DirectRank climbs NDCG@5 from many starts (RankSVM, equal weights, least squares
 iterate of the best validation MAP; all others have a small grid from which validation MAP chooses (_rivals.py).
 ``climbed`` is the greatest training NDCG@5 that a climb reached, whatever validation said of it. CPU seconds are of all
 fits of a row. ``error ndcg@k`` is the standard error of the difference from DirectRank over the test queries of the
-fold; DirectRank's own values are in letor_queries.csv.
+fold; DirectRank's own values are kept in work/letor_queries.csv.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import argrank as ar
 from argrank.data.folds import Fold
-from experiments.directrank._common import Table, fit, fold_of
+from experiments.directrank._common import WORK, Table, fit, fold_of
 from experiments.directrank._paired import errors
 from experiments.directrank._rivals import linear, trees, tune
 
@@ -37,7 +37,7 @@ PAIRED = ("ndcg@5", "ndcg@10")
 
 
 def main(names: list[str]) -> None:
-    table, queries = Table("letor.csv", "data", "fold", "ranker"), Table("letor_queries.csv", "data", "fold")
+    table, queries = Table("letor.csv", "data", "fold", "ranker"), Table(f"{WORK}/letor_queries.csv", "data", "fold")
     for name in names or DATA:
         for number in DATA[name][0]:
             todo = [ranker for ranker in ("direct-rank", FEW, *RIVALS) if not table.has(name, number, ranker)]
@@ -64,7 +64,7 @@ def row(name: str, number: int, ranker: str, fold: Fold, queries: Table) -> dict
 
 def climb(fold: Fold, starts: int) -> tuple[Any, dict[str, Any]]:
     """Climb NDCG@5 from several starts and keep the iterate of the best validation MAP."""
-    options = {"measure": "ndcg@5", "validation_measure": "map", "restarts": starts}
+    options = {"measure": "ndcg@5", "scoring": "map", "n_starts": starts}
     fitted, seconds = fit("direct-rank", fold.train, fold.valid, **options)
     reached = float(max(fitted.trace_["measure"]))
     return fitted, {

@@ -1,14 +1,14 @@
 """Tables 9 and 10: MART, LambdaMART and DirectRank with trees of 10, 30 and 50 leaves; and the paper's future work.
 
-    python -m experiments.directrank.trees      # trees.csv, trees_queries.csv; resumes
+    python -m experiments.directrank.trees      # trees.csv; resumes
 
 On MSLR-sample (43 training queries, a quarter of them to validate) and on generated sets of MSLR's shape whose truth
 no linear model can express: 2,000 queries, of which 1,200 train, 400 validate and 400 test, and a smaller one of 600
 with more noise, of which 180 train, 60 validate and 360 test. Every ranker has two settings to choose from and stops
 on validation NDCG@10. Convention yahoo. The rows "leveraged", "exact leaves" and "trees on lambdas" are DirectRank's
 variants with 10 leaves. "error" is the standard error of the difference from DirectRank with as many leaves, whose
-values are in trees_queries.csv. On the larger set the variants, and all rows with 50 leaves, take the setting that was
-chosen with 10 and 30 leaves.
+values are kept in work/trees_queries.csv. On the larger set the variants, and all rows with 50 leaves, take the setting
+that was chosen with 10 and 30 leaves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import argrank as ar
 from argrank.data.folds import Fold
-from experiments.directrank._common import Table, fit, fold_of, mean, mslr_shape, nonlinear
+from experiments.directrank._common import WORK, Table, fit, fold_of, mean, mslr_shape, nonlinear
 from experiments.directrank._paired import errors
 
 N_TREES, PATIENCE = 300, 30
@@ -64,7 +64,8 @@ def chosen(table: Table, data: str, ranker: str, leaves: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    table, queries = Table("trees.csv", "data", "ranker", "leaves"), Table("trees_queries.csv", "data", "leaves")
+    table = Table("trees.csv", "data", "ranker", "leaves")
+    queries = Table(f"{WORK}/trees_queries.csv", "data", "leaves")
     jobs = [(name, ranker, settings, leaves, {}) for leaves in LEAVES for name, (ranker, settings) in RANKERS.items()]
     jobs += [(name, "direct-rank-trees", RANGES, 10, shared) for name, shared in VARIANTS.items()]
     for data, read in SETS.items():

@@ -1,10 +1,11 @@
 """Table 8: ERR and MAP climbed on whole lists and truncated at 10, and by coordinate ascent.
 
-    python -m experiments.directrank.truncated      # truncated.csv, truncated_queries.csv; resumes
+    python -m experiments.directrank.truncated      # truncated.csv; resumes
 
 MQ2008, five folds; every climb begins once, at equal weights, so that all have the same start, and the best
 iterate on the validation part is kept. Tested is the whole measure, whatever was climbed; "error" is the standard error
-of the difference from coordinate ascent, whose values for all test queries are in the second file.
+of the difference from coordinate ascent, whose values for all test queries are kept in
+work/truncated_queries.csv.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 import numpy as np
 
 import argrank as ar
-from experiments.directrank._common import Table, fold_of, mean
+from experiments.directrank._common import WORK, Table, fold_of, mean
 from experiments.directrank._paired import errors
 
 DATA = ("MQ2008",)
@@ -23,7 +24,7 @@ CLIMBED = {"err": ("err", "err@10"), "map": ("map", "map@10")}
 
 def main() -> None:
     table = Table("truncated.csv", "data", "fold", "ranker", "climbed")
-    queries = Table("truncated_queries.csv", "data", "fold", "measure")
+    queries = Table(f"{WORK}/truncated_queries.csv", "data", "fold", "measure")
     for data in DATA:
         for number in range(1, 6):
             fold = fold_of(data, number)
@@ -31,7 +32,7 @@ def main() -> None:
                 for ranker, climbed in (("coordinate-ascent", name), *(("direct-rank", way) for way in ways)):
                     if table.has(data, number, ranker, climbed):
                         continue
-                    own = {"validation_measure": name} if ranker == "direct-rank" else {}
+                    own = {"scoring": name} if ranker == "direct-rank" else {}
                     trained = ar.make_ranker(ranker, measure=climbed, n_jobs=1, verbose=-1, **own)
                     begin = time.process_time()
                     trained._fit(fold.train, [fold.valid], np.ones(fold.train.n_features))

@@ -102,7 +102,7 @@ def by(parameters: dict[str, Any], validate: bool = False) -> Callable[[Any], np
 
     def weights(fold: Any) -> np.ndarray:
         valid = fold.valid if validate else None
-        return np.asarray(fit("direct-rank", fold.train, valid, restarts=1, measure=MEASURE, **parameters)[0].coef_)
+        return np.asarray(fit("direct-rank", fold.train, valid, n_starts=1, measure=MEASURE, **parameters)[0].coef_)
 
     return weights
 

@@ -1,18 +1,14 @@
-"""What the scripts of this folder share: the paper's data, its rankers, and files for figures."""
+"""What the scripts of this folder share: the paper's data and rankers, and where files go."""
 
 from __future__ import annotations
 
-import csv
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import argrank as ar
 from argrank.data.folds import Fold
-from argrank.errors import ArgrankWarning
-from argrank.trials.config import DataSpec
-from argrank.trials.data_sets import read_data
+from experiments import _common as shared
 
 HERE = Path(__file__).parent
 STEPS: tuple[dict[str, Any], ...] = ({"binarise": 1}, {"normalise": "query-minmax"}, {"clean": "kdd2008"})
@@ -28,19 +24,12 @@ RANKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "DORM": ("dorm", DISCOUNTED),
 }
 
+fit, quiet, title = shared.fit, shared.quiet, shared.title
+
 
 def fold_of(name: str, number: int = 1, steps: tuple[dict[str, Any], ...] = STEPS) -> Fold:
-    """Read a fold of a collection, prepared as the paper does it; lower-case names are stand-ins, left as they are."""
-    if name.islower():
-        return read_data(DataSpec(name, (number,), standin=name), number)
-    return read_data(DataSpec(name, (number,), collection=name, preprocess=steps), number)
-
-
-def fit(ranker: str, train: ar.Dataset, **parameters: Any) -> Any:
-    """Fit without a progress bar and without warnings: the figures say what they would."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArgrankWarning)
-        return ar.make_ranker(ranker, verbose=-1, **parameters).fit(train)
+    """Read a fold of a collection, prepared as in the paper."""
+    return shared.read_fold(name, number, steps)
 
 
 def measured(fitted: Any, data: ar.Dataset, measures: Iterable[str]) -> dict[str, float]:
@@ -48,16 +37,16 @@ def measured(fitted: Any, data: ar.Dataset, measures: Iterable[str]) -> dict[str
     return ar.evaluate(fitted.predict(data), data, list(measures), convention="kdd2008").means
 
 
-def write_csv(name: str, rows: list[Mapping[str, Any]], folder: Path = HERE) -> None:
+def read_csv(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a file of this folder."""
+    return shared.read_csv(HERE / name)
+
+
+def write_csv(name: str, rows: shared.Rows) -> None:
     """Write the data of a figure beside it."""
-    with (folder / name).open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
-        print(f"{name}: {len(rows)} rows", flush=True)
+    shared.write_csv(HERE / name, rows)
 
 
-def save_figure(figure: Any, name: str, folder: Path = HERE) -> None:
-    """Write a figure as PNG, the same bytes for the same figure."""
-    figure.savefig(folder / name, format="png", dpi=100, metadata={"Software": None})
+def save_figure(figure: Any, name: str) -> None:
+    """Write a figure of this folder."""
+    shared.save_figure(figure, HERE / name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from experiments.kdd2008._common import DISCOUNTED, fit, fold_of, write_csv
+from experiments.kdd2008._common import DISCOUNTED, fit, fold_of, title, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008", "td2003", "td2004", "trec2000", "trec2001")
 RANKERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -38,7 +38,7 @@ def prove(data: str) -> list[dict[str, Any]]:
         fits = [fit(name, fold.train, C=100.0, n_jobs=1, solver="cutting-plane", **parameters) for fold in folds]
         rows.append(
             {
-                "data": f"{data} (generated)" if data.islower() else data,
+                "data": title(data),
                 "ranker": ranker,
                 "C": 100,
                 "folds_at_zero": sum(not one.coef_.any() for one in fits),

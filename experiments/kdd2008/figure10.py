@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import resource
 import subprocess
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
-from experiments.kdd2008._common import DISCOUNTED, HERE, fit, fold_of, save_figure, write_csv
+from experiments.kdd2008._common import DISCOUNTED, fit, fold_of, read_csv, save_figure, title, write_csv
 
 DATA = ("OHSUMED-LETOR2", "td2003", "td2004")
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -40,10 +39,6 @@ PAPER = {
 MEASURES = ("mrr@10", "ndcg@10", "map")
 ROUNDS = (1, 3, 10, 30, 40, 100, 300, 1000, 2000)
 FOLDS = {"OHSUMED-LETOR2": (1, 2, 3, 4, 5), "td2003": (1, 2)}
-
-
-def title(data: str) -> str:
-    return f"{data} (generated)" if data.islower() else data
 
 
 def one_fit(data: str, method: str) -> None:
@@ -107,17 +102,12 @@ def rounds() -> None:
     write_csv("mcrank-rounds.csv", rows)
 
 
-def read(name: str) -> list[dict[str, str]]:
-    with (HERE / name).open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def draw() -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    rows = read("figure10.csv")
+    rows = read_csv("figure10.csv")
     for number, method in enumerate(METHODS):
         chosen = [row for row in rows if row["method"] == method]
         place = np.arange(len(chosen)) + 0.2 * (number - 1.5)
@@ -125,7 +115,7 @@ def draw() -> None:
     left.set(yscale="log", ylabel="CPU seconds of a fit", title="Training time")
     left.set_xticks(range(len(DATA)), [title(data) for data in DATA])
     left.legend()
-    rows = read("mcrank-rounds.csv")
+    rows = read_csv("mcrank-rounds.csv")
     for number, data in enumerate(dict.fromkeys(row["data"] for row in rows)):
         for measure, style in zip(MEASURES, (":", "--", "-"), strict=True):
             chosen = [row for row in rows if row["data"] == data]

@@ -9,16 +9,13 @@ so the tight bound is shown beside it, on both maps. A fit ends after 50 passes 
 
 from __future__ import annotations
 
-import csv
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
 import argrank as ar
-from argrank.errors import ArgrankWarning
-from experiments.kdd2008._common import HERE, fold_of, measured, save_figure, write_csv
+from experiments.kdd2008._common import fold_of, measured, quiet, read_csv, save_figure, title, write_csv
 
 WAYS: dict[str, dict[str, Any]] = {
     "phi_po": {"feature_map": "pairs", "scale": "pairs"},
@@ -32,10 +29,6 @@ TIGHT = {"OHSUMED-LETOR2": range(1, 11), "MQ2008": (1, 10), "td2003": (1, 10)}  
 LARGE = [1e3, 1e4]  # for phi_po, divided by the number of pairs; phi_mrr is a sum over up to k or more documents
 
 
-def title(data: str) -> str:
-    return f"{data} (generated)" if data.islower() else data
-
-
 def measure(data: str) -> list[dict[str, Any]]:
     folds = [fold_of(data, number) for number in range(1, 6)]
     rows = []
@@ -43,8 +36,7 @@ def measure(data: str) -> list[dict[str, Any]]:
         for k in (TIGHT if "bound" in parameters else CUTOFFS)[data]:
             values, zero = [], 0
             for fold in folds:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ArgrankWarning)
+                with quiet():
                     found = ar.select(
                         ar.make_ranker("svm-mrr", k=k, max_iter=50, n_jobs=1, **parameters),
                         {"C": VALUES + (LARGE if parameters["feature_map"] == "pairs" else [])},
@@ -80,10 +72,9 @@ def draw(rows: list[dict[str, Any]]) -> None:
 def known() -> dict[str, list[dict[str, Any]]]:
     """Return the rows of figure7.csv by data set."""
     rows: dict[str, list[dict[str, Any]]] = {title(data): [] for data in CUTOFFS}
-    with (HERE / "figure7.csv").open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            numbers = {"k": int(row["k"]), "mrr": float(row["mrr"]), "folds_at_zero": int(row["folds_at_zero"])}
-            rows[row["data"]].append({**row, **numbers})
+    for row in read_csv("figure7.csv"):
+        numbers = {"k": int(row["k"]), "mrr": float(row["mrr"]), "folds_at_zero": int(row["folds_at_zero"])}
+        rows[row["data"]].append({**row, **numbers})
     return rows
 
 

@@ -24,7 +24,7 @@ MEASURES = ("mrr@10", "ndcg@10", "map")
 INTRODUCTION = """Means over five folds, convention kdd2008, parameters chosen by validation MAP. The best of each
 column is in bold, the best of the paper's rankers in italics: the rows above "other rankers" that are not ours.
 "Folds at w = 0" counts the folds in which the chosen model gives all documents one score, so that the row shows what
-a random order is worth; `collapse.csv` has the proofs that the optimum of the convex bound is there. "Chosen" is C
+a random order reaches; `collapse.csv` has the proofs that the optimum of the convex bound is there. "Chosen" is C
 unless it says what else, from the smallest to the largest of the folds. "At an end" counts the folds whose choice is
 the smallest or largest value of a grid of one parameter; a model at w = 0 is the same for every C and is not counted.
 McRank chooses leaves (4, 10, 31) and learning rate (0.05, 0.2) at 30 rounds, LambdaMART leaves (10, 31) and learning

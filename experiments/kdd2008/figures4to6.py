@@ -30,7 +30,7 @@ def measure(data: str) -> list[dict[str, Any]]:
             last = fitted.trace_[-1]
             rows.append(
                 {
-                    "data": f"{data} (generated)" if data.islower() else data,
+                    "data": title(data),
                     "ranker": title,
                     "C": C,
                     "average_slack": last["average_slack"],

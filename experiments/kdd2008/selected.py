@@ -13,14 +13,12 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
 import argrank as ar
-from argrank.errors import ArgrankWarning
-from experiments.kdd2008._common import DISCOUNTED, STEPS, fold_of, measured, write_csv
+from experiments.kdd2008._common import DISCOUNTED, STEPS, fold_of, measured, quiet, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008")
 MEASURES = ("mrr@10", "ndcg@10", "map")
@@ -32,8 +30,7 @@ def row(data: str, folds: list[Any], title: str, ranker: Any, grid: dict[str, An
     """Choose on the validation part of every fold, test, and average."""
     values, zero, chosen = [], 0, []
     for fold in folds:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ArgrankWarning)
+        with quiet():
             found = ar.select(ranker, grid, fold.train, fold.valid, "map", convention="kdd2008", progress=False)
         values.append(list(measured(found.ranker, fold.test, MEASURES).values()))
         zero += not found.ranker.coef_.any()

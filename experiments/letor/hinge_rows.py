@@ -7,18 +7,15 @@ Writes test NDCG@10 and MAP, means of five folds, solved to a gap of 1e-3 and, a
 
 from __future__ import annotations
 
-import csv
-import warnings
 from pathlib import Path
 
 import numpy as np
+from experiments._common import fit, write_csv
 
 import argrank as ar
-from argrank.errors import ArgrankWarning
-from argrank.trials.grid import size_of
 
 HERE = Path(__file__).parent
-FACTORS = [10.0**power for power in range(-2, 8)]  # C times the number of training pairs
+VALUES = [10.0**power for power in range(-2, 8)]
 MEASURES = ["map", "ndcg@10"]
 
 
@@ -26,9 +23,8 @@ def fold_figures(number: int, tol: float) -> list[list[float]]:
     """Return validation MAP and NDCG@10, then those of the test part, for every C."""
     fold = ar.load_collection("OHSUMED-LETOR3", fold=number)
     rows = []
-    for factor in FACTORS:
-        C = factor / size_of(fold.train, "pairs")
-        ranker = ar.make_ranker("rank-svm", loss="hinge", C=C, tol=tol, n_jobs=1, verbose=-1).fit(fold.train)
+    for C in VALUES:
+        ranker = fit("rank-svm", fold.train, loss="hinge", C=C, tol=tol, n_jobs=1)
         parts = [ar.evaluate(ranker.predict(part), part, MEASURES, convention="letor3").means for part in fold[1:]]
         rows.append([means[name] for means in parts for name in MEASURES])
     return rows
@@ -36,19 +32,15 @@ def fold_figures(number: int, tol: float) -> list[list[float]]:
 
 def run() -> None:
     """Fit all values of C on all folds; write their figures, and those of the C that validation chooses."""
-    warnings.simplefilter("ignore", ArgrankWarning)
     rows = []
     for tol in (1e-3, 1e-1):
         table = np.array([fold_figures(number, tol) for number in range(1, 6)])  # fold, C, figure
-        found = {f"{factor:g} / pairs": table[:, place, 2:].mean(axis=0) for place, factor in enumerate(FACTORS)}
+        found = {f"{C:g}": table[:, place, 2:].mean(axis=0) for place, C in enumerate(VALUES)}
         for column, name in enumerate(MEASURES):
             best = table[:, :, column].argmax(axis=1)
             found[f"chosen by validation {name}"] = table[np.arange(5), best, 2:].mean(axis=0)
         rows += [{"tol": tol, "C": C, "map": f"{a:.4f}", "ndcg@10": f"{b:.4f}"} for C, (a, b) in found.items()]
-    with (HERE / "hinge_rows.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(HERE / "hinge_rows.csv", rows)
 
 
 if __name__ == "__main__":

@@ -2,29 +2,26 @@
 
     python -m experiments.logrank.diagnostics
 
-The paper draws them for HP2004, which cannot be had; the stand-in has lists of a thousand documents with few relevant
-ones, too. Writes figures4to8.png and the data of each part as CSV. ConvexLoss-NDCG, trained on fold 1, C = 1e5 / pairs.
+The paper draws them for HP2004, which is not available; the stand-in too has lists of a thousand documents with few
+relevant ones. Writes figures4to8.png and the data of each part as CSV. ConvexLoss-NDCG, trained on fold 1, C = 50,000.
 """
 
 from __future__ import annotations
 
-import csv
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from argrank.errors import ArgrankWarning
-from argrank.trials.config import DataSpec
-from argrank.trials.data_sets import read_data
-from argrank.trials.grid import size_of
+from experiments import _common as shared
 from experiments.logrank import sampler_plots
 from experiments.logrank import sampling_diagnostics as diagnostics
 from experiments.logrank.resampling import resampling
 
 HERE = Path(__file__).parent
+C = 5e4
 MEASURES = ["map", "ndcg@10"]
 SEEDS = (0, 1, 2)
 SAMPLES = [10, 30, 100, 300]
@@ -32,14 +29,9 @@ NAMED = ["best", "mixed", "worst"]
 SKEWS = [-30.0, -10.0, -3.0, 0.0, 3.0, 10.0]
 
 
-def write_csv(name: str, rows: list[Mapping[str, Any]]) -> None:
+def write_csv(name: str, rows: shared.Rows) -> None:
     """Write the data of a figure."""
-    with (HERE / name).open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({key: f"{value:.5g}" if isinstance(value, float) else value for key, value in row.items()})
-    print(f"{name}: {len(rows)} rows", flush=True)
+    shared.write_csv(HERE / name, rows, digits=5)
 
 
 def main() -> None:
@@ -49,22 +41,22 @@ def main() -> None:
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    fold = read_data(DataSpec("td2003", (1,), standin="td2003"), 1)
+    fold = shared.read_fold("td2003", 1)
     train, test = fold.train, fold.test
-    common = {"convention": "letor3", "C": 1e5 / size_of(train, "pairs"), "n_jobs": 1, "seeds": SEEDS}
+    common = {"convention": "letor3", "C": C, "n_jobs": 1, "seeds": SEEDS}
     figure, axes = plt.subplots(2, 4, figsize=(18, 8), layout="constrained")
 
     rows = diagnostics.accuracy("n_samples", SAMPLES, train, test, MEASURES, **common)
     write_csv("figure4.csv", rows)
     sampler_plots.sampling_accuracy(rows, "n_samples", "ndcg@10", axes=axes[0, 0]).set_title("Figure 4: sample size")
 
-    rows = diagnostics.accuracy("restarts", NAMED, train, test, MEASURES, **common)
+    rows = diagnostics.accuracy("skew", NAMED, train, test, MEASURES, **common)
     write_csv("figure5.csv", rows)
-    sampler_plots.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 1]).set_title("Figure 5: best or worst")
+    sampler_plots.sampling_accuracy(rows, "skew", "ndcg@10", axes=axes[0, 1]).set_title("Figure 5: best or worst")
 
-    rows = diagnostics.accuracy("restarts", SKEWS, train, test, MEASURES, **common)
+    rows = diagnostics.accuracy("skew", SKEWS, train, test, MEASURES, **common)
     write_csv("figure6.csv", rows)
-    sampler_plots.sampling_accuracy(rows, "restarts", "ndcg@10", axes=axes[0, 2]).set_title("Figure 6: skew k")
+    sampler_plots.sampling_accuracy(rows, "skew", "ndcg@10", axes=axes[0, 2]).set_title("Figure 6: skew k")
 
     for place, measure in ((axes[0, 3], "map"), (axes[1, 0], "ndcg@10")):
         rows = diagnostics.smear(train, measure)
@@ -83,18 +75,18 @@ def main() -> None:
         )
         sampler_plots.smear(rows, axes=place).set_title(f"Figure 7: smear, {measure}")
 
-    rows = diagnostics.objective_dynamics(train, C=float(common["C"]), max_iter=40)
+    rows = diagnostics.objective_dynamics(train, C=C, max_iter=40)
     write_csv("objectives.csv", rows)
     sampler_plots.objective_dynamics(rows, axes=axes[1, 1]).set_title("5.3.4: AUC, sampled and exact")
 
-    rows = diagnostics.scores_against_losses(train, C=float(common["C"]))
+    rows = diagnostics.scores_against_losses(train, C=C)
     write_csv("figure8.csv", [{**row, "w_phi": float(np.abs(row["w_phi"][1:]).mean())} for row in rows])
     sampler_plots.scores_against_losses(rows, axes=axes[1, 2]).set_title("Figure 8: w · phi against the loss")
 
-    rows = resampling(train, C=float(common["C"]), max_iter=30)
+    rows = resampling(train, C=C, max_iter=30)
     write_csv("resampling.csv", rows)
     sampler_plots.resampling(rows, axes=axes[1, 3]).set_title("Section 4: sample fixed or redrawn")
-    figure.savefig(HERE / "figures4to8.png", dpi=70, metadata={"Software": None})
+    shared.save_figure(figure, HERE / "figures4to8.png", dpi=70)
 
 
 def _losses(rows: list[dict[str, Any]], wanted: float) -> Any:

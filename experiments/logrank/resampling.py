@@ -9,7 +9,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.objectives.conditional.likelihoods import LogConvex
-from argrank.solvers import quasi_newton
+from argrank.solvers import minimise
 
 
 def resampling(
@@ -17,33 +17,33 @@ def resampling(
 ) -> list[dict[str, Any]]:
     """Return what L-BFGS sees of ConvexLoss with one sample, and with a new one at every evaluation, one dict a row.
 
-    ``shown`` is the objective by the sample of the moment, ``true`` that by the fixed sample, ``ended`` why the
-    optimiser stopped: "gradient" where it converged, "precision" where its line search found no lower value, "passes"
-    at the limit. Values that come from different functions leave it no descent to find.
+    ``shown`` is the risk on the current sample, ``true`` the risk on the fixed sample, and ``ended`` why the optimiser
+    stopped: "passes" at the limit, "precision" where its line search found no lower value, another word where it
+    converged. Values that come from different functions leave it no descent to find.
     """
     objective = LogConvex(measure=measure, **parameters)
     rows: list[dict[str, Any]] = []
     for name, redrawn in (("fixed", False), ("redrawn", True)):
-        risk = _Watched(data, objective, C, redrawn)
-        ended = quasi_newton.minimise(risk, C, 1e-6, max_iter).reason
+        risk = _Watched(data, objective, redrawn)
+        ended = minimise(risk, "l-bfgs", C=C, tol=1e-6, max_iter=max_iter).reason
         rows += [{"sample": name, "evaluation": number, "ended": ended, **row} for number, row in enumerate(risk.rows)]
     return rows
 
 
 class _Watched(LocalRisk):
-    """A risk that writes down the objectives it is asked for, and may answer by a new sample every time."""
+    """A risk that records every value it is asked for, and may answer by a new sample every time."""
 
-    def __init__(self, data: Dataset, objective: LogConvex, C: float, redrawn: bool) -> None:
+    def __init__(self, data: Dataset, objective: LogConvex, redrawn: bool) -> None:
         super().__init__(data, objective)
-        self._data, self._model, self._C, self._redrawn = data, objective, C, redrawn
+        self._model, self._redrawn = objective, redrawn
         self.rows: list[dict[str, float]] = []
 
-    def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
-        """Answer, and keep the answer beside the fixed sample's."""
-        true, gradient = super().value_and_gradient(w)
-        value, penalty = true, float(w @ w) / self._C
+    def at_scores(self, scores: Floats) -> tuple[float, Floats]:
+        """Answer, and keep the answer beside that of the fixed sample."""
+        true, gradient = super().at_scores(scores)
+        value = true
         if self._redrawn:
             model = replace(self._model, random_state=self._model.random_state + 1 + len(self.rows))
-            value, gradient = LocalRisk(self._data, model).value_and_gradient(w)
-        self.rows.append({"shown": penalty + self.n_queries * value, "true": penalty + self.n_queries * true})
+            value, gradient = LocalRisk(self.data, model).at_scores(scores)
+        self.rows.append({"shown": value, "true": true})
         return value, gradient

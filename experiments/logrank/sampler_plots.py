@@ -77,13 +77,13 @@ def scores_against_losses(rows: Rows, *, axes: Any = None) -> Any:
 
 
 def resampling(rows: Rows, *, axes: Any = None) -> Any:
-    """Draw the objective an optimiser is shown at each evaluation, with a fixed sample and with one redrawn."""
+    """Draw the risk that an optimiser is shown at each evaluation, with a fixed sample and with one redrawn."""
     _require(rows, "sample", "evaluation", "shown")
     axes = axes_or_new(axes)
     for sample in dict.fromkeys(row["sample"] for row in rows):
         own = [row for row in rows if row["sample"] == sample]
         axes.plot([row["evaluation"] for row in own], [row["shown"] for row in own], marker=".", label=sample)
-    axes.set(xlabel="evaluation", ylabel="objective shown to the optimiser")
+    axes.set(xlabel="evaluation", ylabel="risk shown to the optimiser")
     axes.legend()
     return axes
 

@@ -1,8 +1,8 @@
 """LogRank's questions about its sampler (section 5.3), answered as data: one dict a row.
 
-How accuracy grows with the sample, what the restarts do, which losses a walk meets, how the sampled objective moves
-beside the exact one, and how soon ``w · phi`` outgrows the loss. ``sampler_plots`` draws the
-rows; ``resampling.py`` has what redrawing does to an optimiser.
+How accuracy grows with the sample, what its skew changes, which losses a walk meets, how the sampled objective moves
+beside the exact one, and how soon ``w · phi`` outgrows the loss. ``sampler_plots`` draws the rows; ``resampling`` shows
+what redrawing the sample does to an optimiser.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
 from argrank.objectives.conditional.likelihoods import LogConvex
@@ -24,7 +24,7 @@ from argrank.objectives.conditional.sampling import queries_of
 from argrank.objectives.conditional.valid_rankings import diverse_states
 from argrank.objectives.objective import Objective, Prepared
 from argrank.rankers import make_ranker
-from argrank.solvers import quasi_newton
+from argrank.solvers import minimise
 
 Rows = list[dict[str, Any]]
 SHOWN = 10  # queries, and rankings of each, in the comparison of w · phi with the loss
@@ -43,8 +43,8 @@ def accuracy(
 ) -> Rows:
     """Return the measures on test data of ``log-convex``, trained with each value of a parameter and each seed.
 
-    ``accuracy("n_samples", [10, 30, 100, 300], …)`` is Figure 4, ``accuracy("restarts", ["best", "mixed", "worst"],
-    …)`` Figure 5, ``accuracy("restarts", [-10.0, -3.0, 0.0, 3.0, 10.0], …)`` Figure 6.
+    ``accuracy("n_samples", [10, 30, 100, 300], …)`` is Figure 4, ``accuracy("skew", ["best", "mixed", "worst"],
+    …)`` Figure 5, ``accuracy("skew", [-10.0, -3.0, 0.0, 3.0, 10.0], …)`` Figure 6.
     """
     rows = []
     for value in values:
@@ -93,16 +93,16 @@ def objective_dynamics(data: Dataset, *, C: float = 1.0, max_iter: int = 50, **p
     AUC is the measure whose exact sum, over all y, is known; the two are sums over different sets.
     """
     closed = LogConvex(measure="auc", **parameters)
-    exact, sampled = LocalRisk(data, closed), LocalRisk(data, _Sampled(closed))
+    exact, sampled = make_risk(data, closed), make_risk(data, _Sampled(closed))
     zero = np.zeros(data.n_features)
     rows: Rows = []
 
     def note(w: Floats, facts: Mapping[str, float]) -> None:
-        value = data.n_queries * exact.value_and_gradient(w)[0] + float(w @ w) / C
+        value = exact.value_and_gradient(w)[0] + float(w @ w) / (2 * C)
         rows.append({"iteration": len(rows), "sampled": facts["objective"], "exact": value})
 
-    note(zero, {"objective": data.n_queries * sampled.value_and_gradient(zero)[0]})
-    quasi_newton.minimise(sampled, C, 1e-6, max_iter, None, note)
+    note(zero, {"objective": sampled.value_and_gradient(zero)[0]})
+    minimise(sampled, "l-bfgs", C=C, tol=1e-6, max_iter=max_iter, callback=note)
     return rows
 
 
@@ -117,14 +117,14 @@ def scores_against_losses(
     objective = LogConvex(measure=measure, **parameters)
     if objective.loss.is_auc:
         raise InputError("scores_against_losses: expected a measure that is sampled, got auc")
-    risk = LocalRisk(data, objective)
+    risk = make_risk(data, objective)
     path = [np.zeros(data.n_features)]
 
     def note(w: Floats, _: Mapping[str, float]) -> bool:
         path.append(w.copy())
         return len(path) > n_iter
 
-    quasi_newton.minimise(risk, C, 0.0, 10 * n_iter, None, note)
+    minimise(risk, "l-bfgs", C=C, tol=1e-12, max_iter=10 * n_iter, callback=note)
     generator = np.random.default_rng(seed)
     sample = risk.prepared.sample  # type: ignore[attr-defined]  # no closed form, so it has one
     rows: Rows = []
@@ -140,9 +140,11 @@ def scores_against_losses(
 
 @dataclass(frozen=True)
 class _Sampled(Objective):
-    """A conditional model that is summed over a sample also where a closed form is known."""
+    """A conditional model that is summed over a sample even though it has a closed form."""
 
     name: ClassVar[str] = "sampled"
+    mean_over: ClassVar[str] = "pairs"
+    smooth: ClassVar[bool] = True
 
     model: LogConvex
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import functools
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +10,8 @@ from numpy.typing import NDArray
 
 import argrank as ar
 from argrank.data.folds import Fold
-from argrank.errors import ArgrankWarning
 from argrank.evaluation.significance import wilcoxon
-from experiments.kdd2008 import _common as shared
+from experiments import _common as shared
 
 HERE = Path(__file__).parent
 CUTOFFS = tuple(range(1, 11))
@@ -26,23 +22,27 @@ CONVENTIONS = {"OHSUMED-LETOR2": "letor3", "OHSUMED-LETOR3": "letor3", "MQ2008":
 Floats = NDArray[np.float64]
 
 fit = shared.fit
-write_csv = functools.partial(shared.write_csv, folder=HERE)
-save_figure = functools.partial(shared.save_figure, folder=HERE)
 
 
 def read_csv(name: str) -> list[dict[str, Any]]:
-    """Return the rows of a file of this folder; none where there is no such file."""
-    path = HERE / name
-    if not path.exists():
-        return []
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    """Return the rows of a file of this folder; none if there is no such file."""
+    return shared.read_csv(HERE / name)
+
+
+def write_csv(name: str, rows: shared.Rows) -> None:
+    """Write a table of this folder."""
+    shared.write_csv(HERE / name, rows)
+
+
+def save_figure(figure: Any, name: str) -> None:
+    """Write a figure of this folder."""
+    shared.save_figure(figure, HERE / name)
 
 
 def folds_of(collection: str) -> list[Fold]:
     """Read the five official folds; LETOR 2.0 has raw features, which are scaled to [0, 1] within queries."""
     steps = ({"normalise": "query-minmax"},) if collection == "OHSUMED-LETOR2" else ()
-    return [shared.fold_of(collection, number, steps) for number in range(1, 6)]
+    return [shared.read_fold(collection, number, steps) for number in range(1, 6)]
 
 
 def web_set(name: str) -> tuple[ar.Dataset, ar.Dataset, ar.Dataset]:
@@ -56,8 +56,7 @@ def choose(
     ranker: str, parameters: dict[str, Any], grid: Any, train: ar.Dataset, valid: ar.Dataset, measure: str = "ndcg@10"
 ) -> Any:
     """Fit at every point of a grid and choose by a measure on the validation part (convention "default")."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArgrankWarning)
+    with shared.quiet():
         made = ar.make_ranker(ranker, **parameters)
         return ar.select(made, grid, train, valid, measure, n_jobs=1, progress=False)
 

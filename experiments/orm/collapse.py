@@ -48,7 +48,7 @@ def directions(train: ar.Dataset) -> dict[str, Floats]:
     """Return models that rank the training part well, as scores with a standard deviation of 1 within queries."""
     models = {
         "regression": fit("regression", train),
-        "RankSVM": fit("rank-svm", train, C=1e-4),
+        "RankSVM": fit("rank-svm", train, C=36.7663),
         "tight bound": fit("orm", train, bound="tight", decay="measure", C=10.0, tol=1e-2, max_iter=300, n_jobs=1),
     }
     scores = {}

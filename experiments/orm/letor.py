@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from argrank.data.folds import Fold
-from argrank.rankers.linear._structured import COLLAPSED
+from experiments._common import collapsed
 from experiments.orm._common import (
     CONVENTIONS,
     CUTOFFS,
@@ -35,7 +35,7 @@ LINEAR = [0.001, 0.01, 0.1, 1.0]  # c = k+1-i is up to ten times c = a, its best
 RIDGE = {"ridge": [0.0, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5]}
 CONVEX: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1}
 TIGHT: dict[str, Any] = {**CONVEX, "tol": 1e-2}
-PAIRS = {"values": [0.005, 0.05, 0.5, 5.0, 50.0, 500.0, 5000.0], "divide_by": "pairs"}
+PAIRS = [0.005, 0.05, 0.5, 5.0, 50.0, 500.0, 5000.0]
 
 #: title -> ranker, parameters, grid
 RANKERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -77,9 +77,9 @@ def measure(data: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         ]
         means = np.mean([part.mean(axis=0) for part in parts], axis=0)
         values[title] = np.concatenate(parts)
-        collapsed = sum(_collapsed(one.ranker) for one in found)
+        n_collapsed = sum(collapsed(one.ranker) for one in found)
         chosen = " ".join(f"{value:.3g}" for one in found for value in one.params.values())
-        rows.append(_row(data, title, means.tolist(), collapsed, chosen))
+        rows.append(_row(data, title, means.tolist(), n_collapsed, chosen))
     rows += [
         _row(*key, [float(value) for value in row.split()], "", "") for key, row in PUBLISHED.items() if key[0] == data
     ]
@@ -93,23 +93,17 @@ def measure(data: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return rows, tests
 
 
-def _collapsed(ranker: Any) -> bool:
-    """Tell whether a fit is no better than w = 0; a bound that is not convex may end at a w that is not quite 0."""
-    at_zero = getattr(ranker, "objective_at_zero_", np.inf)
-    return bool(ranker.objective_ >= COLLAPSED * at_zero)
-
-
 def _near(parameters: dict[str, Any], fold: Fold) -> dict[str, Any]:
-    """Put the chosen ridge regression in the place of a grid for it."""
+    """Replace a grid of ridges by the weights of the chosen ridge regression."""
     if parameters.get("w0") is not RIDGE:
         return parameters
     return {**parameters, "w0": choose("regression", {}, RIDGE, fold.train, fold.valid).ranker.coef_}
 
 
-def _row(data: str, title: str, means: list[float], collapsed: Any, chosen: str) -> dict[str, Any]:
+def _row(data: str, title: str, means: list[float], n_collapsed: Any, chosen: str) -> dict[str, Any]:
     row = {"data": data, "ranker": title, **dict(zip(MEASURES, means, strict=True))}
-    print(data, title, " ".join(f"{value:.4f}" for value in means), collapsed, chosen, flush=True)
-    return {**row, "folds_collapsed": collapsed, "chosen": chosen}
+    print(data, title, " ".join(f"{value:.4f}" for value in means), n_collapsed, chosen, flush=True)
+    return {**row, "folds_collapsed": n_collapsed, "chosen": chosen}
 
 
 def draw(rows: list[dict[str, Any]]) -> None:

@@ -11,7 +11,6 @@ validation of ways to refine a factorisation, on u1). Run: ``ARGRANK_DATA=… py
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +23,7 @@ from scipy.stats import ttest_rel, wilcoxon
 
 import argrank as ar
 from argrank.data.collections.ratings import Ratings
+from experiments._common import write_csv
 
 HERE = Path(__file__).parent
 RANK = 10
@@ -37,11 +37,11 @@ PARTS: dict[str, dict[str, Any]] = {
     "C = 0.1": {"C": 0.1},
     "C = 1": {"C": 1.0},
     "C = 0.1, every user counts the same": {"C": 0.1, "user_weight": "equal"},
-    "C = 0.1, NDCG@10 in the place of NDCG": {"C": 0.1, "measure": "ndcg@10"},
+    "C = 0.1, NDCG@10 instead of NDCG": {"C": 0.1, "measure": "ndcg@10"},
     "C = 0.1, the tight bound": {"C": 0.1, "bound": "tight"},
     "C = 1, shrunk to 0, not to the start": {"C": 1.0, "near_start": False},
 }
-WORTH = (0.0, 1.0, 10.0, 100.0)  # values of C of the items' worth in ``on_honest_scores``
+ITEM_C = (0.0, 1.0, 10.0, 100.0)  # values of C of the items' offsets in ``on_honest_scores``
 
 
 def popularity(train: Ratings, prior: float) -> Scorer:
@@ -53,7 +53,7 @@ def popularity(train: Ratings, prior: float) -> Scorer:
 
 
 def squared_error(train: Ratings, penalty: float, rounds: int = 15) -> Scorer:
-    """Factorise by alternating ridge regressions, items and users each with a worth of their own."""
+    """Factorise by alternating ridge regressions, items and users each with an offset of their own."""
     rng, mean = np.random.default_rng(0), train.ratings.mean()
     n_users, n_items = 1000, 2000  # more than there are: those without ratings keep the values of the start, near 0
     U = np.column_stack((0.1 * rng.standard_normal((n_users, RANK)), np.zeros(n_users), np.ones(n_users)))
@@ -123,10 +123,7 @@ def settings() -> dict[str, tuple[Ratings, Ratings]]:
 
 def write(name: str, rows: list[dict[str, Any]]) -> None:
     """Write a table; every step does, so that a run that is stopped leaves what it found."""
-    with (HERE / name).open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(HERE / name, rows)
 
 
 def main() -> None:
@@ -180,10 +177,10 @@ def _part(fit: Ratings, valid: Ratings, label: str, other: dict[str, Any]) -> di
 
 
 def on_honest_scores(fit: Ratings, valid: Ratings, n_folds: int = 5) -> list[dict[str, Any]]:
-    """Return what the items' worth gains when the scores it corrects come from ratings that they had not seen.
+    """Return what the items' offsets gain when the scores they correct come from ratings that they had not seen.
 
-    Training scores are those of squared error fitted to the other folds; on top of them ``orm`` learns a worth of each
-    item by NDCG's convex bound. This takes away what speaks against refining a fit on its own training ratings.
+    Training scores are those of squared error fitted to the other folds; on top of them ``orm`` learns an offset of
+    each item by NDCG's convex bound. This takes away what speaks against refining a fit on its own training ratings.
     """
     fold = np.random.default_rng(5).integers(0, n_folds, len(fit))
     honest = np.empty(len(fit))
@@ -193,14 +190,14 @@ def on_honest_scores(fit: Ratings, valid: Ratings, n_folds: int = 5) -> list[dic
     train, test = _with_scores(fit, honest), _with_scores(valid, squared_error(fit, 15.0)(valid.users, valid.items))
     w0 = np.append(np.zeros(train.n_features - 1), 0.03)
     rows = []
-    for C in WORTH:
+    for C in ITEM_C:
         orm = ar.make_ranker("orm", measure="ndcg", decay="measure", w0=w0, C=C or 1e-9, tol=1e-2, n_jobs=1, verbose=-1)
         orm.fit(train)
         seen, unseen = (
             float(np.nanmean(ar.evaluate(orm.predict(some), some, "ndcg@10").values["ndcg@10"]))
             for some in (train, test)
         )
-        label = f"items' worth on honest scores, C = {C:g}"
+        label = f"items' offsets on honest scores, C = {C:g}"
         rows.append({"factor-rank": label, "training": f"{seen:.4f}", "validation": f"{unseen:.4f}"})
     return rows
 

@@ -17,11 +17,10 @@ import numpy as np
 
 import argrank as ar
 from argrank._blas import single_threaded_blas
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.models.kernel import Kernel
 from argrank.rankers.linear._kernel import KernelFeatures
-from argrank.rankers.linear.orm import ORM_SOLVERS
-from argrank.solvers import bundle
+from argrank.solvers import minimise
 from experiments.orm._common import Floats, web_set, write_csv
 
 NAMES = {
@@ -36,7 +35,7 @@ ABOVE = (0.01, 0.001)
 LIMIT = 6.0
 
 
-def reached(minimise: Any, data: ar.Dataset, objective: Any, C: float, optimum: float) -> dict[str, float]:
+def reached(train: Any, data: ar.Dataset, objective: Any, C: float, optimum: float) -> dict[str, float]:
     """Return the CPU seconds after which a solver's objective was near the optimum, and its last objective."""
     found = dict.fromkeys(ABOVE, float("nan"))
     begin = time.process_time()
@@ -50,7 +49,7 @@ def reached(minimise: Any, data: ar.Dataset, objective: Any, C: float, optimum: 
                 found[above] = now
         return now > LIMIT or not np.isnan(list(found.values())).any()
 
-    minimise(data, objective, C, watch)
+    train(data, objective, C, watch)
     seconds = {f"seconds to {above:.1%}": value for above, value in found.items()}
     return {**seconds, "passes": last["passes"], "above_optimum": last["objective"] / optimum - 1}
 
@@ -59,16 +58,16 @@ def linear(solver: str) -> Any:
     """Return a function that trains with a solver on the features as they are."""
     tol = -1.0 if solver == "online" else 1e-7  # online, an epoch without a gain is no reason to stop
 
-    def minimise(data: ar.Dataset, objective: Any, C: float, watch: Any) -> None:
-        ORM_SOLVERS[solver](LocalRisk(data, objective, n_jobs=1), C, tol, 100_000, None, watch)
+    def train(data: ar.Dataset, objective: Any, C: float, watch: Any) -> None:
+        minimise(make_risk(data, objective, 1), solver, C=C, tol=tol, max_iter=100_000, callback=watch)
 
-    return minimise
+    return train
 
 
 def kernel(data: ar.Dataset, objective: Any, C: float, watch: Any) -> None:
     """Train the kernel form with the linear kernel."""
-    bundle.minimise(LocalRisk(KernelFeatures(Kernel("linear"), data).data, objective, n_jobs=1), C, 1e-7, 100_000,
-                    None, watch)  # fmt: skip
+    risk = make_risk(KernelFeatures(Kernel("linear"), data).data, objective, 1)
+    minimise(risk, "bundle", C=C, tol=1e-7, max_iter=100_000, callback=watch)
 
 
 def measure() -> list[dict[str, Any]]:
@@ -79,11 +78,11 @@ def measure() -> list[dict[str, Any]]:
     for size, data in (("50 queries", train.select(np.arange(50))), (f"{train.n_queries} queries", train)):
         for decay, (setting, C) in DECAYS.items():
             objective = ar.objective("orm", decay=setting)
-            optimum = bundle.minimise(LocalRisk(data, objective, n_jobs=1), C, 1e-4, 1000).lower_bound
+            optimum = minimise(make_risk(data, objective, 1), "bundle", C=C, tol=1e-4).lower_bound
             chosen = methods if data is train else {**methods, "kernel form, linear kernel (4.5)": kernel}
-            for title, minimise in chosen.items():
+            for title, trained in chosen.items():
                 base = {"data": size, "c": decay, "C": C, "method": title}
-                rows.append({**base, **reached(minimise, data, objective, C, optimum)})
+                rows.append({**base, **reached(trained, data, objective, C, optimum)})
                 print(rows[-1], flush=True)
                 write_csv("solvers.csv", rows)
     return rows

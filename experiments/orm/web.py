@@ -1,4 +1,4 @@
-"""Figures 1 to 3: the two web sets, which cannot be had, by generated stand-ins of their published size.
+"""Figures 1 to 3: the two web sets, which are not available, by generated stand-ins of their published size.
 
     python -m experiments.orm.web [set-1 set-2 choice-of-c]
 
@@ -39,7 +39,7 @@ SORTED = [1.0, 10.0, 100.0]  # c = a, where fits are quick
 LINEAR = [0.01, 0.1, 1.0]  # c = k+1-i is up to ten times the others: its best weights are that much smaller
 RIVALS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "regression": ("regression", {}, {"ridge": [0.0, 1.0, 10.0, 100.0]}),
-    "RankSVM": ("rank-svm", {}, {"C": {"values": [0.05, 0.5, 5.0, 50.0, 500.0], "divide_by": "pairs"}}),
+    "RankSVM": ("rank-svm", {}, {"C": [0.05, 0.5, 5.0, 50.0, 500.0]}),
     "SmoothGrad": ("smooth-grad", {"verbose": -1, "n_jobs": 1, "max_iter": 300}, {"C": [0.1, 1.0, 10.0]}),
 }
 #: training queries -> draws of them

@@ -30,8 +30,8 @@ def test_accuracy_shows_means_over_seeds():
 
 
 def test_names_stand_in_the_order_of_the_rows():
-    rows = [{"restarts": name, "seed": 0, "map": 0.5} for name in ("worst", "best")]
-    axes = sampler_plots.sampling_accuracy(rows, "restarts", "map")
+    rows = [{"skew": name, "seed": 0, "map": 0.5} for name in ("worst", "best")]
+    axes = sampler_plots.sampling_accuracy(rows, "skew", "map")
     assert [text.get_text() for text in axes.get_xticklabels()] == ["worst", "best"]
 
 

@@ -36,7 +36,7 @@ def test_losses_smear_more_from_the_best_ranking_than_from_the_worst(data):
 
 
 def test_sampled_and_exact_objective_fall_together(data):
-    rows = diagnostics.objective_dynamics(data, C=0.1, max_iter=30)
+    rows = diagnostics.objective_dynamics(data, C=150.0, max_iter=30)
     sampled, exact = (np.array([row[column] for row in rows]) for column in ("sampled", "exact"))
     assert (np.diff(sampled) <= 1e-9).all()
     assert exact[-1] < exact[0] / 2  # the first row is that of w = 0
@@ -44,12 +44,12 @@ def test_sampled_and_exact_objective_fall_together(data):
 
 def test_scores_soon_outgrow_losses_unless_scaled(data):
     """Figure 8: unscaled, w · phi is far larger than any loss after few iterations; at w = 0 it is 0."""
-    rows = diagnostics.scores_against_losses(data, "map", C=1.0)
+    rows = diagnostics.scores_against_losses(data, "map", C=1500.0)
     assert len(rows) == 100
     assert all(row["w_phi"][0] == 0 for row in rows)
     last = np.mean([abs(row["w_phi"][-1]) for row in rows])
     assert last > 10 * max(row["loss"] for row in rows)
-    scaled = diagnostics.scores_against_losses(data, "map", C=1.0, scale="pairs")
+    scaled = diagnostics.scores_against_losses(data, "map", C=1500.0, scale="pairs")
     assert np.mean([abs(row["w_phi"][-1]) for row in scaled]) < last / 5
     with pytest.raises(InputError, match="sampled, got auc"):
         diagnostics.scores_against_losses(data, "auc")
