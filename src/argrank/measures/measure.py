@@ -108,6 +108,10 @@ class Measure(abc.ABC):
             raise OptionError(f"expected one cut-off, got measure={self.name!r} and k={k!r}")
         return dataclasses.replace(self, k=k) if hasattr(self, "k") and k != own else self  # type: ignore[call-arg]
 
+    def whole_list(self) -> Measure:
+        """Return this measure without its cut-off."""
+        return self if getattr(self, "k", None) is None else dataclasses.replace(self, k=None)  # type: ignore[call-arg]
+
     def structure(self, convention: Convention) -> Structure | None:
         """Return what this measure is made of, None where it is no sum of the kinds of ``Structure``."""
         return self._structure(self.adapt(convention))

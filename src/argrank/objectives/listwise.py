@@ -9,9 +9,9 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.measures.conventions import Convention
+from argrank.measures.discounts import discounts
 from argrank.measures.gains import check_gain, gains_of
-from argrank.measures.ndcg import NDCG
+from argrank.measures.structure import greatest
 from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
 
 
@@ -92,7 +92,8 @@ class CosineLoss(Objective):
         """Divide the gains by the best DCG of their query and centre them."""
         refuse_row_weights(data, self.name)
         labels = require_labels(data, self.name)
-        ndcg = NDCG(gain=self.gain, discount="log2").structure(Convention())
-        gains = ndcg.gains(labels) * np.repeat(ndcg.factors(labels, data.indptr), data.sizes)
+        gains = gains_of(labels, self.gain)
+        best = greatest(gains, discounts(int(data.sizes.max())), data.indptr)
+        gains = gains * np.repeat(np.divide(1.0, best, out=np.zeros_like(best), where=best > 0), data.sizes)
         means = np.add.reduceat(gains, data.indptr[:-1]) / data.sizes
         return Kernels(data.indptr, gains - np.repeat(means, data.sizes), np.empty(0), _cosine, ranks=False)
