@@ -13,6 +13,7 @@ from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.gains import Gain, check_gain, gains_of
 from argrank.measures.measure import Measure, ratio, total
+from argrank.measures.names import measure as parse_measure
 from argrank.measures.rankings import Rankings
 from argrank.measures.structure import Structure
 
@@ -76,6 +77,13 @@ class Product(Measure):
             return value
         ideal = rankings.ideal_gains(self.b, convention.relevant_at)
         return ratio(value, total(ideal * self.discounts(ideal.shape[1])))
+
+
+def asked_measure(measure: Any, k: Any, a: Any, b: Any, default: int | None = None) -> Measure:
+    """Return the measure a ranker is asked for: by name with a cut-off, or the product of the user's own a and b."""
+    if (a is None) != (b is None):
+        raise OptionError(f"expected a and b together, got only {'b' if a is None else 'a'}")
+    return parse_measure(measure).cut(k, default) if a is None else Product(a, b)
 
 
 def _rank_discounts(a: Sequence[float] | Floats) -> tuple[float, ...]:
