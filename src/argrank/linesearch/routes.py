@@ -12,7 +12,7 @@ from argrank.linesearch import counting, sweep
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 
-#: By kind of measure (see ``argrank.measures.structure``): what ``sweep`` and ``count_above`` call it; None: they cannot.
+#: What ``sweep`` and ``count_above`` call the kinds of measures of ``argrank.measures.structure`` that they can do.
 SWEEP = {"additive": sweep.ADDITIVE, "first": sweep.CASCADE, "cascade": sweep.CASCADE, "precision": sweep.PRECISION}
 COUNT = {"additive": counting.GAIN, "first": counting.FIRST, "precision": counting.AVERAGE, "pairs": counting.PAIRS}
 

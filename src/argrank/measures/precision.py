@@ -45,7 +45,7 @@ class P(Measure):
     def as_product(self, convention: Convention) -> Structure | None:
         """Return gains and discounts; without a cut-off every ranking has the same precision."""
         if self.k is None:
-            raise OptionError("P: expected a cut-off, such as p@10, since all rankings of a whole list have one precision")
+            raise OptionError("P: expected a cut-off, such as p@10: over the whole list all rankings are equal")
         return super().as_product(convention)
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:

@@ -6,9 +6,9 @@ measure's change delta, the better document's gradient falls by s * rho * delta,
 curvatures grow by s^2 * rho * (1 - rho) * delta. ``normalised`` is LightGBM's: delta is divided by 0.01 + |difference
 of scores| and a query's gradients by their sum S over log2(1 + S).
 
-For products a · b such as NDCG equal scores are taken for what they are: delta is its mean over all orders of the documents of equal score,
-so the order of the rows has no say, not even in the first round, when all scores are equal. For the other measures
-they keep the order of their rows.
+For products a · b such as NDCG, delta is the mean over all orders of the documents of equal score, so the order of the
+rows has no say, not even in the first round, when all scores are equal. For other measures equal scores keep the order
+of their rows.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def lambda_gradients(
             s[rank], y[rank] = scores[a + order[a + rank]], gains[a + order[a + rank]]
         varies = s[0] != s[n - 1]
 
-        # Groups of equal scores, for products: share of ranks above the truncation, mean discounts, mean difference inside.
+        # Products: groups of equal scores; share of ranks above the truncation, mean discounts, mean difference inside.
         last = np.arange(1, n + 1)
         above, mean, mean_above, inside = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
         if kind == 0:

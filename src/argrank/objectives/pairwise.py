@@ -1,8 +1,8 @@
 """The pairwise hinge, squared or plain, without ever forming the pairs of graded labels.
 
-The squared one is the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score, one
-all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin 2014;
-Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label levels
+The squared one is the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score,
+one all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin
+2014; Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label levels
 makes log L such walks: O(n log n) for any labels, also where every document has its own.
 """
 
@@ -158,9 +158,9 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseHinge(Objective):
-    """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))``, squared or not; the risk is the mean over pairs.
+    """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))``, squared or not.
 
-    Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them.
+    The risk is the mean over pairs. Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them.
     The plain hinge is that of SVMauc on another scale.
     """
 

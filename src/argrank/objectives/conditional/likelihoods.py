@@ -126,7 +126,10 @@ class LogExpectedGain(Conditional):
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedLoss(Conditional):
-    """The expected loss or its log, equations 4 (which is L2) and 5. The expectation is of f(loss): rho * loss or exp(rho * loss)."""
+    """The expected loss or its log, equations 4 (which is L2) and 5.
+
+    The expectation is of f(loss), which is rho * loss or exp(rho * loss).
+    """
 
     name: ClassVar[str] = "log-loss"
     convex: ClassVar[bool] = False

@@ -14,6 +14,7 @@ from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.rankings import Rankings
 
+
 @dataclass(frozen=True)
 class RankingLoss:
     """Weighted sum over measures of 1 - measure / (measure of the best ranking): 0 for the best ranking.

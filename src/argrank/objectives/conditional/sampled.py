@@ -16,6 +16,7 @@ from argrank._types import Floats, Integers
 from argrank.objectives.conditional.sampling import Sample
 from argrank.objectives.objective import Prepared
 
+
 class Segments:
     """Adjacent stretches of an array, none of them empty, one for every query."""
 

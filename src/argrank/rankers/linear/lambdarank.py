@@ -11,10 +11,10 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import check_positive
-from argrank.models.linear import LinearModel
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
+from argrank.models.linear import LinearModel
 from argrank.objectives.conditional.likelihoods import LogLikelihood
 from argrank.objectives.lambdas import LambdaForces
 from argrank.objectives.objective import Objective, query_shares

@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from argrank.objectives.structured.level_counts import count_states
 
 from argrank import Dataset
 from argrank.errors import OptionError
 from argrank.objectives import objective
-from argrank.objectives.structured.level_counts import count_states
 from argrank.objectives.structured.pairs import staircase
 
 

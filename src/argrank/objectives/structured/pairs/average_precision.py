@@ -9,8 +9,8 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.pairs import staircase
 from argrank.objectives.structured.hinge import StructuredHinge
+from argrank.objectives.structured.pairs import staircase
 
 
 @query_kernel

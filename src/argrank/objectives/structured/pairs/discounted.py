@@ -19,8 +19,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.discounts import discounts
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.pairs.staircase import tabulate, two_levels
 from argrank.objectives.structured.hinge import StructuredHinge
+from argrank.objectives.structured.pairs.staircase import tabulate, two_levels
 
 
 @query_kernel

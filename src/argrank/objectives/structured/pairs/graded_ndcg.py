@@ -10,8 +10,8 @@ from argrank._jit import query_kernel
 from argrank._types import Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
-from argrank.objectives.structured.routing import MAX_STATES, count_states
 from argrank.objectives.structured.hinge import StructuredHinge
+from argrank.objectives.structured.routing import MAX_STATES, count_states
 
 
 @query_kernel

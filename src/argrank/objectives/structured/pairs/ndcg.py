@@ -11,8 +11,8 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.measures.structure import level_sizes
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.pairs import graded_ndcg, ndcg_unclipped
 from argrank.objectives.structured.hinge import StructuredHinge
+from argrank.objectives.structured.pairs import graded_ndcg, ndcg_unclipped
 from argrank.objectives.structured.routing import choose
 
 SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast

@@ -26,9 +26,7 @@ def decay_vector(hinge: StructuredHinge, n: int) -> Floats:
     try:
         given = np.asarray(decay, np.float64)
     except (TypeError, ValueError) as error:
-        raise OptionError(
-            f"{hinge.name}: expected decay to be a name, number or vector, got {shown(decay)}"
-        ) from error
+        raise OptionError(f"{hinge.name}: expected decay to be a name, number or vector, got {shown(decay)}") from error
     if given.ndim != 1 or len(given) == 0 or not np.isfinite(given).all() or (np.diff(given) > 0).any():
         raise OptionError(
             f"{hinge.name}: expected a decay vector of finite numbers that never rise, got {shown(decay)}"

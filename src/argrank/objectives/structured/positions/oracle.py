@@ -55,7 +55,11 @@ class _Parts:
         longest = int(data.sizes.max())
         hinge.require_one_relevant(data)
         self.data, self.assignment, self.diverse = data, hinge.assignment, hinge.diverse is not False
-        self.gains, self.discounts, self.decay = hinge.gains(data), hinge.discounts(longest), decay_vector(hinge, longest)
+        self.gains, self.discounts, self.decay = (
+            hinge.gains(data),
+            hinge.discounts(longest),
+            decay_vector(hinge, longest),
+        )
         self.levels = hinge.levels(data)
         self.has_pairs = np.asarray(np.maximum.reduceat(self.levels, data.indptr[:-1]) > 0)
         self.k, self.at_most = longest, longest
