@@ -107,7 +107,8 @@ def expected_product(scores: Any, order: Any, gains: Any, constants: Any, gradie
 
     Constants: 1/(2 sigma), a(0), a(1), … to the last rank that counts. For every document with a gain,
     going through the others one by one gives the distribution of how many of them beat it, as far as ranks count;
-    going back gives the discount that the rank reached so far still promises, and so the slope by every probability. O(n k) each.
+    going back gives the discount that the rank reached so far still promises, and so the slope by every probability.
+    O(n k) each.
     """
     n, inverse = len(scores), constants[0]
     k = min(n, len(constants) - 1)
@@ -215,9 +216,7 @@ def product_of(measure: Measure, convention: Convention, name: str) -> Structure
     """Return a measure as a product a · b, or say that it is none."""
     product = measure.as_product(convention)
     if product is None:
-        raise OptionError(
-            f"{name}: expected a measure of the form a · b, such as ndcg@10, got {measure}, which is none"
-        )
+        raise OptionError(f"{name}: expected a measure of the form a · b, such as ndcg@10, got {measure}")
     return product
 
 

@@ -60,8 +60,8 @@ def reference_coefficients(reference: str, gains: Floats, indptr: Integers, deca
     """Return the decay at every document's rank in the reference ranking.
 
     "given" takes the rows as they come, "any" sorts them by gain and keeps equals in their order. "averaged" is the
-    mean over *all* ideal rankings: those that exchange documents of equal gain, or ranks of equal discount (all are, past
-    the cut-off). Its coefficients do not depend on the order of storage, and the hinge is the mean of theirs.
+    mean over *all* ideal rankings: those that exchange documents of equal gain, or ranks of equal discount, as all are
+    past the cut-off. Its coefficients do not depend on the order of storage, and the hinge is the mean of theirs.
     """
     sizes = np.diff(indptr)
     query = np.repeat(np.arange(len(sizes)), sizes)
@@ -73,7 +73,7 @@ def reference_coefficients(reference: str, gains: Floats, indptr: Integers, deca
     if reference == "any":
         coefficients[ideal] = decay[rank]
         return coefficients
-    # Ranks of equal discount share the mean of their decay, then documents of equal gain share the mean of their ranks'.
+    # Ranks of equal discount share the mean of their decay, then documents of equal gain that of their ranks.
     _, plateau = np.unique(-discounts, return_inverse=True)
     shared = _means(decay[rank], query * len(discounts) + plateau.ravel()[rank])
     new_group = np.empty(len(gains), np.int64)

@@ -131,8 +131,8 @@ class DiverseAssignment(Prepared):
         indptr, values = self.indptr[first : last + 1], np.empty(last - first)
         rows = slice(int(indptr[0]), int(indptr[-1]))
         diverse_assignment(
-            scores, self._gains[rows], self._sources[rows], indptr, self._decay, self._discounts, self._k, self._at_most,
-            values, gradient,
+            scores, self._gains[rows], self._sources[rows], indptr, self._decay, self._discounts, self._k,
+            self._at_most, values, gradient,
         )  # fmt: skip
         return values
 
