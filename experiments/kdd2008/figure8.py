@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 import numpy as np
-from argrank.objectives.structured.positions.reference import reference_coefficients
+from argrank.objectives.structured.positions.decay import reference_coefficients
 from scipy.optimize import linear_sum_assignment
 
 import argrank as ar

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError
-from argrank.objectives import objective
-from argrank.objectives.pairwise import level_numbers
+from argrank.measures.structure import level_numbers
 
 
 def by_pairs(scores, labels, indptr, direction):

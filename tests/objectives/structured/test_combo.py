@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.errors import InputError, OptionError
-from argrank.objectives import objective
 
 SIZES = [8, 12, 5, 1, 20]
 MEASURES = ("ndcg@10", "map", "mrr@10")
@@ -95,8 +94,13 @@ def test_the_tight_bound_is_a_difference_of_convex_parts(data, slacks):
 
 def test_measures_may_be_objectives_with_their_own_maps(data, scores):
     on_pairs = objective("svm-mrr", feature_map="pairs")
-    both = objective("svm-combo", measures=["ndcg", on_pairs, "p@5", "auc"])
-    expected = [objective("svm-ndcg-nc"), on_pairs, objective("svm-ndcg", measure="p@5"), objective("svm-auc")]
+    both = objective("svm-combo", measures=["ndcg", on_pairs, "p@5", "AUC(graded=True)"])
+    expected = [
+        objective("svm-ndcg-nc", gain="exp2"),
+        on_pairs,
+        objective("svm-ndcg", measure="p@5"),
+        objective("svm-auc"),
+    ]
     assert both(scores, data)[0] == pytest.approx(sum(one(scores, data)[0] for one in expected))
 
 

@@ -271,5 +271,5 @@ def oracle_for(hinge: StructuredHinge) -> Preparation:
     form = "; this map takes measures of the form a · b" if known == ["additive"] else ""
     raise OptionError(
         f"{hinge.name}: no exact oracle for {hinge.measure} on the map {hinge.feature_map!r}{form}; "
-        f"the maps {', '.join(map(repr, others))} have one"
+        f"the maps {', '.join(map(repr, others))} have one, see the svm-* rankers"
     )

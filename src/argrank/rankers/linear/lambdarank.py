@@ -27,7 +27,7 @@ FIRST_STEP = 1e-3  # in features of unit spread
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LambdaRank(BaseRanker):
-    """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), each pair's weighed by its change of a measure.
+    """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), weighed by the change of a measure.
 
     The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
     size with momentum, measured in features of unit spread. ``objective_`` is |w|²/C plus the weighted logistic losses

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.errors import OptionError
-from argrank.objectives import objective
 
 
 @pytest.mark.parametrize("n_levels", [2, 3, 7, 1000])

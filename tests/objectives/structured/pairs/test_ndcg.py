@@ -4,12 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from argrank.objectives.structured.level_counts import count_states
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.errors import OptionError
-from argrank.objectives import objective
 from argrank.objectives.structured.pairs import staircase
+from argrank.objectives.structured.routing import count_states
 
 
 def one_query(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,9 +29,7 @@ def test_it_equals_the_full_table(k, discount):
         order = np.argsort(-scores)
         found, table = np.empty(len(y)), np.empty(len(y))
         value = hinge.prepare(data).evaluate(0, 1, scores, order, found)
-        assert value == pytest.approx(
-            staircase.prepare(hinge.problem, data).evaluate(0, 1, scores, order, table), rel=1e-11
-        )
+        assert value == pytest.approx(staircase.prepare(hinge, data).evaluate(0, 1, scores, order, table), rel=1e-11)
         assert found.sum() == pytest.approx(0, abs=1e-12)
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.errors import InputError, OptionError
-from argrank.objectives import objective
 from argrank.objectives.structured.positions.assignment import position_assignment
 from argrank.objectives.structured.positions.count_table import position_counts
 
@@ -57,7 +56,7 @@ def test_the_measures_own_decay_is_one_sort():
     scores, y = rng.standard_normal(30), rng.integers(0, 5, 30).astype(float)
     data = Dataset(np.eye(30), y, group=[30])
     hinge = objective("dorm", decay="measure")
-    worth, gains = hinge.problem.worth(30), hinge.problem.gains(data)
+    worth, gains = hinge.discounts(30), hinge.gains(data)
     value, u = hinge(scores, data)
     best = by_scipy(scores, gains, worth, worth)
     reference = np.zeros(30)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.hinge import StructuredHinge
+from argrank.objectives.structured.hinge import StructuredHinge, Terms
 
 
 @query_kernel
@@ -97,7 +97,8 @@ def loss_terms(hinge: StructuredHinge, index: Integers, rank: Integers, n_goods:
     """Return the loss terms of goods at ranks: what their sum falls short of the ideal ranking's."""
     structure = hinge.structure
     if structure is None:  # given terms
-        terms: Floats = np.asarray(hinge.measure(index * 1.0, rank * 1.0, n_goods), np.float64)  # type: ignore[operator]
+        given = cast(Terms, hinge.measure)
+        terms: Floats = np.asarray(given(index.astype(np.float64), rank.astype(np.float64), n_goods), np.float64)
         if terms.shape != rank.shape or not np.isfinite(terms).all():
             raise InputError(
                 f"{hinge.name}: expected loss terms f(index, rank, n_goods) that are finite and of shape "
@@ -107,7 +108,7 @@ def loss_terms(hinge: StructuredHinge, index: Integers, rank: Integers, n_goods:
     lost = structure.good_terms(index, index) - structure.good_terms(index, rank)
     if structure.kind == "additive":  # the gains carry the normalisation
         return lost
-    return lost / structure.good_terms(index[:, 0], index[:, 0]).sum()
+    return np.asarray(lost / structure.good_terms(index[:, 0], index[:, 0]).sum())
 
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
