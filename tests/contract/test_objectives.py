@@ -146,7 +146,7 @@ def test_a_used_objective_can_be_copied_and_sent_to_another_process(name, data, 
 
 
 def test_unknown_names_and_parameters_are_refused_with_what_is_known():
-    with pytest.raises(OptionError, match="unknown objective 'rank-swm'; did you mean rank-svm"):
+    with pytest.raises(OptionError, match="unknown ranker 'rank-swm'; did you mean rank-svm"):
         ar.objective("rank-swm")
-    with pytest.raises(OptionError, match="unknown parameter 'colour'"):
+    with pytest.raises(OptionError, match="no parameter 'colour'"):
         ar.objective("rank-svm", colour=1)

@@ -38,7 +38,6 @@ def test_parameters_inside_the_measure_come_first():
     [
         ({"bound": "loose"}, "bound to be one of 'convex', 'tie-broken', 'tight', got 'loose'"),
         ({"scale": "rows"}, "scale to be one of"),
-        ({"reference": "best"}, "reference to be one of"),
         ({"feature_map": "triples"}, "unknown feature_map 'triples'"),
         ({"measure": "kendall"}, "no exact oracle for tau"),
         ({"gain": "cubic"}, "unknown gain"),

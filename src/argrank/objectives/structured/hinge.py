@@ -26,6 +26,7 @@ from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.structure import Structure, greatest, level_numbers
 from argrank.objectives.objective import Objective, Prepared, Sum, as_value, refuse_row_weights, require_labels
+from argrank.objectives.structured.positions.decay import decay_vector
 
 BOUNDS = ("convex", "tie-broken", "tight")
 SCALES = ("pairs", "cutoff", None)
@@ -85,6 +86,8 @@ class StructuredHinge(Objective):
             if self.bound == "tie-broken":
                 raise OptionError(f"{self.name}: expected feature_map='positions' for bound='tie-broken'")
         oracle_for(self)
+        if self.feature_map == "positions":
+            decay_vector(self, 1)
 
     @property
     def convex(self) -> bool:  # type: ignore[override]

@@ -147,7 +147,7 @@ def test_too_many_states_name_a_way_out():
     rng = np.random.default_rng(3)
     data = Dataset(np.zeros((400, 1)), rng.integers(0, 8, 400), group=[100, 300])
     with pytest.raises(OptionError, match=r"states .* 8 levels, k=None.*smaller k.*dorm"):
-        objective("svm-ndcg-nc").prepare(data)
+        objective("svm-ndcg-nc", gain="exp2").prepare(data)
     assert objective("svm-ndcg-nc", gain="binary")(rng.standard_normal(400), data)[0] > 0
 
 

@@ -175,7 +175,7 @@ def test_what_no_product_expresses_is_sent_elsewhere():
     two = Dataset(np.eye(3), [1, 1, 0], group=[3])
     with pytest.raises(InputError, match="svm-mrr"):
         objective("orm", measure="mrr")(np.zeros(3), two)
-    with pytest.raises(OptionError, match="no exact oracle for AP on the map 'positions'; .* a · b"):
+    with pytest.raises(OptionError, match=r"no exact oracle for AP on the map 'positions'; .* a · b"):
         objective("orm", measure="map")
     with pytest.raises(OptionError, match="no exact oracle for AUC on the map 'positions'"):
         objective("orm", measure="auc")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import OptionError, shown, unknown_name
-from argrank.objectives.structured.hinge import StructuredHinge
+
+if TYPE_CHECKING:
+    from argrank.objectives.structured.hinge import StructuredHinge
 
 DECAYS = ("linear", "log2", "loglog", "measure", "sqrt")
 
