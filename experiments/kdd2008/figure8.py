@@ -18,13 +18,12 @@ import time
 from typing import Any
 
 import numpy as np
-from argrank.objectives.structured.positions.decay import reference_coefficients
 from scipy.optimize import linear_sum_assignment
 
 import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines.local import LocalRisk
-from argrank.objectives.structured.positions.decay import decay_vector
+from argrank.objectives.structured.positions.decay import decay_vector, reference_coefficients
 from argrank.solvers import bundle
 from experiments.kdd2008._common import DISCOUNTED, save_figure, write_csv
 

@@ -2,8 +2,8 @@
 
 The squared one is the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score,
 one all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin
-2014; Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label levels
-makes log L such walks: O(n log n) for any labels, also where every document has its own.
+2014; Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label
+levels makes log L such walks: O(n log n) for any labels, also where every document has its own.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
 class PairwiseHinge(Objective):
     """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))``, squared or not.
 
-    The risk is the mean over pairs. Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them.
-    The plain hinge is that of SVMauc on another scale.
+    Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them;
+    the risk is the mean over all pairs. The plain hinge is that of SVMauc on another scale.
     """
 
     name: ClassVar[str] = "pairwise hinge"

@@ -32,7 +32,9 @@ def test_closed_forms_equal_the_sum_over_all_y(labels, scale, spread):
         for name, (registered, parameters) in NAMED.items():
             given = parameters if registered == "log-gain" else parameters | {"rho": rho}
             function = ar.objective(registered, measure="AUC(graded=True)", scale=scale, **given)
-            assert sum_over_pairs(function, scores, dataset(labels)) == pytest.approx(expected[name], rel=1e-11, abs=1e-12), name
+            assert sum_over_pairs(function, scores, dataset(labels)) == pytest.approx(
+                expected[name], rel=1e-11, abs=1e-12
+            ), name
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -87,7 +89,7 @@ def test_convex_loss_for_auc_exceeds_the_unscaled_hinge():
 
 @pytest.mark.parametrize("measure", ["auc", "AUC(graded=True)", "AUC(rel=2)"])
 def test_what_is_trained_is_what_evaluate_reports(measure):
-    """Far from any tie the expected loss is that of the ranking by score: 1 - AUC, binary unless graded is asked for."""
+    """Far from any tie the expected loss is 1 - AUC of the ranking by score, binary unless graded."""
     rng = np.random.default_rng(6)
     labels, scores = np.array([2, 0, 1, 1, 0, 2, 0]), 1e3 * rng.standard_normal(7)
     value, _ = ar.objective("log-loss", measure=measure)(scores, dataset(labels))

@@ -10,7 +10,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.objectives.conditional.enumeration import NAMED, exponents, objectives, pairs_of, valid_y, sum_over_pairs
+from tests.objectives.conditional.enumeration import NAMED, exponents, objectives, pairs_of, sum_over_pairs, valid_y
 
 import argrank as ar
 from argrank.errors import InputError, OptionError
@@ -52,7 +52,9 @@ def test_sampled_forms_equal_the_sum_over_valid_rankings(measure, labels):
             expected = objectives(factor * exponents(scores, pairs, ys), losses)
             for name, (registered, parameters) in NAMED.items():
                 function = ar.objective(registered, measure=measure, scale=scale, n_samples=EVERYTHING, **parameters)
-                assert sum_over_pairs(function, scores, dataset(labels)) == pytest.approx(expected[name], rel=1e-11, abs=1e-12)
+                assert sum_over_pairs(function, scores, dataset(labels)) == pytest.approx(
+                    expected[name], rel=1e-11, abs=1e-12
+                )
 
 
 @pytest.mark.parametrize("measure", MEASURES)

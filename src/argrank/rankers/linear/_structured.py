@@ -84,7 +84,7 @@ class StructuredRanker(BaseRanker):
     verbose: int = 0
 
     def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
-        """Return the hinge of a measure with this ranker's bound, on the pairs map unless ``changed`` says otherwise."""
+        """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
         usual: dict[str, Any] = {
             "normalised": True, "feature_map": "pairs", "scale": "pairs", "margin": "unit", "decay": None,
             "reference": "averaged", "assignment": "auto", "diverse": False,

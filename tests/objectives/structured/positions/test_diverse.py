@@ -101,7 +101,7 @@ def test_the_bounds_hold_under_the_constraint(measure, at_most):
             objective("orm", measure=measure, diverse=at_most, bound=bound)
             for bound in ("convex", "tie-broken", "tight")
         ]
-        problem = hinges[0].problem
+        problem = hinges[0]
         if len(np.unique(problem.gains(data))) == 1:
             continue
         rankings = allowed_rankings(sources, problem.k or 6, at_most)

@@ -71,7 +71,7 @@ def test_the_measures_own_decay_is_one_sort():
 
 
 def test_average_precision_points_to_svm_map():
-    with pytest.raises(OptionError, match=r"dorm: no exact oracle for AP .* use svm-map"):
+    with pytest.raises(OptionError, match=r"dorm: no exact oracle for AP@10 .* 'pairs' have one"):
         objective("dorm", measure="map")
 
 
