@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
+from argrank import objective
 from argrank.engines.local import LocalRisk
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import Wishes, search
-from argrank.objectives import objective
 from argrank.rankers.climbing._columns import Columns
 from argrank.rankers.climbing._starts import starting_weights
 from experiments.directrank._common import HERE, Table, fit, fold_of

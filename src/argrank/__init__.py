@@ -40,7 +40,7 @@ _HOME = {
     "measure_names": "argrank.measures.names",
     "micro_average": "argrank.evaluation.across_data_sets",
     "normalise": "argrank.data.prepare.normalise",
-    "objective": "argrank.objectives",
+    "objective": "argrank.rankers",
     "plot": "argrank.report",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.io.scores",
@@ -124,8 +124,7 @@ if TYPE_CHECKING:
     from argrank.measures.conventions import convention_names
     from argrank.measures.names import measure, measure_names
     from argrank.models.files import load_model
-    from argrank.objectives import objective
-    from argrank.rankers import make_ranker, ranker_names
+    from argrank.rankers import make_ranker, objective, ranker_names
     from argrank.report import plot
     from argrank.report.why import why_above
     from argrank.report.write import write_report

@@ -96,6 +96,14 @@ def check_count(name: str, value: object, least: int = 1) -> None:
         raise OptionError(f"{name}: expected a whole number from {least} up, got {shown(value)}")
 
 
+def check_choice(name: str, value: object, known: Iterable[object]) -> None:
+    """Raise unless an option's value is one of the known ones."""
+    choices = tuple(known)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        expected = ", ".join(map(repr, choices))
+        raise OptionError(f"expected {name} to be one of {expected}, got {shown(value)}")
+
+
 def check_positive(name: str, value: object) -> None:
     """Raise unless an option's value is a positive, finite number."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:

@@ -9,12 +9,28 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError, OptionError
-from argrank.objectives import OBJECTIVES, objective
+from argrank.rankers import make_ranker, ranker_names
 
-NAMES = sorted(OBJECTIVES)
+
+def names_with_objectives() -> list[str]:
+    """The rankers that minimise a function of scores; the others say that they do not."""
+    return [name for name in ranker_names() if has_objective(name)]
+
+
+def has_objective(name: str) -> bool:
+    try:
+        make_ranker(name)._objective()
+    except OptionError as error:
+        if "minimises no function of the scores" in str(error):
+            return False
+        raise
+    return True
+
+
+NAMES = names_with_objectives()
 SIZES = [6, 1, 9, 4, 5]  # the second query has one document, the fourth one label
 
 
@@ -45,7 +61,7 @@ def test_the_gradient_is_the_slope_of_the_value(name, data, scores):
         assert gradient[row] == pytest.approx(slope, rel=1e-5, abs=1e-7)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if OBJECTIVES[name].convex])
+@pytest.mark.parametrize("name", [name for name in NAMES if objective(name).convex])
 def test_a_convex_objective_lies_below_its_chords_and_above_its_tangents(name, data):
     rng = np.random.default_rng(2)
     function = objective(name)
@@ -60,7 +76,7 @@ def test_a_convex_objective_lies_below_its_chords_and_above_its_tangents(name, d
             assert end >= value + gradient @ (other - one) - room
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if OBJECTIVES[name].second_order])
+@pytest.mark.parametrize("name", [name for name in NAMES if objective(name).second_order])
 def test_the_hessian_product_is_the_slope_of_the_gradient(name, data, scores):
     risk = LocalRisk(data, objective(name), n_jobs=1)  # X is the identity: weights are scores
     direction, step = np.random.default_rng(3).standard_normal(len(scores)), 1e-6
@@ -70,17 +86,23 @@ def test_the_hessian_product_is_the_slope_of_the_gradient(name, data, scores):
     np.testing.assert_allclose(product, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-7)
 
 
+OVER_PAIRS = {"rank-svm", "log-mle", "log-combined", "log-convex"}
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_the_value_is_the_mean_over_all_queries(name, data, scores):
+def test_the_value_is_a_mean_over_queries_or_over_pairs(name, data, scores):
     function = objective(name)
-    alone = []
+    assert function.mean_over == ("pairs" if name in OVER_PAIRS else "queries")
+    alone, counts = [], []
     for query in range(data.n_queries):
         rows = slice(data.indptr[query], data.indptr[query + 1])
-        alone.append(function(scores[rows], data.select([query]))[0])
-    assert function(scores, data)[0] == pytest.approx(np.mean(alone), rel=1e-13)
+        y = data.y[rows]
+        counts.append((y[:, None] > y).sum() if name in OVER_PAIRS else 1)
+        alone.append(max(counts[-1], 1) * function(scores[rows], data.select([query]))[0])
+    assert function(scores, data)[0] == pytest.approx(np.sum(alone) / np.sum(counts), rel=1e-13)
     weight = np.array([1.0, 2.0, 0.5, 3.0, 0.0])
     weighted = Dataset(data.X, data.y, group=SIZES, query_weight=weight)
-    assert function(scores, weighted)[0] == pytest.approx(np.average(alone, weights=weight), rel=1e-13)
+    assert function(scores, weighted)[0] == pytest.approx((weight @ alone) / (weight @ counts), rel=1e-13)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -126,7 +148,24 @@ def test_a_used_objective_can_be_copied_and_sent_to_another_process(name, data, 
 
 
 def test_unknown_names_and_parameters_are_refused_with_what_is_known():
-    with pytest.raises(OptionError, match="unknown objective 'rank-swm'; did you mean rank-svm"):
+    with pytest.raises(OptionError, match="unknown ranker 'rank-swm'; did you mean rank-svm"):
         ar.objective("rank-swm")
-    with pytest.raises(OptionError, match="unknown parameter 'colour'"):
+    with pytest.raises(OptionError, match="no parameter 'colour'"):
         ar.objective("rank-svm", colour=1)
+
+
+@pytest.mark.parametrize("name", ["adarank", "coordinate-ascent", "direct-rank", "direct-rank-trees", "lambda-mart"])
+def test_rankers_without_an_objective_say_so(name):
+    with pytest.raises(OptionError, match="minimises no function of the scores"):
+        ar.objective(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_objective_of_a_name_is_what_its_ranker_minimises(name):
+    assert objective(name) == make_ranker(name)._objective()
+
+
+def test_presets_are_one_function():
+    assert objective("svm-ndcg-nc") == objective("svm-ndcg", k=None, gain="binary")
+    assert objective("svm-map") == objective("svm-ndcg", measure="map", k=None)
+    assert objective("svm-mrr", scale="pairs") == objective("svm-ndcg", measure="mrr", feature_map="first")

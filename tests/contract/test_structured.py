@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank._jit import LazyKernel
 from argrank.engines.local import LocalRisk
-from argrank.objectives import objective
 from argrank.objectives.structured import ORACLES
 
 # ---- all rankings of n documents: which document is at each rank, and the rank of each document ---------------------
@@ -52,6 +51,10 @@ def ones(n: int) -> np.ndarray:
 
 def reciprocal(n: int) -> np.ndarray:
     return 1.0 / np.arange(1, n + 1)
+
+
+def rbp(n: int) -> np.ndarray:
+    return 0.2 * 0.8 ** np.arange(n)
 
 
 def cut(weights: np.ndarray, k: int | None) -> np.ndarray:
@@ -208,7 +211,7 @@ CASES = [
     Case("svm-map", ap_loss(), pairs()),
     Case("svm-map", ap_loss(), pairs(False), {"scale": None}),
     Case("svm-map", ap_loss(), pairs(levels=relevant), n_levels=3),
-    Case("svm-map", ap_loss(2), pairs(), {"k": 2}),
+    Case("svm-map", ap_loss(2), pairs(), {"measure": "map@2"}),
     Case("svm-map", err_loss(3), pairs(), {"measure": "err@3"}),
     Case("svm-map", own_loss, pairs(), {"measure": own_terms}),
     Case("svm-map", own_loss, pairs(False), {"measure": own_terms, "scale": None}),
@@ -226,14 +229,19 @@ CASES = [
     Case("svm-ndcg", dcg_loss(3), pairs(), {"measure": "dcg@3"}, 3),
     Case("svm-ndcg", dcg_loss(2, ones), pairs(), {"measure": "p@2"}),
     Case("svm-ndcg", dcg_loss(1, ones), pairs(), {"measure": "wta"}),
+    Case("svm-ndcg", dcg_loss(3, rbp, relevant), pairs(levels=relevant), {"measure": "rbp@3"}, 3),
+    Case("svm-ndcg", dcg_loss(2, ones, relevant), pairs(levels=relevant), {"measure": "r@2"}, 3),
     Case("svm-ndcg-nc", dcg_loss(None), pairs()),
     Case("svm-ndcg-nc", dcg_loss(None, letor), pairs(), {"discount": "letor"}),
     Case("svm-ndcg-nc", dcg_loss(None, letor), pairs(False), {"discount": "letor", "scale": None}),
     Case("svm-ndcg-nc", dcg_loss(None, steps), pairs(), {"discount": lambda rank: steps(len(rank))}),
-    Case("svm-ndcg-nc", dcg_loss(None), pairs(), n_levels=4),
+    Case("svm-ndcg-nc", dcg_loss(None), pairs(), {"gain": "exp2"}, 4),
     *(Case("svm-mrr", rr_loss(k), first(), {"k": k}) for k in (1, 2, 10, None)),
     Case("svm-mrr", rr_loss(3), first(1 / 3), {"k": 3, "scale": "cutoff"}),
-    *(Case("svm-mrr", rr_loss(k), pairs(), {"k": k, "feature_map": "pairs"}) for k in (1, 2, 10, None)),
+    *(
+        Case("svm-mrr", rr_loss(k), pairs(), {"k": k, "feature_map": "pairs", "scale": "pairs"})
+        for k in (1, 2, 10, None)
+    ),
     Case("svm-mrr", rr_loss(2), pairs(False), {"k": 2, "feature_map": "pairs", "scale": None}),
     *(Case("dorm", dcg_loss(k), positions(sqrt), {"k": k}, n_levels) for k in (1, 3, 10) for n_levels in (2, 3, 5)),
     Case("dorm", dcg_loss(None), positions(sqrt), {"k": None}, 3),
@@ -251,6 +259,7 @@ CASES = [
     Case("dorm", dcg_loss(2), positions(sqrt), {"measure": "dcg@2"}, 3),
     Case("dorm", dcg_loss(3, ones), positions(sqrt), {"measure": "p@3"}),
     Case("dorm", dcg_loss(1, ones), positions(sqrt), {"measure": "wta"}),
+    Case("dorm", dcg_loss(3, rbp, relevant), positions(sqrt), {"measure": "rbp@3"}, 3),
     Case("dorm", dcg_loss(3, reciprocal), positions(sqrt), {"measure": "mrr@3"}, single=True),
     Case("svm-ndcg", dcg_loss(2), inversions(log2), {"k": 2, "feature_map": "discounted-pairs"}),
     Case("svm-map", ap_loss(), inversions(log2), {"feature_map": "discounted-pairs"}),
@@ -300,7 +309,7 @@ def test_every_registered_oracle_has_a_case():
     shown = set()
     for case in CASES:
         hinge = objective(case.name, **case.parameters)
-        shown.add((hinge.feature_map, hinge.problem.kind))
+        shown.add((hinge.feature_map, hinge.kind))
     assert shown == set(ORACLES)
 
 

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.contract.test_objectives import names_with_objectives
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.engines import local
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError, OptionError
-from argrank.objectives import OBJECTIVES, objective
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_every_kind_of_features_gives_the_same_risk(dtype, kind):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(OBJECTIVES))
+@pytest.mark.parametrize("name", names_with_objectives())
 def test_the_doors_of_the_risk_agree(name):
     data, w = make(), np.random.default_rng(2).standard_normal(7)
     risk = LocalRisk(data, objective(name))

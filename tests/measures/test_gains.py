@@ -5,7 +5,8 @@ import pytest
 
 import argrank as ar
 from argrank.errors import InputError, OptionError
-from argrank.measures.discounts import discounts, ideal_dcg
+from argrank.measures.conventions import Convention
+from argrank.measures.discounts import discounts
 from argrank.measures.gains import GainTable, gains_of
 
 
@@ -69,4 +70,5 @@ def test_ideal_dcg_is_the_dcg_of_the_labels_as_scores(k):
     labels = random.integers(0, 5, 50).astype(float)
     data = ar.Dataset(np.zeros((50, 1)), labels, group=[10, 1, 2, 37])
     name = "dcg" if k is None else f"dcg@{k}"
-    np.testing.assert_allclose(ideal_dcg(labels, data.indptr, k), ar.evaluate(labels, data, name).values[name])
+    factors = ar.measure("ndcg" if k is None else f"ndcg@{k}").structure(Convention()).factors(labels, data.indptr)
+    np.testing.assert_allclose(factors, 1 / ar.evaluate(labels, data, name).values[name])

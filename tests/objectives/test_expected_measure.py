@@ -105,5 +105,5 @@ def test_only_differences_of_scores_in_units_of_sigma_count():
 def test_bad_parameters():
     with pytest.raises(OptionError, match="sigma"):
         objective("softrank", sigma=-1.0)
-    with pytest.raises(OptionError, match="svm-map"):
+    with pytest.raises(OptionError, match="of the form a · b"):
         objective("softrank", measure="map")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.errors import OptionError
+from argrank.errors import InputError, OptionError
 from argrank.objectives.lambdas import Lambdas, lambda_gradients
 from argrank.rankers.boosted._growth import Growth, Settings
 
@@ -117,5 +117,5 @@ def test_compiled_and_plain_agree(measure, monkeypatch):
 def test_what_has_no_lambdas_is_refused():
     data = one_query(np.array([0.0, 1.0, 5.0]))
     for wrong in ({"measure": "auc"}, {"truncation": 0}, {"sigmoid": 0.0}, {"measure": "err@5"}):
-        with pytest.raises(OptionError):
+        with pytest.raises((OptionError, InputError)):
             Lambdas(**wrong).prepare(data)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank import Dataset
-from argrank.objectives import objective
+from argrank import Dataset, objective
 
 
 def test_it_adds_up_squared_errors_times_row_weights():

@@ -72,5 +72,5 @@ def test_a_narrow_sigma_is_the_measure_itself(measure):
 def test_bad_parameters():
     with pytest.raises(OptionError, match="sigma"):
         objective("smooth-grad", sigma=0.0)
-    with pytest.raises(OptionError, match="svm-auc"):
+    with pytest.raises(OptionError, match="of the form a · b"):
         objective("smooth-grad", measure="auc")

@@ -7,10 +7,9 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.datasets import load_svmlight_file
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.engines.local import LocalRisk
 from argrank.errors import OptionError
-from argrank.objectives import objective
 from argrank.solvers.newton import minimise
 
 

@@ -17,7 +17,7 @@ from argrank.data.dataset import Dataset
 from argrank.engines._dense import PULL_BACK, SCORE
 from argrank.errors import InputError, OptionError
 from argrank.objectives._sorting import Sorter
-from argrank.objectives.objective import Objective, query_shares
+from argrank.objectives.objective import Objective
 
 Result = TypeVar("Result")
 
@@ -82,7 +82,7 @@ class LocalRisk:
     def __init__(self, data: Dataset, objective: Objective, n_jobs: int | None = None) -> None:
         self.data, self.objective, self.n_jobs = data, objective, n_jobs
         self.n_queries, self.n_documents, self.n_features = data.n_queries, data.n_documents, data.n_features
-        self.query_shares = query_shares(data)  # what each query counts; they add up to 1
+        self.query_shares = objective.query_shares(data)  # the factor of every query's loss
         self.seconds = 0.0  # spent in here
         self._products = 0.0
         self.prepared = objective.prepare(data)
@@ -179,7 +179,7 @@ class LocalRisk:
 
     def _weigh(self, block: _Block, values: Floats) -> None:
         if self.data.query_weight is None:
-            values *= 1.0 / self.n_queries
+            values *= self.query_shares[0]
         else:
             values *= np.repeat(self.query_shares[block.first : block.last], block.sizes)
 

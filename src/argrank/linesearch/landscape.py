@@ -110,7 +110,7 @@ class Landscape:
         plan, nothing = self.route, np.empty(0, np.intp)
         if plan is None:
             return None, np.flatnonzero(self.share)
-        share, worth, apart = self.share, plan.worth, nothing
+        share, worth, apart = self.share, plan.gains, nothing
         coincide = len(together.rows) > 0
         if plan.swap is None or (coincide and plan.swap != ADDITIVE and plan.count is not None):
             expected = int(self.rules.ties == "expected")

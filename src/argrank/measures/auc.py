@@ -12,13 +12,16 @@ from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, ratio
 from argrank.measures.pairs import balance, n_pairs
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
 class AUC(Measure):
     """The share of (relevant, other) pairs in right order, tied ones counted half; undefined without a pair.
 
-    ``graded=True`` counts all pairs of different labels instead of those across ``rel``.
+    ``AUC(graded=True)`` counts all pairs of different labels instead of those across ``rel``. Rankers train and report
+    the same of the two: "auc" is the binary one everywhere, and ``svm-auc``, which trains on all pairs, reports the
+    graded one.
     """
 
     spelling = "AUC"
@@ -38,3 +41,9 @@ class AUC(Measure):
             levels = np.where(levels > -np.inf, rankings.relevant(convention.relevant_at), -np.inf)
         pairs = n_pairs(levels)
         return ratio((balance(rankings, levels) + pairs) / 2.0, pairs)
+
+    def _structure(self, convention: Convention) -> Structure:
+        def gains(labels: Floats) -> Floats:
+            return labels if self.graded else (labels >= convention.relevant_at).astype(np.float64)
+
+        return Structure("pairs", gains, np.zeros, "pairs")

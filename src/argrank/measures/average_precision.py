@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.measures.conventions import Convention
+from argrank.measures.discounts import cut_discounts
+from argrank.measures.gains import relevance
 from argrank.measures.measure import Measure, ratio, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 from argrank.measures.ties import TieGroups
 
 
@@ -42,6 +45,12 @@ class AP(Measure):
         if rankings.ties is not None:
             _set_over_hits(result, rankings, relevant, rankings.ties, min(self.k, rankings.width))
         return np.where(n_relevant > 0, result, np.nan)
+
+    def _structure(self, convention: Convention) -> Structure | None:
+        if self.k is not None and convention.ap_denominator != "relevant":
+            return None
+        discounts = cut_discounts("reciprocal", self.k)
+        return Structure("precision", relevance(convention.relevant_at), discounts, "gains")
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document, and its term of the sum."""

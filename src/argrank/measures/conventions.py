@@ -41,11 +41,11 @@ class Convention:
     Parameters
     ----------
     gain : "exp2", "linear", "binary", a table or a callable
-        Worth of a label.
+        Gain of a label.
     discount : "log2", "letor", "reciprocal" or a callable
-        Worth of a rank.
+        Discount of a rank.
     logarithm : "log2", "divided", "ratio", "scaled", "natural"
-        How the terms of a DCG are computed; but for "natural" (DCG with ln) it moves the last digit only.
+        How the terms of a DCG are computed; except for "natural" (DCG with ln) this changes only the last digit.
     normalise : "divide" or "multiply"
         DCG / ideal, or DCG * (1 / ideal).
     undefined : a number, "skip" or "nan"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.measures.conventions import Convention
-from argrank.measures.discounts import Discount, check_discount, parts
-from argrank.measures.gains import Gain, check_gain
+from argrank.measures.discounts import Discount, check_discount, cut_discounts, parts
+from argrank.measures.gains import Gain, check_gain, gains_of
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 #: ir_measures says ``dcg='exp-log2'`` where we say gain exp2 and discount log2.
 DCG_WORDS = {"log2": ("linear", "log2"), "exp-log2": ("exp2", "log2")}
@@ -27,6 +28,7 @@ class DCG(Measure):
 
     spelling = "DCG"
     aliases = ("dcg", "dcg_cut")
+    _divisor: ClassVar[str] = "one"
 
     k: int | None = None
     gain: Gain | Any = None
@@ -51,18 +53,24 @@ class DCG(Measure):
         value = total(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention))
         return zero_if_short(value, rankings, convention, self.k)
 
+    def _structure(self, convention: Convention) -> Structure | None:
+        def gains(labels: Floats) -> Floats:
+            return gains_of(labels, convention.gain, convention.relevant_at)
+
+        return Structure("additive", gains, cut_discounts(convention.discount, self.k), self._divisor)
+
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return gain, discount and contribution of every rank, and the same of the ideal ranking."""
         convention = self.adapt(convention)
         gains = rankings.gains(convention.gain, convention.relevant_at)[0]
         ideal = rankings.ideal_gains(convention.gain, convention.relevant_at)[0][: len(gains)]
         factor, divisor = parts(rankings.width, convention.discount, convention.logarithm)
-        worth = factor / divisor
+        discounts = factor / divisor
         if self.k is not None:
-            worth[self.k :] = 0.0
+            discounts[self.k :] = 0.0
         return {
-            "gain": gains, "discount": worth, "gain x discount": gains * worth,
-            "ideal gain": ideal, "ideal gain x discount": ideal * worth[: len(ideal)],
+            "gain": gains, "discount": discounts, "gain x discount": gains * discounts,
+            "ideal gain": ideal, "ideal gain x discount": ideal * discounts[: len(ideal)],
         }  # fmt: skip
 
 

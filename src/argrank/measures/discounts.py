@@ -1,4 +1,4 @@
-"""What a rank is worth: discounts, in the arithmetic of the tool one compares with."""
+"""Discounts of ranks, in the arithmetic of the tool one compares with."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from argrank._types import Floats, Integers
+from argrank._types import Floats
 from argrank.errors import InputError, OptionError, shown, unknown_name
-from argrank.measures.gains import Gain, gains_of
 
 DISCOUNTS = ("letor", "log2", "reciprocal")
 
-#: How a term gain(y) / log2(x) is computed. The value is the same up to the last digit, but for "natural", which
+#: How a term gain(y) / log2(x) is computed. The value is the same up to the last digit, except for "natural", which
 #: leaves out the constant ln 2 (it cancels in NDCG): gain * (1 / log2 x), gain / log2 x, gain * (1 / (ln x / ln 2)),
 #: gain * ln 2 / ln x, gain / ln x.
 LOGARITHMS = ("log2", "divided", "ratio", "scaled", "natural")
@@ -84,25 +83,13 @@ def _table(function: Callable[[float], float], length: int) -> Floats:
     return table
 
 
-def ideal_dcg(
-    labels: Floats,
-    indptr: Integers,
-    k: int | None = None,
-    gain: Gain = "exp2",
-    discount: Discount = "log2",
-    relevant_at: float = 1.0,
-) -> Floats:
-    """Return the greatest DCG@k of every query: gains sorted from the greatest, times the discounts.
+def cut_discounts(discount: Discount, k: int | None) -> Callable[[int], Floats]:
+    """Return the function from n to the discounts of the ranks 1 … n, which are 0 below rank k."""
 
-    ``labels`` lie query by query, query q from ``indptr[q]`` to ``indptr[q + 1]``.
-    """
-    gains = gains_of(labels, gain, relevant_at)
-    sizes = np.diff(indptr)
-    query = np.repeat(np.arange(len(sizes)), sizes)
-    ordered = gains[np.lexsort((-gains, query))]
-    rank = np.arange(len(gains)) - np.repeat(indptr[:-1], sizes)
-    worth = discounts(int(sizes.max(initial=0)), discount)
-    if k is not None:
-        worth[k:] = 0.0
-    ideal: Floats = np.bincount(query, weights=ordered * worth[rank], minlength=len(sizes))  # type: ignore[assignment]
-    return ideal
+    def by_rank(n: int) -> Floats:
+        values = discounts(n, discount)
+        if k is not None:
+            values[k:] = 0.0
+        return values
+
+    return by_rank

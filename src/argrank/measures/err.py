@@ -9,8 +9,10 @@ import numpy as np
 from argrank._types import Floats
 from argrank.errors import InputError, OptionError, shown
 from argrank.measures.conventions import Convention
+from argrank.measures.discounts import cut_discounts
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 from argrank.measures.ties import TieGroups
 
 
@@ -39,31 +41,39 @@ class ERR(Measure):
             raise OptionError(f"ERR(max_grade=…): expected a positive number, got {shown(grade)}")
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
-        stop = self._stop(rankings, convention)
+        stop = satisfaction(rankings.labels, convention.max_grade)
         terms = _terms(stop)
         if rankings.ties is not None:
             _set_expected(terms, stop, rankings.ties, self.k)
         return total(terms[:, : self.k])
 
+    def _structure(self, convention: Convention) -> Structure:
+        def gains(labels: Floats) -> Floats:
+            return satisfaction(labels, convention.max_grade)
+
+        return Structure("cascade", gains, cut_discounts("reciprocal", self.k))
+
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance to be satisfied there, and to stop there over the rank."""
-        stop = self._stop(rankings, self.adapt(convention))
+        stop = satisfaction(rankings.labels, self.adapt(convention).max_grade)
         terms = _terms(stop)
         if rankings.ties is not None:
             _set_expected(terms, stop, rankings.ties, None)
             stop.reshape(-1)[rankings.ties.cells] = rankings.ties.means(stop.reshape(-1)[rankings.ties.cells])
         return {"chance to satisfy": stop[0], "chance to stop / rank": terms[0]}
 
-    def _stop(self, rankings: Rankings, convention: Convention) -> Floats:
-        greatest = float(rankings.labels.max())
-        if greatest > convention.max_grade:
-            raise InputError(
-                f"ERR: expected labels up to max_grade={convention.max_grade:g}, got {greatest:g}; "
-                "set max_grade to the greatest label of the collection"
-            )
-        stop: Floats = np.exp2(np.maximum(rankings.labels, 0.0)) - 1.0
-        stop /= 2.0**convention.max_grade
-        return stop
+
+def satisfaction(labels: Floats, max_grade: float) -> Floats:
+    """Return the chance that a document of a label satisfies: (2^y - 1) / 2^max_grade; 0 for padding."""
+    largest = float(labels.max(initial=0.0))
+    if largest > max_grade:
+        raise InputError(
+            f"ERR: expected labels up to max_grade={max_grade:g}, got {largest:g}; "
+            "set max_grade to the greatest label of the collection"
+        )
+    chances: Floats = np.exp2(np.maximum(labels, 0.0)) - 1.0
+    chances /= 2.0**max_grade
+    return chances
 
 
 def _terms(stop: Floats) -> Floats:

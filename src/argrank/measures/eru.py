@@ -11,6 +11,7 @@ from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, ratio, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,21 +42,24 @@ class ERU(Measure):
         return "nERU" if self.normalised else "ERU"
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
-        value = total(rankings.gains(self._utility, 0.0) * self._worth(rankings.width))
+        value = total(rankings.gains(self._utility, 0.0) * self._discounts(rankings.width))
         if not self.normalised:
             return value
         ideal = rankings.ideal_gains(self._utility, 0.0)
-        return ratio(value, total(ideal * self._worth(ideal.shape[1])))
+        return ratio(value, total(ideal * self._discounts(ideal.shape[1])))
+
+    def _structure(self, convention: Convention) -> Structure:
+        return Structure("additive", self._utility, self._discounts, "ideal" if self.normalised else "one")
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return utility and worth of every rank."""
+        """Return utility and discount of every rank."""
         return {
             "max(y - d, 0)": rankings.gains(self._utility, 0.0)[0],
-            "2^((1 - i)/(alpha - 1))": self._worth(rankings.width),
+            "2^((1 - i)/(alpha - 1))": self._discounts(rankings.width),
         }
 
     def _utility(self, labels: Floats) -> Floats:
         return np.maximum(labels - self.d, 0.0)
 
-    def _worth(self, n: int) -> Floats:
+    def _discounts(self, n: int) -> Floats:
         return np.asarray(np.exp2(-np.arange(n) / (self.alpha - 1.0)))

@@ -1,4 +1,4 @@
-"""From labels to gains: what a document of a label is worth."""
+"""From labels to gains."""
 
 from __future__ import annotations
 
@@ -97,6 +97,11 @@ def gains_of(labels: Floats, gain: Gain = "exp2", relevant_at: float = 1.0) -> F
             f"gain: expected finite gains, got {gain if isinstance(gain, str) else 'infinity'} of {label:g}"
         )
     return values
+
+
+def relevance(relevant_at: float) -> Callable[[Floats], Floats]:
+    """Return the gains of measures that know relevant documents and others: 1 from ``relevant_at`` up, else 0."""
+    return lambda labels: (labels >= relevant_at).astype(np.float64)
 
 
 def is_increasing(gain: Gain) -> bool:

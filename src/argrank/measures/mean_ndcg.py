@@ -12,6 +12,7 @@ from argrank.measures.dcg import DCG, terms
 from argrank.measures.measure import total
 from argrank.measures.ndcg import ideal_terms
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,6 +21,9 @@ class MeanNDCG(DCG):
 
     spelling = "MeanNDCG"
     aliases = ("meanndcg", "mean_ndcg")
+
+    def _structure(self, convention: Convention) -> Structure | None:
+        return None
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         dcg = np.cumsum(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention), axis=1)

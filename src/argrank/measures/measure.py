@@ -13,6 +13,7 @@ from argrank._types import Floats
 from argrank.errors import OptionError, check_count, shown
 from argrank.measures.conventions import Convention, check_undefined
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 #: Parameters of measures whose meaning is a switch of the convention, under the name ir_measures gives them.
 SWITCH_OF = {
@@ -89,6 +90,47 @@ class Measure(abc.ABC):
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         """Return the values under a convention that already has this measure's parameters."""
 
+    @property
+    def cutoff(self) -> int | None:
+        """The last rank that counts, None where all do."""
+        return getattr(self, "k", None)
+
+    def cut(self, k: int | str | None, default: int | None = None) -> Measure:
+        """Return this measure with the cut-off that a ranker asks for.
+
+        "auto" keeps the measure's own, or takes ``default`` where it has none; measures without a cut-off ignore it.
+        """
+        own = getattr(self, "k", None)
+        if k == "auto":
+            k = default if own is None else own
+        if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
+            raise OptionError(f"expected k to be a whole number from 1 up, None or 'auto', got {shown(k)}")
+        if own is not None and k != own:
+            raise OptionError(f"expected one cut-off, got measure={self.name!r} and k={k!r}")
+        return dataclasses.replace(self, k=k) if hasattr(self, "k") and k != own else self  # type: ignore[call-arg]
+
+    def whole_list(self) -> Measure:
+        """Return this measure without its cut-off."""
+        return self if getattr(self, "k", None) is None else dataclasses.replace(self, k=None)  # type: ignore[call-arg]
+
+    def structure(self, convention: Convention) -> Structure | None:
+        """Return what this measure is made of, None where it is no sum of the kinds of ``Structure``."""
+        return self._structure(self.adapt(convention))
+
+    def _structure(self, convention: Convention) -> Structure | None:
+        """Return the structure under a convention that already has this measure's parameters."""
+        return None
+
+    def as_product(self, convention: Convention) -> Structure | None:
+        """Return gains and discounts if this measure has the form a · b, else None."""
+        structure = self.structure(convention)
+        return structure if structure is not None and structure.kind == "additive" else None
+
+    def levels(self, labels: Floats, convention: Convention) -> Floats:
+        """Return numbers that are equal for labels this measure cannot tell apart, greater for better ones."""
+        structure = self.structure(convention)
+        return labels if structure is None else structure.gains(labels)
+
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return what the value is made of, one array over the ranks for each part; for ``explain``."""
         return {}
@@ -103,7 +145,7 @@ def _written(value: Any) -> str:
 def total(terms: Floats) -> Floats:
     """Add up every row from left to right, as a loop would: the same bits whatever the padding and the block.
 
-    NumPy adds the rows of a matrix one after the other, but a single column in another order, and faster the former.
+    NumPy adds the rows of a matrix one after the other, but a single column in another order; row-wise is also faster.
     """
     if len(terms) == 1:
         return np.cumsum(terms, axis=1)[:, -1]

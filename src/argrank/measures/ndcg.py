@@ -23,6 +23,7 @@ class NDCG(DCG):
 
     spelling = "nDCG"
     aliases = ("ndcg", "ndcg_cut")
+    _divisor = "ideal"
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         dcg = total(terms(rankings.gains(convention.gain, convention.relevant_at, self.k), convention))

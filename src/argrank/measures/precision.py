@@ -7,9 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats
+from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
+from argrank.measures.discounts import cut_discounts
+from argrank.measures.gains import relevance
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +35,18 @@ class P(Measure):
         if convention.short_precision == "zero":
             hits = np.where(rankings.sizes < self.k, 0.0, hits)
         return hits / self.k
+
+    def _structure(self, convention: Convention) -> Structure:
+        gains, k = relevance(convention.relevant_at), self.k
+        if k is None:
+            return Structure("additive", gains, np.ones, "size")
+        return Structure("additive", gains, cut_discounts(lambda ranks: np.full(len(ranks), 1.0 / k), k))
+
+    def as_product(self, convention: Convention) -> Structure | None:
+        """Return gains and discounts; without a cut-off every ranking has the same precision."""
+        if self.k is None:
+            raise OptionError("P: expected a cut-off, such as p@10: over the whole list all rankings are equal")
+        return super().as_product(convention)
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document."""

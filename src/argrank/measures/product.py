@@ -13,7 +13,9 @@ from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.gains import Gain, check_gain, gains_of
 from argrank.measures.measure import Measure, ratio, total
+from argrank.measures.names import measure as parse_measure
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,10 +27,10 @@ class Product(Measure):
     Parameters
     ----------
     a : sequence or callable
-        What the ranks 1, 2, … are worth, never rising. A sequence is extended by zeros, which needs it to be >= 0; a
+        Discounts of the ranks 1, 2, …, never rising. A sequence is extended by zeros, which needs it to be >= 0; a
         callable gets the array of the ranks.
     b : "exp2", "linear", "binary", table or callable
-        What a label is worth, as in the parameter ``gain`` of every ranker.
+        Gain of a label, as in the parameter ``gain`` of every ranker.
     normalised : bool
         Divide by the greatest possible value of the query; undefined where that is 0.
 
@@ -50,10 +52,10 @@ class Product(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.a):
-            object.__setattr__(self, "a", _rank_worth(self.a))
+            object.__setattr__(self, "a", _rank_discounts(self.a))
         object.__setattr__(self, "b", check_gain(self.b))
 
-    def worth(self, n: int) -> Floats:
+    def discounts(self, n: int) -> Floats:
         """Return a for the ranks 1 … n."""
         if callable(self.a):
             return _checked(self.a(np.arange(1.0, n + 1.0)), n, self.a)
@@ -66,15 +68,25 @@ class Product(Measure):
         """Return b for every label."""
         return gains_of(labels, self.b)
 
+    def _structure(self, convention: Convention) -> Structure:
+        return Structure("additive", self.gains, self.discounts, "ideal" if self.normalised else "one")
+
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
-        value = total(rankings.gains(self.b, convention.relevant_at) * self.worth(rankings.width))
+        value = total(rankings.gains(self.b, convention.relevant_at) * self.discounts(rankings.width))
         if not self.normalised:
             return value
         ideal = rankings.ideal_gains(self.b, convention.relevant_at)
-        return ratio(value, total(ideal * self.worth(ideal.shape[1])))
+        return ratio(value, total(ideal * self.discounts(ideal.shape[1])))
 
 
-def _rank_worth(a: Sequence[float] | Floats) -> tuple[float, ...]:
+def asked_measure(measure: Any, k: Any, a: Any, b: Any, default: int | None = None) -> Measure:
+    """Return the measure a ranker is asked for: by name with a cut-off, or the product of the user's own a and b."""
+    if (a is None) != (b is None):
+        raise OptionError(f"expected a and b together, got only {'b' if a is None else 'a'}")
+    return parse_measure(measure).cut(k, default) if a is None else Product(a, b)
+
+
+def _rank_discounts(a: Sequence[float] | Floats) -> tuple[float, ...]:
     if isinstance(a, str | Mapping):
         raise OptionError(f"a: expected numbers for the ranks 1, 2, … or a callable, got {shown(a)}")
     try:

@@ -9,8 +9,11 @@ import numpy as np
 from argrank._types import Floats
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
+from argrank.measures.discounts import cut_discounts
+from argrank.measures.gains import relevance
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,13 +36,16 @@ class RBP(Measure):
             raise OptionError(f"RBP(p=…): expected a number between 0 and 1, got {shown(self.p)}")
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
-        relevance = rankings.relevance(convention.relevant_at, self.k)
-        return total(relevance * self._worth(relevance.shape[1]))
+        relevant = rankings.relevance(convention.relevant_at, self.k)
+        return total(relevant * self._discounts(rankings.ranks[: relevant.shape[1]]))
+
+    def _structure(self, convention: Convention) -> Structure:
+        return Structure("additive", relevance(convention.relevant_at), cut_discounts(self._discounts, self.k))
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return at every rank the chance that it holds a relevant document, and what the rank is worth."""
-        relevance = rankings.relevance(self.adapt(convention).relevant_at)[0]
-        return {"relevant": relevance, "(1 - p) p^(i - 1)": self._worth(len(relevance))}
+        """Return at every rank the chance that it holds a relevant document, and the discount of the rank."""
+        relevant = rankings.relevance(self.adapt(convention).relevant_at)[0]
+        return {"relevant": relevant, "(1 - p) p^(i - 1)": self._discounts(rankings.ranks)}
 
-    def _worth(self, n: int) -> Floats:
-        return np.asarray((1.0 - self.p) * self.p ** np.arange(n), np.float64)
+    def _discounts(self, ranks: Floats) -> Floats:
+        return np.asarray((1.0 - self.p) * self.p ** (ranks - 1.0), np.float64)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from argrank._types import Floats
 from argrank.measures.conventions import Convention
+from argrank.measures.discounts import cut_discounts
+from argrank.measures.gains import relevance
 from argrank.measures.measure import Measure, ratio, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,6 +28,9 @@ class R(Measure):
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         hits = total(rankings.relevance(convention.relevant_at, self.k))
         return ratio(hits, rankings.n_relevant(convention.relevant_at))
+
+    def _structure(self, convention: Convention) -> Structure:
+        return Structure("additive", relevance(convention.relevant_at), cut_discounts(np.ones_like, self.k), "gains")
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document."""

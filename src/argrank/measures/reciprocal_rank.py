@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.measures.conventions import Convention
+from argrank.measures.discounts import cut_discounts
+from argrank.measures.gains import relevance
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 from argrank.measures.ties import TieGroups
 
 
@@ -41,6 +44,17 @@ class RR(Measure):
             tied = np.flatnonzero(groups >= 0)
             value[tied] = _expected(relevant, rankings.ties, groups[tied], self.k)
         return np.where(rankings.n_relevant(convention.relevant_at) > 0, value, np.nan)
+
+    def _structure(self, convention: Convention) -> Structure:
+        return Structure("first", relevance(convention.relevant_at), cut_discounts("reciprocal", self.k))
+
+    def as_product(self, convention: Convention) -> Structure:
+        """Return the product that equals the reciprocal rank where at most one document of a query is relevant."""
+        return replace(self.structure(convention), kind="additive", one_relevant=True)
+
+    def structure(self, convention: Convention) -> Structure:
+        """Return the cascade of relevant documents."""
+        return self._structure(self.adapt(convention))
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document, and its reciprocal."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
+from argrank.measures.structure import level_numbers
 from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
-from argrank.objectives.pairwise import level_numbers
 
 
 @query_kernel
@@ -38,15 +38,15 @@ def _fidelity(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any
     return float(loss / n_pairs)
 
 
-@dataclass(frozen=True)
-class FRank(Objective):
+@dataclass(frozen=True, kw_only=True)
+class Fidelity(Objective):
     """Mean over a query's pairs of the fidelity loss 1 - sqrt(P), P = 1 / (1 + exp(-(s_better - s_worse))).
 
     Tsai et al. 2007, the better document being better for certain (their P* = 1). A pair costs at most 1 however
     wrong it is, so no query outweighs others; not convex.
     """
 
-    name: ClassVar[str] = "frank"
+    name: ClassVar[str] = "fidelity loss"
     convex: ClassVar[bool] = False
 
     def prepare(self, data: Dataset) -> Prepared:

@@ -6,16 +6,16 @@ measure's change delta, the better document's gradient falls by s * rho * delta,
 curvatures grow by s^2 * rho * (1 - rho) * delta. ``normalised`` is LightGBM's: delta is divided by 0.01 + |difference
 of scores| and a query's gradients by their sum S over log2(1 + S).
 
-For NDCG equal scores are taken for what they are: delta is its mean over all orders of the documents of equal score,
-so the order of the rows has no say, not even in the first round, when all scores are equal. For the other measures
-they keep the order of their rows.
+For products a · b such as NDCG, delta is the mean over all orders of the documents of equal score, so the order of the
+rows has no say, not even in the first round, when all scores are equal. For other measures equal scores keep the order
+of their rows.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,19 +24,15 @@ from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_count, check_positive
-from argrank.measures.average_precision import AP
-from argrank.measures.conventions import make_convention
-from argrank.measures.dcg import DCG
-from argrank.measures.discounts import discounts, ideal_dcg
-from argrank.measures.err import ERR
-from argrank.measures.gains import gains_of
+from argrank.measures.conventions import Convention, make_convention
+from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
-from argrank.measures.ndcg import NDCG
-from argrank.measures.reciprocal_rank import RR
+from argrank.measures.structure import Structure
 from argrank.objectives._sorting import Sorter
-from argrank.objectives.objective import query_shares
+from argrank.objectives.objective import Objective, Prepared, query_shares, refuse_row_weights, require_labels
 
-GAIN, AVERAGE, FIRST, CASCADE = 0, 1, 2, 3
+#: The kernel's number for every kind of measure whose change by a swap it knows.
+KINDS = {"additive": 0, "precision": 1, "first": 2, "cascade": 3}
 BLOCK_ROWS = 24_000
 
 
@@ -98,7 +94,7 @@ def add_down_the_ranking(y: Any, discounts: Any, kind: int, hits: Any, reached: 
 def lambda_gradients(
     scores: Floats,
     order: Integers,
-    worth: Floats,
+    gains: Floats,
     scale: Floats,
     indptr: Integers,
     discounts: Floats,
@@ -128,10 +124,10 @@ def lambda_gradients(
             continue
         s, y = np.empty(n), np.empty(n)
         for rank in range(n):
-            s[rank], y[rank] = scores[a + order[a + rank]], worth[a + order[a + rank]]
+            s[rank], y[rank] = scores[a + order[a + rank]], gains[a + order[a + rank]]
         varies = s[0] != s[n - 1]
 
-        # Groups of equal scores, for NDCG: share of ranks above the truncation, mean discounts, mean difference inside.
+        # Products: groups of equal scores; share of ranks above the truncation, mean discounts, mean difference inside.
         last = np.arange(1, n + 1)
         above, mean, mean_above, inside = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
         if kind == 0:
@@ -193,9 +189,69 @@ def lambda_gradients(
                 hessian[row] *= factor
 
 
+@dataclass(frozen=True, kw_only=True)
+class LambdaForces(Objective):
+    """LambdaRank's forces (Burges et al. 2006) as the gradient of what they are, between changes of the ranking.
+
+    With the weights |change of the measure| held at the present ranking, the forces are the gradient of the weighted
+    logistic loss. That jumps wherever two documents change places, so no function of the scores has these gradients
+    everywhere and a line search has nothing to hold on to. For products a · b the weights of documents of equal score
+    are means over their orders. Unlike LambdaMART's, the forces are not normalised.
+    """
+
+    name: ClassVar[str] = "lambda forces"
+    convex: ClassVar[bool] = False
+
+    measure: Measure
+    convention: Convention
+
+    def __post_init__(self) -> None:
+        _structure(self.measure, self.convention)
+
+    def prepare(self, data: Dataset) -> Prepared:
+        """Find gains, discounts and divisors."""
+        refuse_row_weights(data, self.name)
+        return PreparedForces(_structure(self.measure, self.convention), data, require_labels(data, self.name))
+
+
+class PreparedForces(Prepared):
+    """LambdaRank's forces made ready for one Dataset."""
+
+    ranks = True
+
+    def __init__(self, structure: Structure, data: Dataset, labels: Floats) -> None:
+        self.indptr, self._kind = data.indptr, KINDS[structure.kind]
+        self._gains = np.ascontiguousarray(structure.gains(labels))
+        self._scale = structure.factors(labels, data.indptr)
+        self._discounts = structure.discounts(int(data.sizes.max()))
+        self._truncation = int(np.count_nonzero(self._discounts))  # past the cut-off no swap changes anything
+
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Return the weighted logistic losses of a block of queries and fill in the forces."""
+        indptr, losses = self.indptr[first : last + 1], np.empty(last - first)
+        gains = self._gains[indptr[0] : indptr[-1]]
+        lambda_gradients(
+            scores, order, gains, self._scale[first:last], indptr, self._discounts, self._kind, self._truncation, 1.0,
+            0, gradient, np.empty(len(scores)), losses,
+        )  # fmt: skip
+        return losses
+
+
+def _structure(measure: Measure, convention: Convention) -> Structure:
+    structure = measure.structure(convention)
+    if structure is None or structure.kind not in KINDS:
+        raise OptionError(
+            f"lambdas: expected a measure that is a sum over ranks, such as NDCG, AP, RR or ERR, got {measure.name}"
+        )
+    return structure
+
+
 @dataclass(frozen=True)
 class Lambdas:
-    """LambdaRank's gradients for a measure: NDCG, DCG, AP, RR or ERR; no function of the scores has them."""
+    """LambdaRank's gradients for a measure, as trees are grown on them; no function of the scores has them.
+
+    As in LightGBM, ``truncation`` stands for the cut-off of a product such as NDCG@k: documents at all ranks teach.
+    """
 
     measure: Any = "ndcg@10"
     truncation: int = 30
@@ -206,31 +262,17 @@ class Lambdas:
         """Look at the labels once."""
         check_count("truncation", self.truncation)
         check_positive("sigmoid", self.sigmoid)
-        measure = parse_measure(self.measure)
-        rules = measure.adapt(make_convention("default"))
-        widest = int(data.sizes.max())
-        relevant = (data.y >= rules.relevant_at).astype(np.float64)
-        scale = np.ones(data.n_queries)
-        depth = getattr(measure, "k", None) or widest
-        by_rank = np.where(np.arange(widest) < depth, 1.0 / np.arange(1.0, widest + 1.0), 0.0)
-        worth = relevant
-        if type(measure) in (DCG, NDCG):
-            kind, worth = GAIN, gains_of(data.y, rules.gain, rules.relevant_at)
-            by_rank = discounts(widest, rules.discount)
-            if type(measure) is NDCG:
-                best = ideal_dcg(data.y, data.indptr, self.truncation, rules.gain, rules.discount, rules.relevant_at)
-                scale = _inverse(best)
-        elif type(measure) is AP:
-            kind, scale = AVERAGE, _inverse(np.add.reduceat(relevant, data.indptr[:-1]))
-        elif type(measure) is RR:
-            kind = FIRST
-        elif type(measure) is ERR:
-            kind, worth = CASCADE, (np.exp2(data.y) - 1.0) / 2.0**rules.max_grade
-            if (worth >= 1.0).any():
-                raise OptionError(f"measure {measure.name}: expected labels up to max_grade, got {data.y.max():g}")
-        else:
-            raise OptionError(f"lambdas: expected NDCG, DCG, AP, RR or ERR as measure, got {measure.name}")
-        return PreparedLambdas(self, data, kind, worth, scale, by_rank, n_jobs)
+        measure, convention, widest = parse_measure(self.measure), make_convention("default"), int(data.sizes.max())
+        structure, depth = _structure(measure, convention), None
+        if structure.kind == "additive":
+            depth = self.truncation
+            whole = _structure(measure.whole_list(), convention)
+            if np.ptp(whole.discounts(widest + 1)) > 0:  # else no swap would change anything, as with precision
+                structure = whole
+        gains, scale = structure.gains(data.y), structure.factors(data.y, data.indptr, depth)
+        return PreparedLambdas(
+            self, data, KINDS[structure.kind], np.ascontiguousarray(gains), scale, structure.discounts(widest), n_jobs
+        )
 
 
 class PreparedLambdas:
@@ -241,12 +283,12 @@ class PreparedLambdas:
         lambdas: Lambdas,
         data: Dataset,
         kind: int,
-        worth: Floats,
+        gains: Floats,
         scale: Floats,
         by_rank: Floats,
         n_jobs: int | None,
     ) -> None:
-        self._lambdas, self._kind, self._worth, self._scale, self._discounts = lambdas, kind, worth, scale, by_rank
+        self._lambdas, self._kind, self._gains, self._scale, self._discounts = lambdas, kind, gains, scale, by_rank
         self._indptr, self._n_jobs = data.indptr, n_jobs
         self._weight = None
         if data.query_weight is not None:
@@ -265,7 +307,7 @@ class PreparedLambdas:
             rows = slice(int(indptr[0]), int(indptr[-1]))
             order = Sorter(indptr).descending(scores[rows], stable=True)
             lambda_gradients(
-                scores[rows], order, self._worth[rows], self._scale[block[0] : block[1]], indptr, self._discounts,
+                scores[rows], order, self._gains[rows], self._scale[block[0] : block[1]], indptr, self._discounts,
                 self._kind, options.truncation, options.sigmoid, int(options.normalised), gradient[rows], hessian[rows],
                 np.empty(0),
             )  # fmt: skip
@@ -274,7 +316,3 @@ class PreparedLambdas:
         if self._weight is not None:
             gradient, hessian = gradient * self._weight, hessian * self._weight
         return gradient, hessian
-
-
-def _inverse(values: Floats) -> Floats:
-    return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)

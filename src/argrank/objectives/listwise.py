@@ -9,8 +9,9 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.measures.discounts import ideal_dcg
+from argrank.measures.discounts import discounts
 from argrank.measures.gains import check_gain, gains_of
+from argrank.measures.structure import greatest
 from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
 
 
@@ -32,24 +33,19 @@ def _cross_entropy(scores: Any, order: Any, gains: Any, constants: Any, gradient
     return loss
 
 
-@dataclass(frozen=True)
-class ListNet(Objective):
+@dataclass(frozen=True, kw_only=True)
+class TopOneCrossEntropy(Objective):
     """Cross entropy of the top-one probabilities softmax(gains) and softmax(scores) (Cao et al. 2007); convex.
 
     The entropy of the former, which no score changes, is subtracted, so that 0 is the least.
-
-    Parameters
-    ----------
-    gain : "linear", "exp2", "binary", table or callable
-        The paper's judgements are the labels themselves.
     """
 
-    name: ClassVar[str] = "listnet"
+    name: ClassVar[str] = "cross entropy"
 
-    gain: Any = "linear"
+    gain: Any
 
     def __post_init__(self) -> None:
-        check_gain(self.gain)
+        object.__setattr__(self, "gain", check_gain(self.gain))
 
     def prepare(self, data: Dataset) -> Prepared:
         """Take the gains."""
@@ -75,34 +71,29 @@ def _cosine(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) 
     return float(0.5 * (np.sqrt(length) - along / norm))
 
 
-@dataclass(frozen=True)
-class RankCosine(Objective):
+@dataclass(frozen=True, kw_only=True)
+class CosineLoss(Objective):
     """One minus the cosine of gains and scores, halved (Qin et al. 2008), in the form consistent with NDCG.
 
     Gains are divided by the query's best DCG, not by their own length, which is what makes the loss consistent
     (Ravikumar, Tewari and Yang 2011). Gains and scores are centred, as a constant moves no document, and |s| is
     sqrt(1 + |s|²): smooth at 0, and ``|w|²/C`` has a scale to hold on to. Not convex.
-
-    Parameters
-    ----------
-    gain : "exp2", "linear", "binary", table or callable
     """
 
-    name: ClassVar[str] = "rank-cosine"
+    name: ClassVar[str] = "cosine loss"
     convex: ClassVar[bool] = False
 
-    gain: Any = "exp2"
+    gain: Any
 
     def __post_init__(self) -> None:
-        check_gain(self.gain)
+        object.__setattr__(self, "gain", check_gain(self.gain))
 
     def prepare(self, data: Dataset) -> Prepared:
         """Divide the gains by the best DCG of their query and centre them."""
         refuse_row_weights(data, self.name)
         labels = require_labels(data, self.name)
-        best = ideal_dcg(labels, data.indptr, None, self.gain, "log2", 1.0)
-        gains = gains_of(labels, self.gain) * np.repeat(
-            np.where(best > 0, 1.0 / np.where(best > 0, best, 1.0), 0.0), data.sizes
-        )
+        gains = gains_of(labels, self.gain)
+        best = greatest(gains, discounts(int(data.sizes.max())), data.indptr)
+        gains = gains * np.repeat(np.divide(1.0, best, out=np.zeros_like(best), where=best > 0), data.sizes)
         means = np.add.reduceat(gains, data.indptr[:-1]) / data.sizes
         return Kernels(data.indptr, gains - np.repeat(means, data.sizes), np.empty(0), _cosine, ranks=False)

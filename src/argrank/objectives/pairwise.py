@@ -1,9 +1,9 @@
-"""Pairwise squared hinge: RankSVM's loss, without ever forming the pairs of graded labels.
+"""The pairwise hinge, squared or plain, without ever forming the pairs of graded labels.
 
-For a query, the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score, one
-all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin 2014;
-Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label levels
-makes log L such walks: O(n log n) for any labels, also where every document has its own.
+The squared one is the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score,
+one all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin
+2014; Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label
+levels makes log L such walks: O(n log n) for any labels, also where every document has its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from argrank._jit import curvature_kernel, helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.checks import Preferences
 from argrank.data.dataset import Dataset
+from argrank.errors import check_choice
+from argrank.measures.structure import level_numbers, pair_counts
 from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
+from argrank.objectives.structured.pairs.auc import independent_pairs
+
+LOSSES = ("squared", "hinge")
 
 
 @helper
@@ -153,32 +158,70 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
         n_waiting += 2
 
 
-@dataclass(frozen=True)
-class SquaredHinge(Objective):
-    """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))^2``.
+@dataclass(frozen=True, kw_only=True)
+class PairwiseHinge(Objective):
+    """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))``, squared or not.
 
-    Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them.
+    Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them;
+    the risk is the mean over all pairs. The plain hinge is that of SVMauc on another scale.
     """
 
-    name: ClassVar[str] = "rank-svm"
-    second_order: ClassVar[bool] = True
+    name: ClassVar[str] = "pairwise hinge"
+    mean_over: ClassVar[str] = "pairs"
+
+    loss: str
+
+    def __post_init__(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+
+    @property
+    def second_order(self) -> bool:  # type: ignore[override]
+        """Whether there is a Hessian: the plain hinge has none."""
+        return self.loss == "squared"
+
+    def n_pairs(self, data: Dataset) -> Floats:
+        """Count the pairs of different label, or add up the weights of the given preferences."""
+        if data.preferences is None:
+            return super().n_pairs(data)
+        query = np.searchsorted(data.indptr, data.preferences.better, side="right") - 1
+        return _totals(query, data.preferences.weight, data.n_queries)
 
     def prepare(self, data: Dataset) -> Prepared:
-        """Number the label levels of every query, or sort the preferences by query."""
+        """Prepare the loss on graded labels or on given preferences."""
         refuse_row_weights(data, self.name)
         if data.preferences is not None:
-            return ExplicitPairs(data.indptr, data.preferences)
+            return ExplicitPairs(data.indptr, data.preferences, self.loss == "squared")
         levels = level_numbers(require_labels(data, self.name), data.indptr)
+        if self.loss == "hinge":
+            return GradedHinge(data.indptr, levels)
         return Kernels(data.indptr, levels, np.empty(0), _squared_hinge, _squared_hinge_curvature)
 
 
+class GradedHinge(Prepared):
+    """SVMauc is the mean over the M pairs of ``max(0, 1 - 2 (s_i - s_j))``: the sum is M times that at s / 2."""
+
+    ranks = True
+
+    def __init__(self, indptr: Integers, levels: Floats) -> None:
+        self.indptr = indptr
+        self._auc = Kernels(indptr, levels, np.ones(1), independent_pairs)
+        self._n_pairs = pair_counts(indptr, levels)
+
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Rescale SVMauc's losses and gradients."""
+        n_pairs = self._n_pairs[first:last]
+        losses = self._auc.evaluate(first, last, 0.5 * scores, order, gradient)
+        gradient *= 0.5 * np.repeat(n_pairs, np.diff(self.indptr[first : last + 1]))
+        return losses * n_pairs
+
+
 class ExplicitPairs(Prepared):
-    """The squared hinge on given preferences: O(m) for m of them."""
+    """The hinge on given preferences, squared or plain: O(m) for m of them."""
 
     ranks = False
 
-    def __init__(self, indptr: Integers, pairs: Preferences) -> None:
-        self.indptr = indptr
+    def __init__(self, indptr: Integers, pairs: Preferences, squared: bool) -> None:
+        self.indptr, self._squared = indptr, squared
         query = np.searchsorted(indptr, pairs.better, side="right") - 1
         by_query = np.argsort(query, kind="stable")
         self._query, self._weight = query[by_query], pairs.weight[by_query]
@@ -190,13 +233,12 @@ class ExplicitPairs(Prepared):
         pairs = slice(self._starts[first], self._starts[last])
         better, worse = self._better[pairs] - self.indptr[first], self._worse[pairs] - self.indptr[first]
         hinge = np.maximum(0.0, 1.0 - (scores[better] - scores[worse]))
-        losses, slope = self._loss_and_slope(hinge, self._weight[pairs])
+        weight = self._weight[pairs]
+        losses, slope = weight * hinge, weight * (hinge > 0)
+        if self._squared:
+            losses, slope = losses * hinge, 2.0 * weight * hinge
         gradient[:] = _totals(worse, slope, len(gradient)) - _totals(better, slope, len(gradient))
         return _totals(self._query[pairs] - first, losses, last - first)
-
-    @staticmethod
-    def _loss_and_slope(hinge: Floats, weight: Floats) -> tuple[Floats, Floats]:
-        return weight * hinge**2, 2.0 * weight * hinge
 
     def curve(self, first: int, last: int, scores: Floats, order: Integers, direction: Floats, product: Floats) -> None:
         """Sum the weighted differences of the direction over the active pairs."""
@@ -209,26 +251,3 @@ class ExplicitPairs(Prepared):
 
 def _totals(where: Integers, values: Floats, n: int) -> Floats:
     return np.bincount(where, weights=values, minlength=n).astype(np.float64, copy=False)
-
-
-def level_numbers(labels: Floats, indptr: Integers) -> Floats:
-    """Return, for every row, how many different smaller labels its query has."""
-    query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    order = np.lexsort((labels, query))
-    steps = np.zeros(len(labels))
-    steps[1:] = np.diff(labels[order]) != 0
-    steps[indptr[:-1]] = 0.0
-    climbed = np.cumsum(steps)
-    levels = np.empty(len(labels))
-    levels[order] = climbed - np.repeat(climbed[indptr[:-1]], np.diff(indptr))
-    return levels
-
-
-def pair_counts(indptr: Integers, levels: Floats) -> Floats:
-    """Return, for every query, how many pairs of its documents are of different level."""
-    sizes = np.diff(indptr).astype(np.float64)
-    n_levels = int(levels.max()) + 1
-    cell = np.repeat(np.arange(len(sizes)), np.diff(indptr)) * n_levels + levels.astype(np.int64)
-    equal = np.bincount(cell, minlength=len(sizes) * n_levels).reshape(len(sizes), n_levels).astype(np.float64)
-    counts: Floats = 0.5 * (sizes**2 - (equal**2).sum(axis=1))
-    return counts

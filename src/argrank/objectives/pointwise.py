@@ -13,15 +13,18 @@ from argrank.measures.gains import check_gain, gains_of
 from argrank.objectives.objective import Objective, Prepared, require_labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SquaredError(Objective):
     """Sum over a query's documents of ``(score + intercept - gain of the label)^2``, times the row's weight."""
 
-    name: ClassVar[str] = "regression"
+    name: ClassVar[str] = "squared error"
     second_order: ClassVar[bool] = True
 
-    gain: Any = "linear"
-    intercept: float = 0.0
+    gain: Any
+    intercept: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", check_gain(self.gain))
 
     def prepare(self, data: Dataset) -> Prepared:
         """Keep targets and row weights."""
@@ -29,7 +32,7 @@ class SquaredError(Objective):
 
     def targets(self, data: Dataset) -> Floats:
         """Return what the scores should be, one number a row."""
-        targets: Floats = gains_of(require_labels(data, self.name), check_gain(self.gain)) - self.intercept
+        targets: Floats = gains_of(require_labels(data, self.name), self.gain) - self.intercept
         return targets
 
 

@@ -12,6 +12,7 @@ from argrank.errors import OptionError
 from argrank.rankers.registry import RANKERS, ranker_class, ranker_names
 
 if TYPE_CHECKING:
+    from argrank.objectives.objective import Objective
     from argrank.rankers.base_ranker import BaseRanker
     from argrank.rankers.boosted.adarank import AdaRank
     from argrank.rankers.boosted.direct_rank_trees import DirectRankTrees
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [  # noqa: RUF022 (the functions first)
     "make_ranker",
+    "objective",
     "ranker_names",
     "AdaRank",
     "BaseRanker",
@@ -89,6 +91,25 @@ def make_ranker(name: str, **parameters: Any) -> BaseRanker:
         if unknown is None:
             raise
         raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
+
+
+def objective(name: str, **parameters: Any) -> Objective:
+    """Return what ``make_ranker(name, **parameters)`` minimises, as a function of scores.
+
+    ``objective(name)(scores, data) -> (value, gradient)`` works with anybody's scores. They and the gradient are in the
+    caller's row order; the value is the mean over all queries of the query's loss, or, for the losses that count every
+    pair alike (``rank-svm``, ``log-mle``, ``log-combined``, ``log-convex``), over all pairs, in both cases weighted by
+    ``query_weight`` where given. Rankers that minimise no function of scores have none.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[1.0], [0.0], [3.0]], [1, 0, 0], qid=["a", "a", "a"])
+    >>> value, gradient = ar.objective("rank-svm")([0.5, 0.0, 1.0], data)
+    >>> value, gradient.tolist()
+    (1.25, [-2.0, 0.5, 1.5])
+    """
+    return make_ranker(name, **parameters)._objective()
 
 
 def __getattr__(name: str) -> Any:

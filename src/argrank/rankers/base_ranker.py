@@ -92,7 +92,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _objective(self) -> Objective:
         """Return what is minimised, as a function of scores; rankers that walk the measure itself have none."""
-        raise OptionError(f"{type(self).__name__} minimises no function of the scores")
+        raise OptionError(f"{type(self).__name__} has no objective: it minimises no function of the scores")
 
     def fit(
         self,

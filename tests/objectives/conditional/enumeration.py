@@ -61,3 +61,8 @@ NAMED = {
     "log-combined": ("log-combined", {}),
     "log-convex": ("log-convex", {}),
 }
+
+
+def sum_over_pairs(function, scores, data):
+    """The loss of the one query in the data: objectives that are means over pairs divide it by their number."""
+    return function(scores, data)[0] / function.query_shares(data)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.objectives.conditional.enumeration import NAMED, every_y, exponents, objectives, pairs_of
+from tests.objectives.conditional.enumeration import NAMED, every_y, exponents, objectives, pairs_of, sum_over_pairs
 
 import argrank as ar
 
@@ -27,18 +27,20 @@ def test_closed_forms_equal_the_sum_over_all_y(labels, scale, spread):
     for rho in (1.0, 2.5):
         exponent = SCALE[scale](len(pairs)) * exponents(scores, pairs, ys)
         expected = objectives(exponent, losses, rho)
-        value, _ = ar.objective("log-mle", scale=scale)(scores, dataset(labels))
+        value = sum_over_pairs(ar.objective("log-mle", scale=scale), scores, dataset(labels))
         assert value == pytest.approx(expected["log-mle"], rel=1e-12)
         for name, (registered, parameters) in NAMED.items():
             given = parameters if registered == "log-gain" else parameters | {"rho": rho}
-            function = ar.objective(registered, measure="auc", scale=scale, **given)
-            assert function(scores, dataset(labels))[0] == pytest.approx(expected[name], rel=1e-11, abs=1e-12), name
+            function = ar.objective(registered, measure="AUC(graded=True)", scale=scale, **given)
+            assert sum_over_pairs(function, scores, dataset(labels)) == pytest.approx(
+                expected[name], rel=1e-11, abs=1e-12
+            ), name
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_gradients_of_closed_forms(name):
     registered, parameters = NAMED[name]
-    function = ar.objective(registered, measure="auc", **parameters)
+    function = ar.objective(registered, measure="AUC(graded=True)", **parameters)
     data = ar.Dataset(np.eye(12), [2, 0, 1, 1, 0, 0, 1, 0, 0, 3, 3, 3], group=[5, 4, 3])
     scores = np.random.default_rng(1).standard_normal(12)
     _, gradient = function(scores, data)
@@ -63,15 +65,15 @@ def test_far_scores_neither_overflow_nor_lose_the_slope(name, far):
     wrong = function(-far * np.array([1.0, 0.0, -0.5, 0.8]), data)
     if name in ("log-mle", "log-convex", "log-combined"):  # linear far out: four pairs, 2 (s_j - s_i) each
         total = 2 * far * (1.0 + 1.5 + 0.8 + 1.3)
-        assert wrong[0] == pytest.approx(total, rel=1e-2 if far < 100 else 1e-3)
-        np.testing.assert_allclose(wrong[1], [-4.0, 4.0, 4.0, -4.0], rtol=1e-9)
+        assert 4 * wrong[0] == pytest.approx(total, rel=1e-2 if far < 100 else 1e-3)
+        np.testing.assert_allclose(4 * wrong[1], [-4.0, 4.0, 4.0, -4.0], rtol=1e-9)
 
 
 def test_mle_is_ranknet_at_twice_the_scores():
     rng = np.random.default_rng(3)
     scores, labels = rng.standard_normal(8), rng.integers(0, 3, 8)
     ranknet = sum(np.log1p(np.exp(-(2 * scores[i] - 2 * scores[j]))) for i, j in pairs_of(labels))
-    assert ar.objective("log-mle")(scores, dataset(labels))[0] == pytest.approx(ranknet, rel=1e-12)
+    assert sum_over_pairs(ar.objective("log-mle"), scores, dataset(labels)) == pytest.approx(ranknet, rel=1e-12)
 
 
 def test_convex_loss_for_auc_exceeds_the_unscaled_hinge():
@@ -82,4 +84,14 @@ def test_convex_loss_for_auc_exceeds_the_unscaled_hinge():
         scores = rng.standard_normal(7)
         data = dataset(labels)
         hinge = ar.objective("svm-auc", scale=None)(scores, data)[0]
-        assert ar.objective("log-convex", measure="auc")(scores, data)[0] >= hinge - 1e-12
+        assert sum_over_pairs(ar.objective("log-convex", measure="auc"), scores, data) >= hinge - 1e-12
+
+
+@pytest.mark.parametrize("measure", ["auc", "AUC(graded=True)", "AUC(rel=2)"])
+def test_what_is_trained_is_what_evaluate_reports(measure):
+    """Far from any tie the expected loss is 1 - AUC of the ranking by score, binary unless graded."""
+    rng = np.random.default_rng(6)
+    labels, scores = np.array([2, 0, 1, 1, 0, 2, 0]), 1e3 * rng.standard_normal(7)
+    value, _ = ar.objective("log-loss", measure=measure)(scores, dataset(labels))
+    reported = next(iter(ar.evaluate(scores, dataset(labels), measure).means.values()))
+    assert value == pytest.approx(1 - reported, abs=1e-12)

@@ -8,6 +8,7 @@ from scipy import sparse
 from tests.objectives.conditional.enumeration import pairs_of, valid_y
 
 import argrank as ar
+from argrank.measures.conventions import Convention
 from argrank.objectives.conditional.content_hashes import document_keys
 from argrank.objectives.conditional.losses import RankingLoss
 from argrank.objectives.conditional.sampling import draw, inverted_pairs
@@ -20,7 +21,11 @@ from argrank.objectives.conditional.valid_rankings import (
     walks,
 )
 
-NDCG = RankingLoss.of("test", "ndcg@10", None, "exp2", "log2", 1.0)
+NDCG = RankingLoss((ar.measure("ndcg@10"),), (1.0,), Convention())
+
+
+def sampling(n_samples=100, restarts=-30.0, random_state=0):
+    return Sampling(n_samples=n_samples, restarts=restarts, importance=False, random_state=random_state)
 
 
 def query_of(labels):
@@ -108,12 +113,12 @@ def test_a_move_has_the_probability_of_the_papers_coin():
 def test_samples_are_reproducible_and_start_with_the_best_ranking():
     query = query_of(np.random.default_rng(2).integers(0, 3, 40))
     for restarts in ("best", "worst", "mixed", -2.0):
-        one, again = (rankings_of(query, NDCG, Sampling(50, restarts, random_state=3)) for _ in range(2))
+        one, again = (rankings_of(query, NDCG, sampling(50, restarts, 3)) for _ in range(2))
         np.testing.assert_array_equal(one[1], again[1])
         assert not one[1][0].any()
         assert 25 < len(one[1]) <= 51
         assert len(np.unique(one[1], axis=0)) == len(one[1])
-    other = rankings_of(query, NDCG, Sampling(50, "best", random_state=4))
+    other = rankings_of(query, NDCG, sampling(50, "best", 4))
     assert stored(query, one[1]) != stored(query, other[1])
 
 
@@ -144,9 +149,9 @@ def test_the_sample_of_a_query_is_its_own():
     mix = rng.permutation(45)
     data = ar.Dataset(X, y, qid)
     mixed = ar.Dataset(sparse.csr_matrix(X[mix]), y[mix], qid[mix])
-    sample = draw(data, NDCG, data.y, Sampling())
-    other = draw(mixed, NDCG, mixed.y, Sampling())
-    alone = draw(data.select([1]), NDCG, data.select([1]).y, Sampling())
+    sample = draw(data, NDCG, data.y, sampling())
+    other = draw(mixed, NDCG, mixed.y, sampling())
+    alone = draw(data.select([1]), NDCG, data.select([1]).y, sampling())
     place = {int(q): number for number, q in enumerate(mixed.query_ids)}
     for query in range(3):
         rows, losses = sample.of(query)

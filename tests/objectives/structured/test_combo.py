@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.errors import InputError, OptionError
-from argrank.objectives import objective
 
 SIZES = [8, 12, 5, 1, 20]
 MEASURES = ("ndcg@10", "map", "mrr@10")
@@ -95,8 +94,13 @@ def test_the_tight_bound_is_a_difference_of_convex_parts(data, slacks):
 
 def test_measures_may_be_objectives_with_their_own_maps(data, scores):
     on_pairs = objective("svm-mrr", feature_map="pairs")
-    both = objective("svm-combo", measures=["ndcg", on_pairs, "p@5", "auc"])
-    expected = [objective("svm-ndcg-nc"), on_pairs, objective("svm-ndcg", measure="p@5"), objective("svm-auc")]
+    both = objective("svm-combo", measures=["ndcg", on_pairs, "p@5", "AUC(graded=True)"])
+    expected = [
+        objective("svm-ndcg-nc", gain="exp2"),
+        on_pairs,
+        objective("svm-ndcg", measure="p@5"),
+        objective("svm-auc"),
+    ]
     assert both(scores, data)[0] == pytest.approx(sum(one(scores, data)[0] for one in expected))
 
 
@@ -109,3 +113,20 @@ def test_unusable_parameters_are_refused(data, scores):
         objective("svm-combo", weights=[1.0, 2.0])(scores, data)
     with pytest.raises(InputError, match="weights >= 0"):
         objective("svm-combo", weights=-1.0)(scores, data)
+
+
+@pytest.mark.parametrize("slacks", ["separate", "shared"])
+def test_a_convex_combination_is_its_own_convex_part(slacks):
+    convex = objective("svm-combo", slacks=slacks)
+    assert convex.convex
+    assert convex.convex_part() == convex
+
+
+def test_the_convex_shared_bound_is_minimised_as_itself():
+    """The greatest of weighted hinges is convex already; the lifted part belongs to the tight bound alone."""
+    data = ar.make_ranking(30, 20, 5, grades=2, random_state=1)
+    ranker = ar.make_ranker("svm-combo", slacks="shared", C=10, tol=1e-4, verbose=-1).fit(data)
+    w = ranker.coef_
+    at_coef = w @ w / (2 * 10) + ar.objective("svm-combo", slacks="shared")(data.X @ w, data)[0]
+    assert ranker.objective_ == pytest.approx(at_coef, rel=1e-9)
+    assert 0.890238 - 1e-6 <= ranker.objective_ <= 0.890238 * (1 + 1e-4) + 1e-6

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.errors import OptionError
-from argrank.objectives import objective
 from argrank.objectives.structured.first import first_good
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.engines.local import LocalRisk
 from argrank.errors import OptionError
-from argrank.objectives import objective
 from argrank.objectives.objective import Prepared
-from argrank.objectives.structured import ORACLES, Problem, register
+from argrank.objectives.structured import ORACLES, StructuredHinge, register
 
 
 class TopBad(Prepared):
@@ -18,8 +17,8 @@ class TopBad(Prepared):
 
     ranks = False
 
-    def __init__(self, problem: Problem, data: Dataset) -> None:
-        self.indptr, self._good = data.indptr, problem.relevance(data) > 0
+    def __init__(self, hinge: StructuredHinge, data: Dataset) -> None:
+        self.indptr, self._good = data.indptr, hinge.relevance(data) > 0
 
     def evaluate(self, first, last, scores, order, gradient):
         losses = np.zeros(last - first)
@@ -65,7 +64,9 @@ def test_the_discounted_pairs_map_with_even_discounts_is_the_pairs_map():
     y, scores = (rng.random(25) < 0.4).astype(float), 0.3 * rng.standard_normal(25)
     data = Dataset(np.eye(25), y, group=[25])
     for bound in ("convex", "tight"):
-        even = objective("svm-map", feature_map="discounted-pairs", discount=np.ones_like, bound=bound)
+        even = objective(
+            "svm-ndcg", measure="map", k=None, feature_map="discounted-pairs", discount=np.ones_like, bound=bound
+        )
         value, u = even(scores, data)
         expected, expected_u = objective("svm-map", bound=bound)(scores, data)
         assert value == pytest.approx(expected, rel=1e-12)

@@ -90,7 +90,7 @@ def test_leveraged_weights_are_at_a_coordinate_optimum_and_no_worse_than_before(
 @pytest.mark.parametrize("name", ["rank-svm", "svm-ndcg", "svm-map"])
 def test_trees_grow_on_the_gradients_of_any_objective(data, name):
     ranker = DirectRankTrees(objective=name, **SMALL).fit(data)
-    risk = ranker._objective()
+    risk = ar.objective(name)
     start = risk(np.zeros(data.n_documents), data)[0]
     assert risk(ranker.predict(data), data)[0] < 0.9 * start
     assert ranker.score(data) > mean(np.zeros(data.n_documents), data) + 0.1

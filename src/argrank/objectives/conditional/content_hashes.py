@@ -1,4 +1,4 @@
-"""Numbers that say which document and which query it is, whatever the order of rows and queries.
+"""Order-independent content hashes of documents and queries.
 
 A sample is drawn with a seed made of the query's own content. So the same query gets the same sample wherever its rows
 stand, alone or among others, dense or sparse, repeated or weighted.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from argrank._types import Floats
-from argrank.objectives.conditional.segments import Segments
+from argrank.objectives.conditional.sampled import Form, Segments
 
 
 def gain(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
@@ -22,7 +22,7 @@ def gain(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats,
     return total - gained, shares - shares_of_gain
 
 
-def expected(log_f: Callable[[Floats], Floats]) -> Callable[[Floats, Floats, Segments], tuple[Floats, Floats]]:
+def expected(log_f: Callable[[Floats], Floats]) -> Form:
     """The expectation of f(loss); with f the identity LogRank's (4) and L2."""
 
     def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
@@ -34,7 +34,7 @@ def expected(log_f: Callable[[Floats], Floats]) -> Callable[[Floats, Floats, Seg
     return form
 
 
-def log_expected(log_f: Callable[[Floats], Floats]) -> Callable[[Floats, Floats, Segments], tuple[Floats, Floats]]:
+def log_expected(log_f: Callable[[Floats], Floats]) -> Form:
     """The log of the expectation of f(loss), LogRank's (5); 0 for a query that has nothing to lose."""
 
     def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
@@ -47,7 +47,7 @@ def log_expected(log_f: Callable[[Floats], Floats]) -> Callable[[Floats, Floats,
     return form
 
 
-def combined(rho: float) -> Callable[[Floats, Floats, Segments], tuple[Floats, Floats]]:
+def combined(rho: float) -> Form:
     """L3 = L1 + rho L2: the log of the normaliser, plus the expected loss."""
 
     def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
@@ -58,7 +58,7 @@ def combined(rho: float) -> Callable[[Floats, Floats, Segments], tuple[Floats, F
     return form
 
 
-def convex(rho: float) -> Callable[[Floats, Floats, Segments], tuple[Floats, Floats]]:
+def convex(rho: float) -> Form:
     """ConvexLoss: the log of the sum of exp(rho loss - w · dphi)."""
 
     def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:

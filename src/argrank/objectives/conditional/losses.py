@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,14 +10,9 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import OptionError, shown
-from argrank.measures.auc import AUC
 from argrank.measures.conventions import Convention
-from argrank.measures.gains import gains_of
 from argrank.measures.measure import Measure
-from argrank.measures.names import measure as parse_measure
 from argrank.measures.rankings import Rankings
-
-RELEVANCE_ALONE = ("AP", "P", "R", "RR")  # these know relevant documents and others, no grades
 
 
 @dataclass(frozen=True)
@@ -30,35 +26,18 @@ class RankingLoss:
     weights: tuple[float, ...]
     convention: Convention
 
-    @classmethod
-    def of(cls, name: str, measure: Any, weights: Any, gain: Any, discount: Any, relevant_at: float) -> RankingLoss:
-        """Read a ranker's parameters; AUC counts all pairs of different label."""
-        asked = list(measure) if isinstance(measure, list | tuple) else [measure]
-        measures = tuple(_graded(parse_measure(one)) for one in asked)
-        if not measures:
-            raise OptionError(f"{name}: expected at least one measure, got none")
-        shares = np.full(len(measures), 1.0 / len(measures)) if weights is None else np.asarray(weights, np.float64)
-        if shares.shape != (len(measures),) or not np.isfinite(shares).all() or (shares < 0).any():
-            raise OptionError(
-                f"{name}: expected weights to be {len(measures)} numbers from 0 up, one a measure, got {shown(weights)}"
-            )
-        convention = Convention(gain=gain, discount=discount, relevant_at=relevant_at)
-        return cls(measures, tuple(shares.tolist()), convention)
-
     @property
-    def is_auc(self) -> bool:
+    def is_of_pairs(self) -> bool:
         """Whether the loss is the share of pairs in wrong order, for which closed forms are known."""
-        return len(self.measures) == 1 and isinstance(self.measures[0], AUC)
+        structure = self.measures[0].structure(self.convention)
+        return len(self.measures) == 1 and structure is not None and structure.kind == "pairs"
 
-    def worth(self, labels: Floats) -> Floats:
+    def levels(self, labels: Floats) -> Floats:
         """Return numbers that are equal for documents no measure tells apart, greater for better ones."""
-        if all(one.spelling in RELEVANCE_ALONE for one in self.measures):
-            at = [one.adapt(self.convention).relevant_at for one in self.measures]
-            reached: Floats = np.sum([labels >= threshold for threshold in sorted(set(at))], axis=0, dtype=np.float64)
-            return reached
-        if all(one.spelling in ("nDCG", "DCG") for one in self.measures):
-            return gains_of(labels, self.measures[0].adapt(self.convention).gain, self.convention.relevant_at)
-        return labels
+        convention = self._for(labels)
+        each = [np.unique(one.levels(labels, convention), return_inverse=True)[1] for one in self.measures]
+        total: Floats = np.sum(each, axis=0, dtype=np.float64)
+        return total
 
     def __call__(self, ranked: Integers, labels: Floats) -> Floats:
         """Return the losses of rankings given by level, one a row; the best one is the first.
@@ -66,9 +45,7 @@ class RankingLoss:
         ``labels`` are the levels' labels.
         """
         rankings = Rankings(labels[ranked], np.full(len(ranked), ranked.shape[1]))
-        convention = self.convention
-        if labels.max() > convention.max_grade:
-            convention = replace(convention, max_grade=float(labels.max()))
+        convention = self._for(labels)
         losses = np.zeros(len(ranked))
         for one, weight in zip(self.measures, self.weights, strict=True):
             values = one.values(rankings, convention)
@@ -76,6 +53,19 @@ class RankingLoss:
                 losses += weight * (1.0 - values / values[0])
         return np.maximum(losses, 0.0)
 
+    def _for(self, labels: Floats) -> Convention:
+        """Return the convention, with a greater max_grade where labels exceed it."""
+        greatest = float(labels.max(initial=0.0))
+        return replace(self.convention, max_grade=greatest) if greatest > self.convention.max_grade else self.convention
 
-def _graded(measure: Measure) -> Measure:
-    return replace(measure, graded=True) if isinstance(measure, AUC) else measure
+
+def ranking_loss(name: str, measures: Sequence[Measure], weights: Any, convention: Convention) -> RankingLoss:
+    """Return the loss of measures with given weights, or with equal ones that add up to 1."""
+    if not measures:
+        raise OptionError(f"{name}: expected at least one measure, got none")
+    shares = np.full(len(measures), 1.0 / len(measures)) if weights is None else np.asarray(weights, np.float64)
+    if shares.shape != (len(measures),) or not np.isfinite(shares).all() or (shares < 0).any():
+        raise OptionError(
+            f"{name}: expected weights to be {len(measures)} numbers from 0 up, one a measure, got {shown(weights)}"
+        )
+    return RankingLoss(tuple(measures), tuple(shares.tolist()), convention)

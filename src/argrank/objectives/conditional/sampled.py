@@ -14,8 +14,37 @@ import numpy as np
 from argrank._jit import LazyKernel, read_only
 from argrank._types import Floats, Integers
 from argrank.objectives.conditional.sampling import Sample
-from argrank.objectives.conditional.segments import Segments
 from argrank.objectives.objective import Prepared
+
+
+class Segments:
+    """Adjacent stretches of an array, none of them empty, one for every query."""
+
+    def __init__(self, borders: Integers) -> None:
+        self._starts = borders[:-1] - borders[0]
+        self._counts = np.diff(borders)
+
+    def spread(self, values: Floats) -> Floats:
+        """Give every element the value of its stretch."""
+        return np.repeat(values, self._counts)
+
+    def sum(self, values: Floats) -> Floats:
+        """Add up each stretch."""
+        return np.add.reduceat(values, self._starts)
+
+    def log_sum(self, exponents: Floats) -> tuple[Floats, Floats]:
+        """Return log of the sum of exp of each stretch, and exp as shares of that sum; -inf and 0 where all are -inf.
+
+        Shifted by the greatest exponent: nothing overflows.
+        """
+        top = np.maximum.reduceat(exponents, self._starts)
+        shift = np.where(np.isfinite(top), top, 0.0)
+        terms = np.exp(exponents - self.spread(shift))
+        total = self.sum(terms)
+        with np.errstate(divide="ignore"):
+            logs = np.log(total) + shift
+        return logs, terms / self.spread(np.where(total > 0, total, 1.0))
+
 
 #: Losses of the queries and slopes of the exponents, from exponents and losses of the rankings.
 Form = Callable[[Floats, Floats, Segments], tuple[Floats, Floats]]

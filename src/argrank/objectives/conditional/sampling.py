@@ -18,10 +18,10 @@ from scipy.special import gammaln
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
+from argrank.measures.structure import level_numbers
 from argrank.objectives.conditional.content_hashes import document_keys
 from argrank.objectives.conditional.losses import RankingLoss
 from argrank.objectives.conditional.valid_rankings import Query, Sampling, rankings_of
-from argrank.objectives.pairwise import level_numbers
 
 LARGEST_SAMPLE = 4 << 30  # bytes; more is refused
 
@@ -55,7 +55,7 @@ class Sample:
 
 def queries_of(data: Dataset, loss: RankingLoss, labels: Floats) -> list[Query]:
     """Return every query's documents by level and content."""
-    levels = level_numbers(loss.worth(labels), data.indptr).astype(np.int64)
+    levels = level_numbers(loss.levels(labels), data.indptr).astype(np.int64)
     keys = document_keys(data.X)
     return [Query(levels[a:b], labels[a:b], keys[a:b]) for a, b in itertools.pairwise(data.indptr.tolist())]
 

@@ -25,28 +25,21 @@ N_STATES = 21  # rankings of diverse quality among which a skew chooses
 LossOf = Callable[[Integers, Floats], Floats]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How the sample is drawn.
+    """How the sample is drawn: how many rankings, where walks start, whether rankings are weighed.
 
-    Parameters
-    ----------
-    n_samples : int
-        Rankings drawn for a query; somewhat fewer remain, since equal ones are kept once. Queries of at most six
-        documents that have no more rankings than that get all of them.
-    restarts : "best", "worst", "mixed" or a number
-        Where walks start: nine in ten at the best ranking and one at the worst; the opposite; half and half; or at
-        rankings of diverse loss, drawn with probability proportional to exp(number * loss).
-    importance : bool
-        Weigh every ranking by the number of y with as many inverted pairs over the sampled rankings with as many: the
-        sums then estimate those over all y in {-1, +1}^pairs.
-    random_state : int
+    Equal rankings are kept once. Queries of at most six documents that have no more rankings than ``n_samples`` get all
+    of them. ``restarts`` is "best" (nine walks in ten start at the best ranking, one at the worst), "worst" (the
+    opposite), "mixed" (half and half), or a number: at rankings of diverse loss, drawn with probability proportional to
+    exp(number * loss). With ``importance`` every ranking weighs the number of y with as many inverted pairs over the
+    sampled rankings with as many: sums then estimate those over all y in {-1, +1}^pairs.
     """
 
-    n_samples: int = 100
-    restarts: Any = -30.0
-    importance: bool = False
-    random_state: int = 0
+    n_samples: int
+    restarts: Any
+    importance: bool
+    random_state: int
 
     def __post_init__(self) -> None:
         check_count("n_samples", self.n_samples)

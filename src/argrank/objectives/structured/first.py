@@ -11,7 +11,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.problem import Problem
+from argrank.objectives.structured.hinge import StructuredHinge
 
 SORTED_FROM = 32  # cut-offs from here on find the top bads by the sort, smaller ones by insertion
 
@@ -97,20 +97,20 @@ def first_good_reference(scores: Any, order: Any, gains: Any, constants: Any, gr
     return float(constants[0] * total)
 
 
-def _constants(problem: Problem, data: Dataset) -> Floats:
+def _constants(hinge: StructuredHinge, data: Dataset) -> Floats:
     longest = float(data.sizes.max())
-    if problem.scale == "cutoff" and problem.k is None:
-        raise OptionError(f"{problem.name}: scale='cutoff' divides by k, and there is none")
-    weight = 1.0 / problem.k if problem.scale == "cutoff" and problem.k is not None else 1.0
-    return np.array([weight, longest if problem.k is None else min(float(problem.k), longest)])
+    if hinge.scale == "cutoff" and hinge.k is None:
+        raise OptionError(f"{hinge.name}: scale='cutoff' divides by k, and there is none")
+    weight = 1.0 / hinge.k if hinge.scale == "cutoff" and hinge.k is not None else 1.0
+    return np.array([weight, longest if hinge.k is None else min(float(hinge.k), longest)])
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare; for deep cut-offs the risk sorts."""
-    constants = _constants(problem, data)
-    return Kernels(data.indptr, problem.relevance(data), constants, first_good, ranks=constants[1] >= SORTED_FROM)
+    constants = _constants(hinge, data)
+    return Kernels(data.indptr, hinge.relevance(data), constants, first_good, ranks=constants[1] >= SORTED_FROM)
 
 
-def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
+def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare what the tight bound subtracts; its value along a line is convex, which that of the score sort is not."""
-    return Kernels(data.indptr, problem.relevance(data), _constants(problem, data), first_good_reference, ranks=False)
+    return Kernels(data.indptr, hinge.relevance(data), _constants(hinge, data), first_good_reference, ranks=False)

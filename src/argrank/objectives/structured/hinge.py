@@ -5,189 +5,214 @@ For one query with scores s, and a feature map whose ``w · phi(ranking)`` is a 
     h(s) = max over rankings y of [ loss(y) + (coefficients(y) - coefficients(reference)) · s ]
 
 is at least the loss of the ranking by score, and ``coefficients(worst) - coefficients(reference)`` is a subgradient
-(KDD 2008, equations 1 and 2). An *oracle* finds the worst ranking exactly; there is one for every pair of a feature map
-and a measure. The tight bound subtracts ``max over y of (coefficients(y) - coefficients(reference)) · s``: no longer
-convex, still a bound, and a difference of two convex functions.
+(KDD 2008, equations 1 and 2; ORM, equation 20). An *oracle* finds the most violated ranking exactly; there is one for
+every pair of a feature map and a kind of measure.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from argrank._types import Floats, Integers
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, unknown_name
-from argrank.objectives.objective import Objective, Prepared, refuse_row_weights, require_labels
-from argrank.objectives.structured.problem import Problem, resolve
+from argrank.data.sources import check_diverse
+from argrank.errors import InputError, OptionError, check_choice, unknown_name
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.structure import Structure, greatest, level_numbers
+from argrank.objectives.objective import Objective, Prepared, Sum, as_value, refuse_row_weights, require_labels
+from argrank.objectives.structured.positions.decay import decay_vector
 
-BOUNDS = ("convex", "tight")
+BOUNDS = ("convex", "tie-broken", "tight")
 SCALES = ("pairs", "cutoff", None)
 REFERENCES = ("averaged", "any", "given")
+ASSIGNMENTS = ("auto", "full")
+MARGINS = ("unit", "labels")
 
-#: Makes an oracle ready for data: its losses are hinges, its gradients coefficients(worst) - coefficients(reference).
-Preparation = Callable[[Problem, Dataset], Prepared]
+GIVEN_TERMS = "terms"  # the kind of a loss that is the user's own function
 
-#: (feature map, measure) -> the exact most violated ranking; filled by the modules of this folder, see ``register``.
-ORACLES: dict[tuple[str, str], Preparation] = {}
-
-#: feature map -> the greatest w · phi(ranking), which the tight bound subtracts.
-REFERENCE_PARTS: dict[str, Preparation] = {}
+#: Loss terms of a good document by its index among the goods, its rank (both from 0) and the number of goods.
+Terms = Callable[[Floats, Floats, int], Any]
 
 
-def register(feature_map: str, measure: str, oracle: Preparation, reference_part: Preparation | None = None) -> None:
-    """Add a (feature map, loss, oracle) triple of your own; every ``svm-*`` objective then takes the map by name.
-
-    Parameters
-    ----------
-    feature_map : str
-        A known map or the name of a new one.
-    measure : str
-        The spelling of a registered measure ("nDCG", "AP", …), or "terms" for losses that users pass as a function.
-    oracle : callable(Problem, Dataset) -> Prepared
-        Its ``evaluate`` gives, for every query, the hinge of the most violated ranking and the coefficients of that
-        ranking minus those of the reference. ``Kernels`` wraps a numba kernel; see ``discounted_pairs.py``.
-    reference_part : callable(Problem, Dataset) -> Prepared, optional
-        The greatest ``w · phi`` and its coefficients minus the reference's: what ``bound="tight"`` subtracts.
-    """
-    ORACLES[feature_map, measure] = oracle
-    if reference_part is not None:
-        REFERENCE_PARTS[feature_map] = reference_part
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StructuredHinge(Objective):
-    """The hinge of the most violated ranking for a measure, on a feature map; one class, several rankers.
+    """The hinge of the most violated ranking for a measure, on a feature map.
 
-    The loss of a ranking is 1 - measure / (measure of the ideal ranking), so 0 for the ideal one. Queries without a
-    pair of documents of different worth have loss and gradient 0.
+    The loss of a ranking is ``greatest value - value`` of the measure, or where ``normalised`` that share of the
+    greatest value; a measure may also be loss terms ``f(index, rank, n_goods)`` of the good documents, whose sum is the
+    loss. Queries without a pair of documents of different level have loss and gradient 0.
 
-    Parameters
-    ----------
-    measure : str, Measure or callable
-        A measure that has an oracle on the map, or loss terms ``f(index, rank, n_goods)`` of the good documents: arrays
-        of their index among the goods and their rank, both from 0, in any loss of the form "sum over goods of f".
-    k : int, None or "auto"
-        Cut-off; None for none; "auto" for the one in ``measure``, else the ranker's default.
-    discount : "log2", "letor" or callable
-    gain : "exp2", "linear", "binary", table or callable
-        Worth of a label; documents of equal gain form one level.
-    relevant_at : float
-        Smallest label of a good document, for measures with goods and bads (MAP, MRR, P and here also ERR).
-    feature_map : "pairs", "first", "positions" or a registered name
-        phi_po, phi_mrr, phi_dorm of the KDD 2008 paper.
-    scale : "pairs", "cutoff" or None
-        "pairs" makes the pairs map a mean over the query's pairs, which the paper calls critical; "cutoff" divides the
-        first map by k; None is a plain sum.
-    decay : optional, for the positions map
-        Weight of the ranks r = 0, 1, …: "sqrt" (default) 1/sqrt(1+r), a number d for (1+r)^-d, "linear" max(k-r, 0),
-        "log2" 1/log2(r+2), "loglog" 1/log2(log2(r+2)+1), "measure" the measure's own discounts, or a vector that never
-        rises; short ones are extended by zeros.
-    reference : "averaged", "any" or "given", for the positions map
-        The ideal ranking that the worst one is compared with: the mean of all of them, the one that keeps rows of
-        equal gain in their order, or the rows exactly as given.
-    bound : "convex" or "tight"
-        The tight bound subtracts the greatest ``w · phi``; see ``convex_part`` and ``subtracted_part``.
+    The *convex* bound compares with a fixed ideal ranking, the reference. The *tight* bound subtracts ``max over y of
+    (coefficients(y) - coefficients(reference)) · s``, so that it compares with the ranking by score (ORM, equation 22);
+    the *tie-broken* bound takes that maximum over ideal rankings alone (equation 21). Each lies below the one before
+    and above the loss; the last two are differences of two convex functions.
     """
 
-    default_k: ClassVar[int | None] = None
-
-    measure: Any = "ndcg"
-    k: Any = "auto"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
-    feature_map: str = "pairs"
-    scale: str | None = "pairs"
-    decay: Any = None
-    reference: str = "averaged"
-    bound: str = "convex"
+    name: str = field(compare=False)  # type: ignore[misc]  # of the ranker, for messages
+    measure: Measure | Terms
+    convention: Convention
+    normalised: bool
+    feature_map: str
+    scale: str | None
+    margin: str
+    decay: Any
+    reference: str
+    assignment: str
+    diverse: bool | int
+    bound: str
 
     def __post_init__(self) -> None:
-        for parameter, known in (("bound", BOUNDS), ("scale", SCALES), ("reference", REFERENCES)):
-            if getattr(self, parameter) not in known:
-                expected = ", ".join(map(repr, known))
-                raise OptionError(
-                    f"{self.name}: expected {parameter} to be one of {expected}, got {getattr(self, parameter)!r}"
-                )
-        if self.decay is not None and self.feature_map != "positions":
-            raise OptionError(f"{self.name}: decay belongs to feature_map='positions', got {self.feature_map!r}")
-        if isinstance(self.decay, np.ndarray | list):
-            object.__setattr__(self, "decay", tuple(np.asarray(self.decay, np.float64).tolist()))
-        self._oracle(self.problem)
+        object.__setattr__(self, "decay", as_value(self.decay))
+        for parameter, known in (
+            ("bound", BOUNDS), ("scale", SCALES), ("margin", MARGINS), ("reference", REFERENCES),
+            ("assignment", ASSIGNMENTS),
+        ):  # fmt: skip
+            check_choice(parameter, getattr(self, parameter), known)
+        if self.diverse is not False:
+            check_diverse(self.diverse)
+            if self.assignment == "full":
+                raise OptionError(f"{self.name}: expected assignment='auto' for diverse rankings, got 'full'")
+        if self.feature_map != "positions":
+            for parameter in ("decay", "diverse"):
+                if getattr(self, parameter) not in (None, False):
+                    given = f"{parameter}={getattr(self, parameter)!r}"
+                    raise OptionError(f"{self.name}: expected feature_map='positions' for {given}")
+            if self.bound == "tie-broken":
+                raise OptionError(f"{self.name}: expected feature_map='positions' for bound='tie-broken'")
+        oracle_for(self)
+        if self.feature_map == "positions":
+            decay_vector(self, 1)
 
     @property
     def convex(self) -> bool:  # type: ignore[override]
         """Whether this bound is convex in the scores."""
         return self.bound == "convex"
 
-    @property
-    def problem(self) -> Problem:
-        """The parameters, resolved, as oracles take them."""
-        return resolve(
-            name=self.name,
-            measure=self.measure,
-            k=self.k,
-            default_k=self.default_k,
-            gain=self.gain,
-            discount=self.discount,
-            relevant_at=self.relevant_at,
-            feature_map=self.feature_map,
-            scale=self.scale,
-            decay="sqrt" if self.decay is None else self.decay,
-            reference=self.reference,
-            margin=getattr(self, "margin", "unit"),
-        )
-
     def prepare(self, data: Dataset) -> Prepared:
-        """Prepare the oracle; for the tight bound also what it subtracts."""
+        """Prepare the oracle; for the other bounds also what they subtract."""
         refuse_row_weights(data, self.name)
         require_labels(data, self.name)
-        hinge = self._oracle(self.problem)(self.problem, data)
-        if self.convex:
-            return hinge
-        return Difference(hinge, self.subtracted_part().prepare(data))
+        hinge = oracle_for(self)(self, data)
+        return hinge if self.convex else Sum(hinge, self.subtracted_part().prepare(data), -1.0)
 
     def convex_part(self) -> StructuredHinge:
-        """Return the convex hinge; ``tight = convex_part - subtracted_part``."""
+        """Return the convex bound; the others are ``convex_part - subtracted_part``."""
         return dataclasses.replace(self, bound="convex")
 
     def subtracted_part(self) -> SubtractedPart:
-        """Return what the tight bound subtracts: the greatest ``w · phi`` less the reference's, convex and >= 0.
+        """Return what a bound that is not convex subtracts: the greatest ``w · phi`` less the reference's, convex.
 
         Its gradient at fixed scores is the linear function by which a successive convex approximation (CCCP)
-        replaces it: ``convex_part - gradient · s`` is convex and touches the tight bound there.
+        replaces it: ``convex_part - gradient · s`` is convex and touches the bound there.
         """
         if self.feature_map not in REFERENCE_PARTS:
             raise OptionError(f"{self.name}: the map {self.feature_map!r} was registered without a tight bound")
-        return SubtractedPart(self)
+        return SubtractedPart(hinge=self)
 
-    def _oracle(self, problem: Problem) -> Preparation:
-        known = [kind for a_map, kind in ORACLES if a_map == self.feature_map]
-        if not known:
-            raise unknown_name("feature_map", self.feature_map, {a_map for a_map, _ in ORACLES})
-        if problem.kind not in known:
-            raise OptionError(
-                f"{self.name}: no exact oracle for {problem.measure} on the map {self.feature_map!r}"
-                f"{_advice(problem.kind)}; this map has {', '.join(sorted(known))}"
-            )
-        return ORACLES[self.feature_map, problem.kind]
+    # ---- what oracles ask --------------------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        """The kind of measure that the oracle is for, see ``argrank.measures.structure``; "terms" for given terms."""
+        return GIVEN_TERMS if self.structure is None else self.structure.kind
+
+    @property
+    def structure(self) -> Structure | None:
+        """What the measure is made of; where this map has no oracle for its kind, as a product a · b."""
+        if not isinstance(self.measure, Measure):
+            return None
+        structure = self.measure.structure(self.convention)
+        if structure is not None and (self.feature_map, structure.kind) in ORACLES:
+            return structure
+        return self.measure.as_product(self.convention) or structure
+
+    @property
+    def k(self) -> int | None:
+        """The last rank that counts in the measure, None where all do."""
+        return self.measure.cutoff if isinstance(self.measure, Measure) else None
+
+    @property
+    def rules(self) -> Convention:
+        """The convention with the measure's own parameters."""
+        return self.measure.adapt(self.convention) if isinstance(self.measure, Measure) else self.convention
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether gains are divided by the greatest value of the query, as the measure or the ranker has it."""
+        return self.normalised or self._structure().divisor == "ideal"
+
+    @property
+    def mean_of_pairs(self) -> float:
+        """1 where the pairs map is a mean over pairs, 0 where it is a sum; the first constant of every kernel."""
+        return 1.0 if self.scale == "pairs" else 0.0
+
+    def relevance(self, data: Dataset) -> Floats:
+        """Return 1 for the good documents, whose label reaches ``relevant_at``, and 0 for the bad ones."""
+        return (require_labels(data, self.name) >= self.rules.relevant_at).astype(np.float64)
+
+    def discounts(self, n: int) -> Floats:
+        """Return the discounts of the ranks 0 … n - 1."""
+        values = self._structure().discounts(n)
+        if (np.diff(values) > 0).any():
+            raise OptionError(f"{self.name}: expected a discount that never rises")
+        if self.feature_map != "positions" and (values < 0).any():
+            raise OptionError(f"{self.name}: expected a discount that is never negative")
+        return values
+
+    def gains(self, data: Dataset) -> Floats:
+        """Return the gain of every row; the loss is the greatest sum of gain times discount minus the ranking's.
+
+        Normalised gains are divided by that greatest sum. Where it is 0 there is nothing to lose: gains of 0.
+        """
+        structure, labels = self._structure(), require_labels(data, self.name)
+        gains = structure.gains(labels)
+        if self.is_normalised:
+            best = greatest(gains, self.discounts(int(data.sizes.max())), data.indptr)
+            factors = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
+        else:
+            factors = structure.factors(labels, data.indptr)
+        result: Floats = gains * np.repeat(factors, data.sizes)
+        return result
+
+    def levels(self, data: Dataset) -> Floats:
+        """Return the level number of every row: documents of one level form no pair."""
+        if self.kind in ("additive", "pairs"):
+            return level_numbers(self._structure().gains(require_labels(data, self.name)), data.indptr)
+        return level_numbers(self.relevance(data), data.indptr)
+
+    def require_one_relevant(self, data: Dataset) -> None:
+        """Refuse queries with several relevant documents where the product is the measure only for one."""
+        refuse_several_relevant(self._structure(), data, self.name)
+
+    def _structure(self) -> Structure:
+        structure = self.structure
+        if structure is None:
+            raise OptionError(f"{self.name}: expected a measure, got the loss terms {self.measure!r}")
+        return structure
 
 
-def _advice(kind: str) -> str:
-    """Say where a measure that an assignment of documents to ranks cannot express belongs."""
-    if kind == "AP":
-        return ", since precision counts the good documents above a rank; use svm-map, which optimises it on pairs"
-    return ""
+def refuse_several_relevant(product: Structure, data: Dataset, name: str) -> None:
+    """Raise where a product equals its measure only for one relevant document a query, and a query has more."""
+    if not product.one_relevant:
+        return
+    n_goods = np.add.reduceat(product.gains(require_labels(data, name)), data.indptr[:-1])
+    worst = int(n_goods.argmax())
+    if n_goods[worst] > 1:
+        raise InputError(
+            f"{name}: expected at most one relevant document a query, since the reciprocal rank as a product "
+            f"counts every one, got {n_goods[worst]:.0f} in query {data.query_ids[worst]}; use svm-mrr"
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubtractedPart(Objective):
-    """The convex function that a tight bound subtracts; an objective like any other, so every risk can evaluate it."""
+    """The convex function that a bound subtracts; an objective like any other, so every risk can evaluate it."""
 
     name: ClassVar[str] = "subtracted part"
 
@@ -196,21 +221,58 @@ class SubtractedPart(Objective):
     def prepare(self, data: Dataset) -> Prepared:
         """Prepare the best ranking by ``w · phi`` on the hinge's map."""
         require_labels(data, self.hinge.name)
-        problem = self.hinge.problem
-        return REFERENCE_PARTS[self.hinge.feature_map](problem, data)
+        return REFERENCE_PARTS[self.hinge.feature_map](self.hinge, data)
 
 
-class Difference(Prepared):
-    """One prepared objective minus another."""
+# ---- the registry of oracles ---------------------------------------------------------------------------------------
 
-    def __init__(self, first: Prepared, second: Prepared) -> None:
-        self.indptr, self.ranks = first.indptr, first.ranks or second.ranks
-        self._first, self._second = first, second
+#: Makes an oracle ready for data: its losses are hinges, its gradients coefficients(worst) - coefficients(reference).
+Preparation = Callable[[StructuredHinge, Dataset], Prepared]
 
-    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
-        """Subtract losses and gradients."""
-        losses = self._first.evaluate(first, last, scores, order, gradient)
-        subtracted = np.zeros_like(gradient)
-        losses = losses - self._second.evaluate(first, last, scores, order, subtracted)
-        gradient -= subtracted
-        return losses
+#: (feature map, kind of measure or a measure's spelling) -> the most violated ranking; see ``register``.
+ORACLES: dict[tuple[str, str], Preparation] = {}
+
+#: feature map -> the greatest w · phi(ranking), which the bounds that are not convex subtract.
+REFERENCE_PARTS: dict[str, Preparation] = {}
+
+
+def register(feature_map: str, measure: str, oracle: Preparation, reference_part: Preparation | None = None) -> None:
+    """Add a (feature map, loss, oracle) triple of your own; every ``svm-*`` ranker then takes the map by name.
+
+    Parameters
+    ----------
+    feature_map : str
+        A known map or the name of a new one.
+    measure : str
+        A kind of measure ("additive", "precision", "first", "cascade", "pairs"), the spelling of one measure ("nDCG",
+        "AP", …), or "terms" for losses that users pass as a function.
+    oracle : callable(StructuredHinge, Dataset) -> Prepared
+        Its ``evaluate`` gives, for every query, the hinge of the most violated ranking and the coefficients of that
+        ranking minus those of the reference. ``Kernels`` wraps a numba kernel; see ``pairs/discounted.py``.
+    reference_part : callable(StructuredHinge, Dataset) -> Prepared, optional
+        The greatest ``w · phi`` and its coefficients minus the reference's: what ``bound="tight"`` subtracts.
+    """
+    ORACLES[feature_map, measure] = oracle
+    if reference_part is not None:
+        REFERENCE_PARTS[feature_map] = reference_part
+
+
+def oracle_for(hinge: StructuredHinge) -> Preparation:
+    """Return the oracle of a hinge's map and measure."""
+    known = sorted(kind for feature_map, kind in ORACLES if feature_map == hinge.feature_map)
+    if not known:
+        raise unknown_name("feature_map", hinge.feature_map, {feature_map for feature_map, _ in ORACLES})
+    if isinstance(hinge.measure, Measure):
+        own = ORACLES.get((hinge.feature_map, hinge.measure.spelling))
+        if own is not None:
+            return own
+        if hinge.structure is None:
+            raise OptionError(f"{hinge.name}: no exact oracle for {hinge.measure}, which is no sum over ranks")
+    if hinge.kind in known:
+        return ORACLES[hinge.feature_map, hinge.kind]
+    others = sorted({feature_map for feature_map, kind in ORACLES if kind == hinge.kind})
+    form = "; this map takes measures of the form a · b" if known == ["additive"] else ""
+    raise OptionError(
+        f"{hinge.name}: no exact oracle for {hinge.measure} on the map {hinge.feature_map!r}{form}; "
+        f"the maps {', '.join(map(repr, others))} have one, see the svm-* rankers"
+    )

@@ -1,13 +1,16 @@
-"""Queries of different shape take different oracles."""
+"""Queries of different shape take different oracles; what tables over the levels of documents would cost."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.objectives.objective import Prepared
+
+MAX_STATES = 1_000_000  # of a table over how many documents of each level were placed
 
 #: Prepares an oracle for some queries alone: their offsets and gains.
 Builder = Callable[[Integers, Floats], Prepared]
@@ -55,3 +58,25 @@ class Routes(Prepared):
             losses[queries] = oracle.evaluate(start, start + len(queries), scores[rows], own_order, own)
             gradient[rows] = own
         return losses
+
+
+def count_states(sizes: Integers, k: int) -> Integers:
+    """Return, for every query, in how many ways at most k documents can be taken from levels of these sizes.
+
+    For levels of k documents and more it is C(k + L, L). Numbers beyond 2^62 are cut there.
+
+    >>> count_states(np.array([[100, 100, 100, 100, 100], [1, 1, 0, 0, 0]]), 10)
+    array([3003,    4])
+    """
+    different, which = np.unique(np.minimum(sizes, k), axis=0, return_inverse=True)
+    counts = np.array([_ways(tuple(row), k) for row in different.tolist()])
+    return counts[which.ravel()]
+
+
+@functools.lru_cache(maxsize=4096)
+def _ways(sizes: tuple[int, ...], k: int) -> int:
+    ways = [1]  # by the number of documents taken; Python's integers do not overflow
+    for size in sizes:
+        length = min(len(ways) + size, k + 1)
+        ways = [sum(ways[max(taken - size, 0) : taken + 1]) for taken in range(length)]
+    return min(sum(ways), 1 << 62)

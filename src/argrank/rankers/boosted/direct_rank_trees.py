@@ -14,7 +14,6 @@ from argrank.models._tree import Tree
 from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.model import Model
 from argrank.models.trees import TreesModel
-from argrank.objectives import objective
 from argrank.objectives.objective import Objective
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
@@ -22,6 +21,7 @@ from argrank.rankers.boosted._boosting import BoostedRanker, Rounds
 from argrank.rankers.boosted._descent import Descent
 from argrank.rankers.boosted._weak import Regressors, Source, Trees, Weak
 from argrank.rankers.boosted._weighing import Weighing
+from argrank.rankers.registry import ranker_class
 
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
 
@@ -81,13 +81,14 @@ class DirectRankTrees(BoostedRanker):
     base_estimator: Any = None
     point: str = "middle"
 
-    def _objective(self) -> Objective:
-        return objective(self.objective)
+    def _growing(self) -> Objective:
+        """Return the objective on whose gradients trees are grown; what is minimised is 1 - measure itself."""
+        return ranker_class(self.objective)()._objective()
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         self._check_choices()
         weighing = Weighing(data, self.measure, self.weight_range, self.point, self.n_jobs)
-        descent = Descent(data, self._objective(), self.n_jobs)
+        descent = Descent(data, self._growing(), self.n_jobs)
         source: Source
         if self.base_estimator is None:
             source = Trees(data, self._settings())

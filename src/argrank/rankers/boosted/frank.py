@@ -15,9 +15,9 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import check_count
-from argrank.objectives import objective
+from argrank.measures.structure import level_numbers, pair_counts
+from argrank.objectives.fidelity import Fidelity
 from argrank.objectives.objective import Objective, query_shares
-from argrank.objectives.pairwise import level_numbers, pair_counts
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.boosted._thresholds import MOST_THRESHOLDS, Steps, Thresholds
@@ -86,7 +86,7 @@ class FRank(BaseRanker):
     verbose: int = 0
 
     def _objective(self) -> Objective:
-        return objective("frank")
+        return Fidelity()
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_count("n_rounds", self.n_rounds)

@@ -12,8 +12,8 @@ from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
 from argrank.models._tree import Tree
 from argrank.models.trees import TreesModel
-from argrank.objectives import objective
 from argrank.objectives.objective import Objective
+from argrank.objectives.pointwise import SquaredError
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosting import BoostedRanker, row_weights
@@ -49,7 +49,7 @@ class MART(BoostedRanker):
     gain: Any = "linear"
 
     def _objective(self) -> Objective:
-        return objective("regression", gain=self.gain)
+        return SquaredError(gain=self.gain, intercept=0.0)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         targets, weight = gains_of(data.y, check_gain(self.gain)), row_weights(data)

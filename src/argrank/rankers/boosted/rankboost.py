@@ -10,8 +10,8 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import check_count
+from argrank.measures.structure import level_numbers
 from argrank.objectives.objective import query_shares
-from argrank.objectives.pairwise import level_numbers
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.boosted._thresholds import Steps, Thresholds

@@ -9,8 +9,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.objectives import objective
-from argrank.objectives.pairwise import level_numbers, pair_counts
+from argrank.objectives.pairwise import PairwiseHinge
 from argrank.rankers.climbing._columns import Columns
 from argrank.solvers import least_squares, newton
 
@@ -31,9 +30,10 @@ def starting_weights(
 
 
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
-    pairs = pair_counts(data.indptr, level_numbers(data.y, data.indptr))
+    objective = PairwiseHinge(loss="squared")
+    pairs = objective.n_pairs(data)
     n_pairs = data.n_queries * float(np.average(pairs, weights=data.query_weight))
-    risk = LocalRisk(data, objective("rank-svm"), n_jobs)
+    risk = LocalRisk(data, objective, n_jobs)
     # C = 10 / number of pairs: the best of the published grids on LETOR lie near; a rough solution will do
     return newton.minimise(risk, 10.0 / max(n_pairs, 1.0), tol=1e-4, max_iter=100).w
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.objectives import objective
+from argrank.rankers.linear.orm import ORM
 from argrank.solvers import lbfgs
 from argrank.solvers.shifted import Offset
 
@@ -35,8 +35,7 @@ class Alternation:
     ) -> None:
         self.asked, self.user, self.item = asked, user, item
         self.n_users, self.known = len(indptr) - 1, known[item]
-        parameters = {name: getattr(asked, name) for name in ("measure", "decay", "bound", "gain")}
-        self.loss = objective("orm", **parameters)
+        self.loss = ORM(measure=asked.measure, decay=asked.decay, bound=asked.bound, gain=asked.gain)._objective()
         sizes = np.diff(indptr)
         weight = sizes.astype(np.float64) if asked.user_weight == "ratings" else None
         self.data = Dataset(sparse.csr_matrix((len(y), 1)), y, group=sizes, query_weight=weight)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.objectives import OBJECTIVES, objective
-from argrank.objectives.objective import Objective
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.solvers import quasi_newton
@@ -42,8 +40,6 @@ class SmoothRanker(BaseRanker):
         -1 hides the progress bar.
     """
 
-    ranker: ClassVar[str]
-
     C: float = 1.0
     measure: Any = "ndcg@10"
     tol: float = 1e-3
@@ -52,11 +48,6 @@ class SmoothRanker(BaseRanker):
     n_jobs: int | None = None
     random_state: int = 0
     verbose: int = 0
-
-    def _objective(self) -> Objective:
-        known = {field.name for field in fields(OBJECTIVES[self.ranker])}  # type: ignore[arg-type]
-        own = [field.name for field in fields(self) if field.name in known]
-        return objective(self.ranker, **{name: getattr(self, name) for name in own})
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         wanted = self._objective()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -13,10 +13,10 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import ArgrankWarning, OptionError, unknown_name
+from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
-from argrank.objectives import objective
-from argrank.objectives.objective import Objective
+from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.linear._penalty import regulariser_for
@@ -70,11 +70,6 @@ class StructuredRanker(BaseRanker):
     """
 
     ranker: ClassVar[str]
-    reported: ClassVar[str] = "ndcg@10"  # by rankers that have no ``measure``, or one that is a mere loss
-    #: parameters that are the solver's or the ranker's own; the objective takes all others under the same name
-    not_of_the_objective: ClassVar[frozenset[str]] = frozenset(
-        {"C", "max_iter", "n_jobs", "normalise", "penalty", "random_state", "signs", "solver", "tol", "verbose"}
-    )
 
     C: float = 1.0
     bound: str = "convex"
@@ -88,18 +83,19 @@ class StructuredRanker(BaseRanker):
     random_state: int | None = 0
     verbose: int = 0
 
-    def _objective(self) -> Objective:
-        parameters = self.get_params(deep=False).items()
-        return objective(self.ranker, **{k: v for k, v in parameters if k not in self.not_of_the_objective})
+    def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
+        """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
+        usual: dict[str, Any] = {
+            "normalised": True, "feature_map": "pairs", "scale": "pairs", "margin": "unit", "decay": None,
+            "reference": "averaged", "assignment": "auto", "diverse": False,
+        }  # fmt: skip
+        return StructuredHinge(
+            name=self.ranker, measure=measure, convention=convention, bound=self.bound, **(usual | changed)
+        )
 
-    @property
-    def _reported(self) -> Any:
-        asked = getattr(self, "measure", self.reported)
-        if callable(asked) and not isinstance(asked, Measure):  # a loss of the user's own
-            return self.reported
-        measure, k = parse_measure(asked), getattr(self, "k", None)
-        cuts = k is not None and getattr(measure, "k", 0) is None
-        return replace(cast(Any, measure), k=k) if cuts else measure
+    def _convention(self, **given: Any) -> Convention:
+        """Return the convention of a ranker's gain, discount and relevant_at; a good document of ERR has grade 1."""
+        return Convention(max_grade=1.0, **given)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         asked, regulariser = cast(Any, self._objective()), regulariser_for(self.penalty, self.signs, data)
@@ -182,3 +178,15 @@ class StructuredRanker(BaseRanker):
                 ArgrankWarning,
                 stacklevel=5,
             )
+
+
+def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
+    """Return the measure a ranker is asked for with its cut-off; loss terms of the user's own come back as they are."""
+    if callable(measure) and not isinstance(measure, Measure):
+        return measure
+    return parse_measure(measure).cut(k, default)
+
+
+def reported(measure: Any) -> Measure:
+    """Return what is reported: the measure itself, or NDCG@10 where it is a loss of the user's own."""
+    return measure if isinstance(measure, Measure) else parse_measure("ndcg@10")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.measures.measure import Measure
+from argrank.objectives.structured import StructuredHinge
+from argrank.rankers.linear._structured import StructuredRanker, reported, with_cutoff
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -18,8 +20,8 @@ class DORM(StructuredRanker):
     ----------
     measure : str, Measure or callable
         What is optimised and reported: any measure with an oracle on the feature map.
-    k : int or None
-        Cut-off of the measure; None for none.
+    k : int, None or "auto"
+        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
     discount : "log2", "letor" or callable
         Discount of the ranks; "letor" is the paper's.
     gain : "exp2", "linear", "binary", table or callable
@@ -38,9 +40,23 @@ class DORM(StructuredRanker):
     ranker: ClassVar[str] = "dorm"
 
     measure: Any = "ndcg"
-    k: int | None = 10
+    k: Any = "auto"
     discount: Any = "log2"
     gain: Any = "exp2"
     relevant_at: float = 1.0
     decay: Any = None
     reference: str = "averaged"
+
+    def _objective(self) -> StructuredHinge:
+        convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
+        return self._hinge(
+            self._asked, convention, feature_map="positions", scale=None, decay=self.decay, reference=self.reference
+        )
+
+    @property
+    def _reported(self) -> Measure:
+        return reported(self._asked)
+
+    @property
+    def _asked(self) -> Any:
+        return with_cutoff(self.measure, self.k, default=10)

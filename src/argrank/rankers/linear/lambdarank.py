@@ -11,8 +11,12 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import check_positive
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
-from argrank.objectives import objective
+from argrank.objectives.conditional.likelihoods import LogLikelihood
+from argrank.objectives.lambdas import LambdaForces
 from argrank.objectives.objective import Objective, query_shares
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
@@ -23,7 +27,7 @@ FIRST_STEP = 1e-3  # in features of unit spread
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LambdaRank(BaseRanker):
-    """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), each pair's weighed by its change of NDCG@k.
+    """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), weighed by the change of a measure.
 
     The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
     size with momentum, measured in features of unit spread. ``objective_`` is |w|²/C plus the weighted logistic losses
@@ -31,18 +35,19 @@ class LambdaRank(BaseRanker):
 
     Parameters
     ----------
-    k : int or None
-        Cut-off of NDCG.
-    gain, discount
-        Those of NDCG.
+    measure : str or Measure
+        What the forces are for, and what ``score`` and the validation column of ``trace_`` report: any measure of the
+        form a · b, also MAP, MRR and ERR.
+    k : int, None or "auto"
+        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
+    gain, discount, relevant_at
+        Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
     C : float
         Weight of the forces against the regulariser.
     learning_rate : float
         Size of the steps; with many correlated features large ones swing.
     max_iter : int
         Steps, each a pass over the data.
-    measure : str
-        What ``score`` and the validation column of ``trace_`` report.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
@@ -51,19 +56,25 @@ class LambdaRank(BaseRanker):
         -1 hides the progress bar.
     """
 
-    k: int | None = 10
+    measure: Any = "ndcg"
+    k: Any = "auto"
     gain: Any = "exp2"
     discount: Any = "log2"
+    relevant_at: float = 1.0
     C: float = 1.0
     learning_rate: float = 0.003
     max_iter: int = 200
-    measure: Any = "ndcg@10"
     normalise: str | None = None
     n_jobs: int | None = None
     verbose: int = 0
 
     def _objective(self) -> Objective:
-        return objective("lambdarank", k=self.k, gain=self.gain, discount=self.discount)
+        convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
+        return LambdaForces(measure=self._reported, convention=convention)
+
+    @property
+    def _reported(self) -> Measure:
+        return parse_measure(self.measure).cut(self.k, 10)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_positive("learning_rate", self.learning_rate)
@@ -75,7 +86,7 @@ class LambdaRank(BaseRanker):
 
     def _begin(self, data: Dataset, spread: Floats) -> Floats:
         """Return weights a little along RankNet's force: at w = 0 all scores tie, and the forces follow a ranking."""
-        _, slope = LocalRisk(data, objective("log-mle"), self.n_jobs).value_and_gradient(np.zeros(data.n_features))
+        _, slope = LocalRisk(data, LogLikelihood(scale=None), self.n_jobs).value_and_gradient(np.zeros(data.n_features))
         step = -np.divide(slope, spread**2, out=np.zeros_like(slope), where=spread > 0)
         length = float(np.linalg.norm(step * spread))
         return FIRST_STEP / length * step if length > 0 else step

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
+from argrank.objectives.listwise import CosineLoss, TopOneCrossEntropy
+from argrank.objectives.objective import Objective
 from argrank.rankers.linear._smooth import SmoothRanker
 
 
@@ -20,9 +22,10 @@ class ListNet(SmoothRanker):
         See ``SmoothRanker``; ``measure`` is only reported.
     """
 
-    ranker: ClassVar[str] = "listnet"
-
     gain: Any = "linear"
+
+    def _objective(self) -> Objective:
+        return TopOneCrossEntropy(gain=self.gain)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,7 +41,8 @@ class RankCosine(SmoothRanker):
         See ``SmoothRanker``; ``measure`` is only reported.
     """
 
-    ranker: ClassVar[str] = "rank-cosine"
-
     gain: Any = "exp2"
     n_starts: int = 3
+
+    def _objective(self) -> Objective:
+        return CosineLoss(gain=self.gain)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from argrank.engines.local import LocalRisk
+from argrank.measures.conventions import Convention
+from argrank.measures.names import measure as parse_measure
+from argrank.objectives.conditional import likelihoods
+from argrank.objectives.conditional.valid_rankings import Sampling
+from argrank.objectives.objective import Objective
 from argrank.rankers.linear._smooth import SmoothRanker
 
 
@@ -25,9 +30,10 @@ class LogMLE(SmoothRanker):
         See ``SmoothRanker``.
     """
 
-    ranker: ClassVar[str] = "log-mle"
-
     scale: str | None = None
+
+    def _objective(self) -> Objective:
+        return likelihoods.LogLikelihood(scale=self.scale)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -40,11 +46,12 @@ class MeasureRanker(SmoothRanker):
     Parameters
     ----------
     measure : str or Measure
-        What is optimised and reported: "auc", "map", "ndcg@10", "mrr@10", "err@10" or any other.
+        What is optimised and reported: "auc" (relevant documents against others; "AUC(graded=True)" for all pairs of
+        different label), "map", "ndcg@10", "mrr@10", "err@10" or any other.
     scale : "pairs" or None
         "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
     gain, discount, relevant_at
-        Worth of labels and ranks, smallest label of a relevant document, where the measure does not say.
+        Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
     n_samples : int
         Rankings drawn for a query.
     restarts : "best", "worst", "mixed" or a number
@@ -67,6 +74,22 @@ class MeasureRanker(SmoothRanker):
     def _reported(self) -> Any:
         return self.measure[0] if isinstance(self.measure, list | tuple) else self.measure
 
+    def _shared(self) -> dict[str, Any]:
+        """Return the parameters that all conditional objectives with a measure have."""
+        measures = self.measure if isinstance(self.measure, list | tuple) else [self.measure]
+        return {
+            "measures": tuple(parse_measure(one) for one in measures),
+            "weights": None,
+            "convention": Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at),
+            "scale": self.scale,
+            "sampling": Sampling(
+                n_samples=self.n_samples,
+                restarts=self.restarts,
+                importance=self.importance,
+                random_state=self.random_state,
+            ),
+        }
+
     def _note(self, risk: LocalRisk) -> None:
         sample = getattr(risk.prepared, "sample", None)
         self.sample_bytes_ = 0 if sample is None else sample.nbytes
@@ -83,9 +106,10 @@ class LogGain(MeasureRanker):
         Descents from different weights, of which the best counts.
     """
 
-    ranker: ClassVar[str] = "log-gain"
-
     n_starts: int = 3
+
+    def _objective(self) -> Objective:
+        return likelihoods.LogExpectedGain(**self._shared())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -104,12 +128,13 @@ class LogLoss(MeasureRanker):
         Descents from different weights, of which the best counts.
     """
 
-    ranker: ClassVar[str] = "log-loss"
-
     n_starts: int = 3
     form: str = "expected"
     f: str = "identity"
     rho: float = 1.0
+
+    def _objective(self) -> Objective:
+        return likelihoods.ExpectedLoss(**self._shared(), form=self.form, f=self.f, rho=self.rho)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -124,10 +149,11 @@ class LogCombined(MeasureRanker):
         Descents from different weights, of which the best counts.
     """
 
-    ranker: ClassVar[str] = "log-combined"
-
     n_starts: int = 3
     rho: float = 1.0
+
+    def _objective(self) -> Objective:
+        return likelihoods.LikelihoodAndLoss(**self._shared(), rho=self.rho)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -152,7 +178,8 @@ class LogConvex(MeasureRanker):
     ((5,), True)
     """
 
-    ranker: ClassVar[str] = "log-convex"
-
     weights: Any = None
     rho: float = 1.0
+
+    def _objective(self) -> Objective:
+        return likelihoods.ConvexLoss(**self._shared() | {"weights": self.weights}, rho=self.rho)

@@ -14,10 +14,11 @@ from argrank.data.dataset import Dataset
 from argrank.data.io.letor.stream import CHUNK, stream_letor
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError, OptionError, unknown_name
-from argrank.measures.product import Product
+from argrank.measures.measure import Measure
+from argrank.measures.product import asked_measure
 from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
-from argrank.objectives.structured.positions import bounds as orm_objective
+from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._kernel import KernelFeatures
@@ -44,14 +45,15 @@ class ORM(StructuredRanker):
     C : float
         Weight of the risk against the regulariser.
     measure : str or Measure
-        "wta", "mrr" (one relevant document a query; else see svm-mrr), "dcg@k", "ndcg@k", "p@k", "eru", "neru".
+        Any of the form a · b: "ndcg@k", "dcg@k", "p@k", "r@k", "rbp", "eru", "neru", "wta", also "mrr" where a query
+        has one relevant document (else see svm-mrr).
     k : int, None or "auto"
         Cut-off of the measure; "auto" for the one in its name.
     discount, gain, relevant_at
         Discount of the ranks, gain of a label, smallest label of a relevant document.
     a, b : optional
-        A measure of one's own in the place of ``measure``: what the ranks are worth (numbers, extended by zeros, or a
-        callable of the ranks 1, 2, …) and what the labels are worth (a table or a callable of the labels).
+        A measure of one's own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
+        of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels).
     decay : optional
         c, the weight of the ranks in the score of a ranking: "sqrt" (default) 1/sqrt(i), a power d for i^-d, "linear"
         max(k + 1 - i, 0), "log2", "loglog", "measure" (c = a, which one sort solves) or a vector that never rises.
@@ -97,9 +99,6 @@ class ORM(StructuredRanker):
     """
 
     ranker: ClassVar[str] = "orm"
-    not_of_the_objective: ClassVar[frozenset[str]] = StructuredRanker.not_of_the_objective | {
-        "w0", "kernel", "gamma", "degree", "coef0", "batch_size"
-    }  # fmt: skip
 
     measure: Any = "ndcg@10"
     k: Any = "auto"
@@ -119,11 +118,22 @@ class ORM(StructuredRanker):
     coef0: float = 1.0
     batch_size: int = 1
 
+    def _objective(self) -> StructuredHinge:
+        return self._hinge(
+            self._reported,
+            self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at),
+            normalised=False,
+            feature_map="positions",
+            scale=None,
+            decay=self.decay,
+            reference=self.reference,
+            assignment=self.assignment,
+            diverse=self.diverse,
+        )
+
     @property
-    def _reported(self) -> Any:
-        if self.a is not None and self.b is not None:
-            return Product(self.a, self.b)
-        return super()._reported if self.k != "auto" else self.measure
+    def _reported(self) -> Measure:
+        return asked_measure(self.measure, self.k, self.a, self.b)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.kernel is None:
@@ -142,7 +152,7 @@ class ORM(StructuredRanker):
         return outcome._replace(model=features.model(cast(LinearModel, outcome.model).weights))
 
     def _train_linear(self, data: Dataset, watcher: Any, start: Floats | None) -> Outcome:
-        asked = cast(orm_objective.ORM, self._objective())
+        asked = self._objective()
         w0 = self._stay_near(data)
         if w0 is None:
             if self.bound == "convex" or self.solver != "online":

@@ -9,8 +9,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import check_positive
-from argrank.objectives import objective
 from argrank.objectives.objective import Objective
+from argrank.objectives.pairwise import PairwiseHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.solvers import bundle, newton
@@ -66,7 +66,7 @@ class RankSVM(BaseRanker):
     verbose: int = 0
 
     def _objective(self) -> Objective:
-        return objective("rank-svm", loss=self.loss)
+        return PairwiseHinge(loss=self.loss)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         risk = LocalRisk(data, self._objective(), self.n_jobs)

@@ -11,8 +11,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
 from argrank.models.linear import LinearModel
-from argrank.objectives import objective
 from argrank.objectives.objective import Objective
+from argrank.objectives.pointwise import SquaredError
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.solvers import least_squares
@@ -51,7 +51,7 @@ class Regression(BaseRanker):
     verbose: int = 0
 
     def _objective(self) -> Objective:
-        return objective("regression", gain=self.gain, intercept=getattr(self, "intercept_", 0.0))
+        return SquaredError(gain=self.gain, intercept=getattr(self, "intercept_", 0.0))
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         weight = data.sample_weight

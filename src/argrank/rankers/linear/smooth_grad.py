@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import OptionError
-from argrank.measures.product import Product
-from argrank.objectives import smooth
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.product import asked_measure
 from argrank.objectives.objective import Objective
+from argrank.objectives.smooth import SmoothedMeasure
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.linear._regression_start import given_weights, regression_weights, row_shares
@@ -54,8 +56,6 @@ class SmoothGrad(BaseRanker):
         As in every ranker.
     """
 
-    ranker: ClassVar[str] = "smooth-grad"
-
     C: float = 1.0
     measure: Any = "ndcg@10"
     k: Any = "auto"
@@ -75,16 +75,15 @@ class SmoothGrad(BaseRanker):
     verbose: int = 0
 
     @property
-    def _reported(self) -> Any:
-        own = self.a is not None and self.b is not None
-        return Product(self.a, self.b) if own else self._asked(1.0).problem.measure
+    def _reported(self) -> Measure:
+        return asked_measure(self.measure, self.k, self.a, self.b)
 
     def _objective(self) -> Objective:
-        return self._asked(getattr(self, "sigma_", 1.0))
+        return self._smoothed(getattr(self, "sigma_", self.sigma))
 
-    def _asked(self, sigma: float) -> smooth.SmoothGrad:
-        names = ("measure", "k", "discount", "gain", "relevant_at", "a", "b")
-        return smooth.SmoothGrad(**{name: getattr(self, name) for name in names}, sigma=sigma)
+    def _smoothed(self, sigma: float) -> SmoothedMeasure:
+        convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
+        return SmoothedMeasure(measure=self._reported, convention=convention, sigma=sigma)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.solver not in METHODS:
@@ -97,7 +96,7 @@ class SmoothGrad(BaseRanker):
         left, n_iter = self.max_iter, 0
         for halving in range(self.halvings + 1):
             self.sigma_ = width * 0.5**halving
-            risk = LocalRisk(data, self._asked(self.sigma_), self.n_jobs)
+            risk = LocalRisk(data, self._smoothed(self.sigma_), self.n_jobs)
 
             def tell(v: Floats, facts: Mapping[str, float]) -> None:
                 watcher(w0 + v, {**facts, "sigma": self.sigma_})

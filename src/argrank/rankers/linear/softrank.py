@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.objectives.expected_measure import SoftRank as SoftRankObjective
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.product import asked_measure
+from argrank.objectives.objective import Objective
+from argrank.objectives.smooth import ExpectedMeasure
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._regression_start import regression_weights, row_shares
@@ -36,8 +40,6 @@ class SoftRank(SmoothRanker):
         See ``SmoothRanker``.
     """
 
-    ranker: ClassVar[str] = "softrank"
-
     k: Any = "auto"
     discount: Any = "log2"
     gain: Any = "exp2"
@@ -48,8 +50,12 @@ class SoftRank(SmoothRanker):
     n_starts: int = 3
 
     @property
-    def _reported(self) -> Any:
-        return cast(SoftRankObjective, self._objective()).problem.measure
+    def _reported(self) -> Measure:
+        return asked_measure(self.measure, self.k, self.a, self.b)
+
+    def _objective(self) -> Objective:
+        convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
+        return ExpectedMeasure(measure=self._reported, convention=convention, sigma=self.sigma)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         return super()._train(data, watcher, self._begin(data) if start is None else start)

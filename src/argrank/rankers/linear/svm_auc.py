@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from argrank.measures.auc import AUC
+from argrank.measures.measure import Measure
+from argrank.objectives.structured import StructuredHinge
 from argrank.rankers.linear._structured import StructuredRanker
 
 
@@ -12,7 +15,8 @@ from argrank.rankers.linear._structured import StructuredRanker
 class SVMauc(StructuredRanker):
     """Linear ranker for AUC: the mean over a query's pairs of ``max(0, 1 - 2 w·(x_i - x_j))``.
 
-    Pairs are across all levels of graded labels. It is RankSVM's hinge, averaged within queries, with margin 1/2.
+    Pairs are all of different label, so what it trains and reports is ``AUC(graded=True)``. It is RankSVM's hinge,
+    averaged within queries, with margin 1/2.
 
     Parameters
     ----------
@@ -25,7 +29,13 @@ class SVMauc(StructuredRanker):
     """
 
     ranker: ClassVar[str] = "svm-auc"
-    reported: ClassVar[str] = "auc"  # by score and validation
 
     scale: str | None = "pairs"
     margin: str = "unit"
+
+    def _objective(self) -> StructuredHinge:
+        return self._hinge(self._reported, self._convention(), scale=self.scale, margin=self.margin)
+
+    @property
+    def _reported(self) -> Measure:
+        return AUC(graded=True)

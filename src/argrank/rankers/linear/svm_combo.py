@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from argrank.errors import OptionError, shown
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
+from argrank.objectives.structured import StructuredHinge
+from argrank.objectives.structured.combination import Combination
 from argrank.rankers.linear._structured import StructuredRanker
 
 
@@ -17,7 +23,8 @@ class SVMcombo(StructuredRanker):
     Parameters
     ----------
     measures : sequence of measures or structured objectives
-        What is optimised together; a measure by name takes the map of its own ranker.
+        What is optimised together; a measure by name takes the map of its own ranker, NDCG without a cut-off the whole
+        list. An objective such as ``ar.objective("svm-mrr", feature_map="pairs")`` is taken as it is, with this bound.
     weights : number, sequence of one weight per measure, or array of shape (n_queries, n_measures)
         The array gives every query its own, so that navigational queries may train on MRR, others on NDCG.
     slacks : "separate" or "shared"
@@ -33,7 +40,6 @@ class SVMcombo(StructuredRanker):
     """
 
     ranker: ClassVar[str] = "svm-combo"
-    reported: ClassVar[str] = "ndcg@10"  # by score and validation
 
     measures: Any = ("ndcg@10", "map", "mrr@10")
     weights: Any = 1.0
@@ -41,3 +47,26 @@ class SVMcombo(StructuredRanker):
     discount: Any = "log2"
     gain: Any = "exp2"
     relevant_at: float = 1.0
+
+    def _objective(self) -> Combination:
+        if isinstance(self.measures, str) or not isinstance(self.measures, Sequence) or not self.measures:
+            raise OptionError(f"svm-combo: expected measures to be a list of measures, got {shown(self.measures)}")
+        hinges = tuple(self._component(one) for one in self.measures)
+        return Combination(hinges=hinges, weights=self.weights, slacks=self.slacks)
+
+    def _component(self, one: Any) -> StructuredHinge:
+        """Return the hinge of a measure: MRR on the first map and others on pairs, each with its ranker's cut-off."""
+        if isinstance(one, StructuredHinge):
+            return replace(one, bound=self.bound)
+        convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
+        measure = parse_measure(one)
+        structure = measure.structure(convention)
+        kind = None if structure is None else structure.kind
+        whole = kind in ("precision", "pairs") or (structure is not None and structure.divisor == "ideal")
+        return self._hinge(
+            measure.cut("auto", None if whole else 10), convention, feature_map="first" if kind == "first" else "pairs"
+        )
+
+    @property
+    def _reported(self) -> Measure:
+        return parse_measure("ndcg@10")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.measures.measure import Measure
+from argrank.objectives.structured import StructuredHinge
+from argrank.rankers.linear._structured import StructuredRanker, reported, with_cutoff
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -34,3 +36,15 @@ class SVMmap(StructuredRanker):
     relevant_at: float = 1.0
     feature_map: str = "pairs"
     scale: str | None = "pairs"
+
+    def _objective(self) -> StructuredHinge:
+        convention = self._convention(relevant_at=self.relevant_at)
+        return self._hinge(self._asked, convention, feature_map=self.feature_map, scale=self.scale)
+
+    @property
+    def _reported(self) -> Measure:
+        return reported(self._asked)
+
+    @property
+    def _asked(self) -> Any:
+        return with_cutoff(self.measure, "auto", default=None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.measures.measure import Measure
+from argrank.objectives.structured import StructuredHinge
+from argrank.rankers.linear._structured import StructuredRanker, reported, with_cutoff
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -18,8 +20,8 @@ class SVMmrr(StructuredRanker):
     ----------
     measure : str, Measure or callable
         What is optimised and reported: any measure with an oracle on the feature map.
-    k : int or None
-        Cut-off of the measure; None for none.
+    k : int, None or "auto"
+        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
     relevant_at : float
         Smallest label of a good document.
     feature_map : "pairs", "first", "positions" or a registered name
@@ -33,7 +35,19 @@ class SVMmrr(StructuredRanker):
     ranker: ClassVar[str] = "svm-mrr"
 
     measure: Any = "mrr"
-    k: int | None = 10
+    k: Any = "auto"
     relevant_at: float = 1.0
     feature_map: str = "first"
     scale: str | None = None
+
+    def _objective(self) -> StructuredHinge:
+        convention = self._convention(relevant_at=self.relevant_at)
+        return self._hinge(self._asked, convention, feature_map=self.feature_map, scale=self.scale)
+
+    @property
+    def _reported(self) -> Measure:
+        return reported(self._asked)
+
+    @property
+    def _asked(self) -> Any:
+        return with_cutoff(self.measure, self.k, default=10)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from argrank.measures.measure import Measure
+from argrank.measures.ndcg import NDCG
+from argrank.objectives.structured import StructuredHinge
 from argrank.rankers.linear._structured import StructuredRanker
 
 
@@ -31,10 +34,17 @@ class SVMndcgNC(StructuredRanker):
     """
 
     ranker: ClassVar[str] = "svm-ndcg-nc"
-    reported: ClassVar[str] = "ndcg"  # by score and validation
 
     discount: Any = "log2"
     gain: Any = "binary"
     relevant_at: float = 1.0
     feature_map: str = "pairs"
     scale: str | None = "pairs"
+
+    def _objective(self) -> StructuredHinge:
+        convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
+        return self._hinge(NDCG(), convention, feature_map=self.feature_map, scale=self.scale)
+
+    @property
+    def _reported(self) -> Measure:
+        return NDCG()

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank import Dataset
+from argrank import Dataset, objective
 from argrank.errors import OptionError
-from argrank.objectives import objective
 
 
 @pytest.mark.parametrize("n_levels", [2, 3, 7, 1000])
@@ -28,5 +27,5 @@ def test_it_is_the_mean_pairwise_hinge(n_levels, scale):
 
 
 def test_unknown_margins_are_refused():
-    with pytest.raises(OptionError, match="margin to be 'unit' or 'labels', got 'wide'"):
+    with pytest.raises(OptionError, match="margin to be one of 'unit', 'labels', got 'wide'"):
         objective("svm-auc", margin="wide")

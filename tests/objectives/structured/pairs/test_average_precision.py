@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank import Dataset
-from argrank.objectives import objective
+from argrank import Dataset, objective
 
 
 def greedy(scores, good):

@@ -5,8 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from argrank import Dataset
-from argrank.objectives import objective
+from argrank import Dataset, objective
 
 
 def by_counts(scores, y, k):

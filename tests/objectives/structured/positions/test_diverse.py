@@ -101,11 +101,11 @@ def test_the_bounds_hold_under_the_constraint(measure, at_most):
             objective("orm", measure=measure, diverse=at_most, bound=bound)
             for bound in ("convex", "tie-broken", "tight")
         ]
-        problem = hinges[0].problem
+        problem = hinges[0]
         if len(np.unique(problem.gains(data))) == 1:
             continue
         rankings = allowed_rankings(sources, problem.k or 6, at_most)
-        decay, a = decay_vector(problem, 6), problem.worth(6)
+        decay, a = decay_vector(problem, 6), problem.discounts(6)
         values = problem.gains(data)[rankings] @ a[: rankings.shape[1]]
         if problem.is_normalised:
             values = values / values.max() if values.max() > 0 else values

@@ -8,11 +8,8 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
 from argrank.objectives.objective import Kernels, Prepared, require_labels
-from argrank.objectives.structured.problem import Problem
-
-MARGINS = ("unit", "labels")
+from argrank.objectives.structured.hinge import StructuredHinge
 
 
 @query_kernel
@@ -138,11 +135,9 @@ def label_margins(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     return max(loss, 0.0)
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare level numbers, or the labels themselves where they are the margins."""
-    constants = np.array([problem.scaled])
-    if problem.margin == "labels":
-        return Kernels(data.indptr, require_labels(data, problem.name), constants, label_margins)
-    if problem.margin != "unit":
-        raise OptionError(f"{problem.name}: expected margin to be one of {MARGINS}, got {problem.margin!r}")
-    return Kernels(data.indptr, problem.levels(data), constants, independent_pairs)
+    constants = np.array([hinge.mean_of_pairs])
+    if hinge.margin == "labels":
+        return Kernels(data.indptr, require_labels(data, hinge.name), constants, label_margins)
+    return Kernels(data.indptr, hinge.levels(data), constants, independent_pairs)

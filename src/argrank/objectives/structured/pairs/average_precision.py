@@ -9,8 +9,8 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.hinge import StructuredHinge
 from argrank.objectives.structured.pairs import staircase
-from argrank.objectives.structured.problem import Problem
 
 
 @query_kernel
@@ -104,10 +104,10 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
     return max(loss, 0.0)
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare the harmonic numbers; AP@k breaks the order of the choices, so it takes the full table."""
-    if problem.k is not None and problem.k < data.sizes.max():
-        return staircase.prepare(problem, data)
+    if hinge.k is not None and hinge.k < data.sizes.max():
+        return staircase.prepare(hinge, data)
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1.0, data.sizes.max() + 1.0))))
-    constants = np.concatenate(([problem.scaled], harmonic))
-    return Kernels(data.indptr, problem.relevance(data), constants, average_precision)
+    constants = np.concatenate(([hinge.mean_of_pairs], harmonic))
+    return Kernels(data.indptr, hinge.relevance(data), constants, average_precision)

@@ -9,7 +9,7 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.problem import Problem
+from argrank.objectives.structured.hinge import StructuredHinge
 
 
 @query_kernel
@@ -56,6 +56,6 @@ def sorted_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
     return max(value, 0.0)
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare level numbers."""
-    return Kernels(data.indptr, problem.levels(data), np.array([problem.scaled]), sorted_pairs)
+    return Kernels(data.indptr, hinge.levels(data), np.array([hinge.mean_of_pairs]), sorted_pairs)

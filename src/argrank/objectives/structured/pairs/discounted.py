@@ -19,8 +19,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.discounts import discounts
 from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.hinge import StructuredHinge
 from argrank.objectives.structured.pairs.staircase import tabulate, two_levels
-from argrank.objectives.structured.problem import Problem
 
 
 @query_kernel
@@ -56,16 +56,16 @@ def sorted_discounted_pairs(scores: Any, order: Any, gains: Any, constants: Any,
     return max(value, 0.0)
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare the full table with the bads weighted by the measure's discount, without its cut-off."""
-    return tabulate(problem, data.indptr, two_levels(problem, data), _weights(problem, data))
+    return tabulate(hinge, data.indptr, two_levels(hinge, data), _weights(hinge, data))
 
 
-def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
+def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare what the tight bound subtracts: w · psi of the ranking by score."""
-    constants = np.concatenate(([problem.scaled], _weights(problem, data)))
-    return Kernels(data.indptr, problem.levels(data), constants, sorted_discounted_pairs)
+    constants = np.concatenate(([hinge.mean_of_pairs], _weights(hinge, data)))
+    return Kernels(data.indptr, hinge.levels(data), constants, sorted_discounted_pairs)
 
 
-def _weights(problem: Problem, data: Dataset) -> Floats:
-    return discounts(int(data.sizes.max()), problem.discount)
+def _weights(hinge: StructuredHinge, data: Dataset) -> Floats:
+    return discounts(int(data.sizes.max()), hinge.rules.discount)

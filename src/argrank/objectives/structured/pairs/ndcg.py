@@ -9,10 +9,10 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.measures.structure import level_sizes
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.level_counts import level_sizes
+from argrank.objectives.structured.hinge import StructuredHinge
 from argrank.objectives.structured.pairs import graded_ndcg, ndcg_unclipped
-from argrank.objectives.structured.problem import Problem
 from argrank.objectives.structured.routing import choose
 
 SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
@@ -23,7 +23,7 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     """Find the most violated ranking of one query in O(n + k²) after the sort; constants: scaled, then D(0 … k-1).
 
     Inside a level the worst ranking is sorted by score, so it is given by the number b of bads above each good g. A
-    good in the top k is worth D(g + b): the best way to put the goods 0 … g there is a running maximum over the cells
+    good in the top k gains D(g + b): the best way to put the goods 0 … g there is a running maximum over the cells
     (g, b) with g + b < k. If g0 goods stay in the top k, the others gain nothing wherever they are, as long as k - g0
     bads are above them: each takes all bads that score higher than itself, and at least k - g0.
     """
@@ -40,7 +40,7 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     if n_good == 0 or high <= 0.0:
         return 0.0
     weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
-    worth = high - low
+    gain = high - low
     k = len(constants) - 1
     good, bad = np.empty(n_good), np.empty(n_bad)
     above = np.empty(n_good, np.int64)  # bads that score higher than a good: where its score alone would put it
@@ -69,7 +69,7 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     where = np.empty((rows, width), np.int64)  # the b of that best
     for g in range(rows):
         for b in range(min(k - 1 - g, n_bad) + 1):
-            value = weight * (bad_sum[b] - b * good[g]) - worth * constants[1 + g + b]
+            value = weight * (bad_sum[b] - b * good[g]) - gain * constants[1 + g + b]
             if g > 0:
                 value += best[g - 1, b]
             if b == 0 or value > best[g, b - 1]:
@@ -78,7 +78,7 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
                 best[g, b], where[g, b] = best[g, b - 1], where[g, b - 1]
     ideal = 0.0
     for g in range(rows):
-        ideal += worth * constants[1 + g]
+        ideal += gain * constants[1 + g]
 
     champion, inside = -np.inf, 0
     border = n_good  # goods from here on have at least k - g0 higher bads
@@ -121,23 +121,23 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     return loss
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Send queries of two levels to the triangle, or without a cut-off to the D&C; graded ones to the count table."""
-    gains = problem.gains(data)
-    sizes = level_sizes(problem.levels(data), data.indptr)
+    gains = hinge.gains(data)
+    sizes = level_sizes(hinge.levels(data), data.indptr)
     n_levels = (sizes > 0).sum(axis=1)
-    k, longest = problem.k, int(data.sizes.max())
+    k, longest = hinge.k, int(data.sizes.max())
     no_cut = np.full(data.n_queries, True) if k is None else (data.sizes <= k) & (k > SMALL)
     route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
-    graded_ndcg.check_states(problem, data, sizes)
+    graded_ndcg.check_states(hinge, data, sizes)
     depth = longest if k is None else min(k, longest)
-    constants = np.concatenate(([problem.scaled], problem.worth(depth)))
+    constants = np.concatenate(([hinge.mean_of_pairs], hinge.discounts(depth)))
 
     def triangle(indptr: Integers, own: Floats) -> Prepared:
         return Kernels(indptr, own, constants, ndcg_triangle)
 
     def unclipped(indptr: Integers, own: Floats) -> Prepared:
-        return ndcg_unclipped.prepare(problem, indptr, own)
+        return ndcg_unclipped.prepare(hinge, indptr, own)
 
     def graded(indptr: Integers, own: Floats) -> Prepared:
         return Kernels(indptr, own, constants, graded_ndcg.graded_ndcg)

@@ -9,17 +9,17 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank._types import Floats, Integers
 from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.hinge import StructuredHinge
 from argrank.objectives.structured.pairs.staircase import tabulate
-from argrank.objectives.structured.problem import Problem
 
 
 @query_kernel
 def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
     """Find the most violated ranking in O(n log n); constants: scaled, number of cases, then D(0 … n - 1).
 
-    Putting bad b above good g costs v(g, b) = worth (D(g+b) - D(g+b+1)) + weight (s_b - s_g). Where D is convex it
+    Putting bad b above good g costs v(g, b) = gain (D(g+b) - D(g+b+1)) + weight (s_b - s_g). Where D is convex it
     never rises with b, so every bad takes its own best suffix of goods, from good i on, and i never falls with b. The
-    sum over the suffix telescopes; what depends on i is worth D(i + b) + weight (sum of the goods before i - i s_b).
+    sum over the suffix telescopes; what depends on i is gain D(i + b) + weight (sum of the goods before i - i s_b).
 
     LETOR's discount is convex but for D(0) = D(1), which breaks the rule in the cell (0, 0) alone: two cases, good 0
     above all bads (no cell of good 0), or bad 0 above all goods (cell (0, 0) is in).
@@ -37,7 +37,7 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
     if n_good == 0 or high <= 0.0:
         return 0.0
     weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
-    n_cases, worth = int(constants[1]), high - low
+    n_cases, gain = int(constants[1]), high - low
     good_sum, bad = np.empty(n_good + 1), np.empty(n_bad)
     good_sum[0] = 0.0
     g = b = 0
@@ -73,7 +73,7 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
             score = bad[b]
             chosen, best = good_to, -np.inf
             for i in range(good_to, good_from - 1, -1):  # ties: as few goods as possible, so the choices are ordered
-                value = weight * (good_sum[i] - i * score) + worth * constants[2 + i + b]
+                value = weight * (good_sum[i] - i * score) + gain * constants[2 + i + b]
                 if value > best:
                     chosen, best = i, value
             trial[b] = chosen
@@ -94,7 +94,7 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
         value = 0.0
         for b in range(n_bad):
             i = trial[b]
-            value += worth * (constants[2 + i + b] - constants[2 + n_good + b]) if i < n_good else 0.0
+            value += gain * (constants[2 + i + b] - constants[2 + n_good + b]) if i < n_good else 0.0
             value += weight * ((n_good - i) * bad[b] - (good_sum[n_good] - good_sum[i]))
         if value > champion:
             champion = value
@@ -107,7 +107,7 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
         if gains[row] > low:
             while above < n_bad and first_below[above] <= g:
                 above += 1
-            loss += worth * (constants[2 + g] - constants[2 + g + above])
+            loss += gain * (constants[2 + g] - constants[2 + g + above])
             gradient[row] = -weight * above
             g += 1
         else:
@@ -117,12 +117,12 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
     return max(loss, 0.0)
 
 
-def prepare(problem: Problem, indptr: Integers, gains: Floats) -> Prepared:
+def prepare(hinge: StructuredHinge, indptr: Integers, gains: Floats) -> Prepared:
     """Look at the discounts: convex, convex but for the first step (two cases), or anything else (full table)."""
-    worth = problem.worth(int(np.diff(indptr).max()))
-    steps = np.diff(-worth)
+    discounts = hinge.discounts(int(np.diff(indptr).max()))
+    steps = np.diff(-discounts)
     rises = np.diff(steps) > 1e-15
     if rises[1:].any():
-        return tabulate(problem, indptr, gains)
+        return tabulate(hinge, indptr, gains)
     n_cases = 2.0 if rises.any() else 1.0
-    return Kernels(indptr, gains, np.concatenate(([problem.scaled, n_cases], worth)), ndcg_unclipped)
+    return Kernels(indptr, gains, np.concatenate(([hinge.mean_of_pairs, n_cases], discounts)), ndcg_unclipped)

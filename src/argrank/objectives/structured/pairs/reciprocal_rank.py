@@ -9,7 +9,7 @@ import numpy as np
 from argrank._jit import query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.problem import Problem
+from argrank.objectives.structured.hinge import StructuredHinge
 
 
 @query_kernel
@@ -84,8 +84,8 @@ def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, g
     return best
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare; no cut-off is one that no list reaches."""
     longest = float(data.sizes.max())
-    k = longest if problem.k is None else min(float(problem.k), longest)
-    return Kernels(data.indptr, problem.relevance(data), np.array([problem.scaled, k]), reciprocal_rank_pairs)
+    k = longest if hinge.k is None else min(float(hinge.k), longest)
+    return Kernels(data.indptr, hinge.relevance(data), np.array([hinge.mean_of_pairs, k]), reciprocal_rank_pairs)

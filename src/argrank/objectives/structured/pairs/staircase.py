@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.problem import GIVEN_TERMS, Problem
+from argrank.objectives.structured.hinge import StructuredHinge, Terms
 
 
 @query_kernel
@@ -93,55 +93,43 @@ def staircase(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any
     return loss
 
 
-def loss_terms(problem: Problem, index: Floats, rank: Floats, n_goods: int) -> Floats:
-    """Return the loss terms of goods at ranks: (best term - term) over the best value of the measure."""
-    if problem.kind == GIVEN_TERMS:
-        terms: Floats = np.asarray(problem.measure(index, rank, n_goods), np.float64)  # type: ignore[operator]
+def loss_terms(hinge: StructuredHinge, index: Integers, rank: Integers, n_goods: int) -> Floats:
+    """Return the loss terms of goods at ranks: what their sum falls short of the ideal ranking's."""
+    structure = hinge.structure
+    if structure is None:  # given terms
+        given = cast(Terms, hinge.measure)
+        terms: Floats = np.asarray(given(index.astype(np.float64), rank.astype(np.float64), n_goods), np.float64)
         if terms.shape != rank.shape or not np.isfinite(terms).all():
             raise InputError(
-                f"{problem.name}: expected loss terms f(index, rank, n_goods) that are finite and of shape "
+                f"{hinge.name}: expected loss terms f(index, rank, n_goods) that are finite and of shape "
                 f"{rank.shape}, got shape {terms.shape}"
             )
         return terms
-    if problem.kind in ("nDCG", "DCG", "P", "WTA"):
-        worth = problem.worth(int(rank.max()) + 1)  # the gains carry the normalisation
-        return np.asarray(worth[index.astype(np.int64)] - worth[rank.astype(np.int64)])
-    ideal = _measure_terms(problem, index, index)
-    total = _measure_terms(problem, index[:, 0], index[:, 0]).sum()
-    return np.asarray((ideal - _measure_terms(problem, index, rank)) / total)
+    lost = structure.good_terms(index, index) - structure.good_terms(index, rank)
+    if structure.kind == "additive":  # the gains carry the normalisation
+        return lost
+    return np.asarray(lost / structure.good_terms(index[:, 0], index[:, 0]).sum())
 
 
-def _measure_terms(problem: Problem, index: Floats, rank: Floats) -> Floats:
-    """Return what a good document adds to the measure, up to a constant factor."""
-    if problem.kind == "AP":
-        terms = (index + 1.0) / (rank + 1.0)
-    elif problem.kind == "RR":
-        terms = np.where(index == 0.0, 1.0 / (rank + 1.0), 0.0)
-    else:  # ERR of two grades: a good document satisfies with this chance
-        chance = 0.5 ** (getattr(problem.measure, "max_grade", None) or 1.0)
-        terms = (1.0 - chance) ** index / (rank + 1.0)
-    return terms if problem.k is None else np.where(rank < problem.k, terms, 0.0)
-
-
-def prepare(problem: Problem, data: Dataset) -> Prepared:
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare the full table for two levels of documents."""
-    return tabulate(problem, data.indptr, two_levels(problem, data))
+    return tabulate(hinge, data.indptr, two_levels(hinge, data))
 
 
-def two_levels(problem: Problem, data: Dataset) -> Floats:
+def two_levels(hinge: StructuredHinge, data: Dataset) -> Floats:
     """Return gains whose two values differ by the factor of the loss terms."""
-    if problem.kind not in ("nDCG", "DCG", "P", "WTA"):
-        return problem.relevance(data)
-    levels = problem.levels(data)
+    if hinge.kind != "additive":
+        return hinge.relevance(data)
+    levels = hinge.levels(data)
     if levels.max() > 1:
         raise InputError(
-            f"{problem.name}: expected two levels of gain a query on the map {problem.feature_map!r}, got "
+            f"{hinge.name}: expected two levels of gain a query on the map {hinge.feature_map!r}, got "
             f"{levels.max() + 1:.0f}; set gain='binary'"
         )
-    return problem.gains(data)
+    return hinge.gains(data)
 
 
-def tabulate(problem: Problem, indptr: Integers, gains: Floats, weights: Floats | None = None) -> Prepared:
+def tabulate(hinge: StructuredHinge, indptr: Integers, gains: Floats, weights: Floats | None = None) -> Prepared:
     """Tabulate the loss terms for every number of goods; ``weights`` are those of the bads by their rank among bads."""
     sizes = np.diff(indptr)
     lowest = np.minimum.reduceat(gains, indptr[:-1])
@@ -154,10 +142,10 @@ def tabulate(problem: Problem, indptr: Integers, gains: Floats, weights: Floats 
     start = 3 + len(weights) + 2 * n_sizes
     for size in np.unique(n_goods[n_goods > 0]).tolist():
         width = int(n_bads[n_goods == size].max()) + 1
-        index = np.repeat(np.arange(float(size))[:, None], width, axis=1)
-        table = loss_terms(problem, index, index + np.arange(float(width)), size)
+        index = np.repeat(np.arange(size)[:, None], width, axis=1)
+        table = loss_terms(hinge, index, index + np.arange(width), size)
         offsets[size], widths[size] = start, width
         start += table.size
         tables.append(table.ravel())
-    head = ([problem.scaled, float(len(weights))], weights, [float(n_sizes)], offsets, widths)
+    head = ([hinge.mean_of_pairs, float(len(weights))], weights, [float(n_sizes)], offsets, widths)
     return Kernels(indptr, gains, np.concatenate((*head, *tables)), staircase)

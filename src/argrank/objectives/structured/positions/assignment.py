@@ -22,22 +22,22 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
     for row in range(n):
         gradient[row] = 0.0
     k = min(int(constants[0]), n)
-    decay, worth_at = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
-    worth, n_levels, level = np.empty(n), 0, np.empty(n, np.int64)
+    decay, discount = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
+    level_gain, n_levels, level = np.empty(n), 0, np.empty(n, np.int64)
     for row in range(n):  # few levels are found faster by looking through them than by sorting
         one = 0
-        while one < n_levels and worth[one] != gains[row]:
+        while one < n_levels and level_gain[one] != gains[row]:
             one += 1
         if one == n_levels:
-            worth[one] = gains[row]
+            level_gain[one] = gains[row]
             n_levels += 1
             if n_levels > 64:
                 break
         level[row] = one
     if n_levels > 64:
-        worth = np.unique(gains)
-        n_levels = len(worth)
-        level[:] = np.searchsorted(worth, gains)
+        level_gain = np.unique(gains)
+        n_levels = len(level_gain)
+        level[:] = np.searchsorted(level_gain, gains)
     seen = np.zeros(n_levels, np.int64)
     candidate, score, gain = np.empty(n, np.int64), np.empty(n), np.empty(n)
     m = 0
@@ -56,7 +56,7 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
         done[:] = False
         r, reached, through = new_rank, 0.0, -1
         while True:
-            c, a, rank_cost = decay[r], worth_at[r], rank_price[r]
+            c, a, rank_cost = decay[r], discount[r], rank_price[r]
             nearest, least = -1, np.inf
             for j in range(m):
                 if done[j]:
@@ -86,5 +86,5 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
         if holder[j] >= 0:
             r = holder[j]
             gradient[candidate[j]] = decay[r]
-            value += decay[r] * scores[candidate[j]] - worth_at[r] * gain[j]
+            value += decay[r] * scores[candidate[j]] - discount[r] * gain[j]
     return value

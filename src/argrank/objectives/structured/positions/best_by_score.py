@@ -33,7 +33,7 @@ def best_by_score(
     """Fill in the greatest sum of decay times score over the rankings of k documents that have the greatest a · b.
 
     A ranking holds at most ``at_most`` documents of a source. The documents are taken by gain, equal ones by score;
-    ranks of one plateau are worth the same, so what is on a plateau is sorted by score alone (equation 21). With equal
+    ranks of one plateau have one discount, so what is on a plateau is sorted by score alone (equation 21). With equal
     gains and one plateau this is the ranking by score (equation 22). Documents of equal score on one plateau share
     their weights: a subgradient like any other, and one that does not depend on the order of the rows (there are
     documents with the same features and different labels).
@@ -41,9 +41,9 @@ def best_by_score(
     for query in range(len(values)):
         a, b = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
         n = b - a
-        worth = np.unique(gains[a:b])
-        n_levels = len(worth)
-        level = np.searchsorted(worth, gains[a:b])
+        different = np.unique(gains[a:b])
+        n_levels = len(different)
+        level = np.searchsorted(different, gains[a:b])
         start = np.zeros(n_levels + 1, np.int64)  # where the documents of a level begin, the highest level first
         for row in range(n):
             start[n_levels - level[row]] += 1
@@ -101,7 +101,7 @@ class BestByScore(Prepared):
     ----------
     gains : array
         b of every row; zeros to allow every ranking.
-    worth : array
+    discounts : array
         a of the ranks, for their plateaus; constant to allow every ranking.
     sources : array of int
         Number of a row's source within its query.
@@ -112,10 +112,10 @@ class BestByScore(Prepared):
     ranks = True
 
     def __init__(
-        self, indptr: Integers, gains: Floats, decay: Floats, worth: Floats, sources: Integers, k: int, at_most: int
+        self, indptr: Integers, gains: Floats, decay: Floats, discounts: Floats, sources: Integers, k: int, at_most: int
     ) -> None:
         self.indptr, self._gains, self._decay, self._sources = indptr, gains, decay, sources
-        self._plateau = np.concatenate(([0], np.cumsum(np.diff(worth) != 0))).astype(np.int64)
+        self._plateau = np.concatenate(([0], np.cumsum(np.diff(discounts) != 0))).astype(np.int64)
         self._k, self._at_most = k, at_most
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:

@@ -53,17 +53,17 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
     """
     n = len(scores)
     k = min(int(constants[0]), n)
-    decay, worth_at = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
-    worth = np.unique(gains)
-    n_levels = len(worth)
-    level = np.searchsorted(worth, gains)
+    decay, discount = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
+    level_gain = np.unique(gains)
+    n_levels = len(level_gain)
+    level = np.searchsorted(level_gain, gains)
     size = np.zeros(n_levels, np.int64)
     for row in range(n):
         size[level[row]] += 1
     cap = np.minimum(size, k)
     discount_sum = np.zeros(k + 1)
     for rank in range(k):
-        discount_sum[rank + 1] = discount_sum[rank] + worth_at[rank]
+        discount_sum[rank + 1] = discount_sum[rank] + discount[rank]
 
     score, level_at, index_at = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)  # by place in the order
     place_of = np.empty((n_levels, k), np.int64)  # of the top documents of each level
@@ -119,21 +119,21 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
                 if index_at[place] >= state[level_at[place]]:  # not yet placed: it gives way
                     lost += (decay[rank] - decay[rank + 1]) * (score[place] - score[own])
                     rank += 1
-            worth_there = value[number] - lost - worth[one] * worth_at[placed]
+            value_there = value[number] - lost - level_gain[one] * discount[placed]
             successor = before[one, left[one], state[one] + 1]
             for other in range(n_levels):
                 if other < one:
                     successor += before[other, left[other], state[other]]
                 elif other > one:
                     successor += before[other, left[other] - 1, state[other]]
-            if closed[successor] or worth_there <= value[successor]:
+            if closed[successor] or value_there <= value[successor]:
                 continue
-            value[successor], taken[successor] = worth_there, one
-            hope, rank = worth_there, placed + 1  # the rest at its best: the lowest gains first
+            value[successor], taken[successor] = value_there, one
+            hope, rank = value_there, placed + 1  # the rest at its best: the lowest gains first
             for other in range(n_levels):
                 counts[successor, other] = state[other] + (other == one)
                 more = min(size[other] - counts[successor, other], k - rank)
-                hope -= worth[other] * (discount_sum[rank + more] - discount_sum[rank])
+                hope -= level_gain[other] * (discount_sum[rank + more] - discount_sum[rank])
                 rank += more
             spot = waiting
             waiting += 1

@@ -21,7 +21,7 @@ def _signature(types: Any) -> Any:
 
 @kernel(_signature)
 def diverse_assignment(
-    scores: Any, gains: Any, sources: Any, indptr: Any, decay: Any, worth: Any, k: Any, at_most: Any, values: Any,
+    scores: Any, gains: Any, sources: Any, indptr: Any, decay: Any, discounts: Any, k: Any, at_most: Any, values: Any,
     gradient: Any,
 ) -> None:  # fmt: skip
     """Fill in the greatest sum over k ranks of c s - a b, with at most ``at_most`` documents of a source.
@@ -30,7 +30,7 @@ def diverse_assignment(
     to move on: because it is at that rank, or because its source is full and that rank holds one of the source. The
     best chain of moves is a longest path over the ranks (successive shortest paths in the flow rank -> document ->
     source), so every stage is optimal. With one document a source this is the assignment of ranks to sources, each
-    worth its best document there. O(k² n + k⁴).
+    with its best document there. O(k² n + k⁴).
     """
     for query in range(len(values)):
         begin, end = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
@@ -45,7 +45,7 @@ def diverse_assignment(
             if size[source[j]] < at_most:
                 size[source[j]] += 1
                 n_ranks += 1
-            largest = max(largest, abs(decay[0] * s[j]) + abs(worth[0] * b[j]))
+            largest = max(largest, abs(decay[0] * s[j]) + abs(discounts[0] * b[j]))
         n_ranks = min(n_ranks, k)  # fewer sources lower k
         room = 1e-13 * largest  # rounding must not look like a better path: it could close a circle
         rank_of, document_of = np.full(n, -1), np.full(n_ranks, -1)
@@ -54,7 +54,7 @@ def diverse_assignment(
             last, last_document = np.full(new + 1, -np.inf), np.full(new + 1, -1)
             inside, inside_document = np.full((new + 1, n), -np.inf), np.full((new + 1, n), -1)
             for r in range(new + 1):
-                c, a = decay[r], worth[r]
+                c, a = decay[r], discounts[r]
                 for j in range(n):
                     if rank_of[j] >= 0:
                         continue
@@ -73,12 +73,12 @@ def diverse_assignment(
                 for r in range(new + 1):
                     if before[r] == -np.inf:
                         continue
-                    c, a = decay[r], worth[r]
+                    c, a = decay[r], discounts[r]
                     for other in range(new):
                         if other == r:
                             continue
                         j = document_of[other]
-                        given_up = decay[other] * s[j] - worth[other] * b[j]
+                        given_up = decay[other] * s[j] - discounts[other] * b[j]
                         best, chosen = c * s[j] - a * b[j], j
                         if inside[r, source[j]] > best:
                             best, chosen = inside[r, source[j]], inside_document[r, source[j]]
@@ -111,7 +111,7 @@ def diverse_assignment(
         for r in range(n_ranks):
             j = document_of[r]
             u[j] = decay[r]
-            value += decay[r] * s[j] - worth[r] * b[j]
+            value += decay[r] * s[j] - discounts[r] * b[j]
         values[query] = value
 
 
@@ -121,18 +121,18 @@ class DiverseAssignment(Prepared):
     ranks = False
 
     def __init__(
-        self, indptr: Integers, gains: Floats, sources: Integers, decay: Floats, worth: Floats, k: int, at_most: int
+        self, indptr: Integers, gains: Floats, sources: Integers, decay: Floats, discounts: Floats, k: int, at_most: int
     ) -> None:
         self.indptr, self._gains, self._sources = indptr, gains, sources
-        self._decay, self._worth, self._k, self._at_most = decay, worth, k, at_most
+        self._decay, self._discounts, self._k, self._at_most = decay, discounts, k, at_most
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
         """Run the kernel over the queries of the block."""
         indptr, values = self.indptr[first : last + 1], np.empty(last - first)
         rows = slice(int(indptr[0]), int(indptr[-1]))
         diverse_assignment(
-            scores, self._gains[rows], self._sources[rows], indptr, self._decay, self._worth, self._k, self._at_most,
-            values, gradient,
+            scores, self._gains[rows], self._sources[rows], indptr, self._decay, self._discounts, self._k,
+            self._at_most, values, gradient,
         )  # fmt: skip
         return values
 
@@ -142,7 +142,7 @@ def diverse_reference(
     gains: Floats,
     sources: Integers,
     decay: Floats,
-    worth: Floats,
+    discounts: Floats,
     k: int,
     at_most: int,
     reference: str,
@@ -155,13 +155,13 @@ def diverse_reference(
     if (decay[:k] < 0).any():
         raise OptionError("diverse: expected a decay that is >= 0 at the first k ranks")
     coefficients, ideal = np.zeros(data.n_documents), np.zeros(data.n_queries)
-    plateau = np.concatenate(([0], np.cumsum(np.diff(worth[:k]) != 0)))
+    plateau = np.concatenate(([0], np.cumsum(np.diff(discounts[:k]) != 0)))
     shared = np.array([decay[:k][plateau == one].mean() for one in plateau])
     for query, (start, end) in enumerate(zip(data.indptr[:-1], data.indptr[1:], strict=True)):
         b, source = gains[start:end], sources[start:end]
         by_gain = np.argsort(-b, kind="stable")
         chosen = take_diverse(by_gain, source, k, at_most)
-        ideal[query] = worth[: len(chosen)] @ b[chosen]
+        ideal[query] = discounts[: len(chosen)] @ b[chosen]
         if reference == "averaged":
             coefficients[start:end] = _averaged(b, source, shared, at_most)
         else:

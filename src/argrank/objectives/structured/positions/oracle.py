@@ -1,7 +1,7 @@
 """The positions map (phi_dorm): w · phi is the sum over the ranks r of c_r times the score there, as in DORM and ORM.
 
-The most violated ranking maximises c · s[ranking] - a · b[ranking], with a the worth of the ranks and b the gains over
-the best DCG: an assignment problem, which these routes solve exactly in microseconds where the paper needs O(n³):
+The most violated ranking maximises c · s[ranking] - a · b[ranking], with a the discounts of the ranks and b the gains:
+an assignment problem, which these routes solve exactly in microseconds where the papers need O(n³):
 
 - c = a times a constant: sort by the score less the gain;
 - a table over counts per level, where it is small: the usual case, also with a decay over all ranks;
@@ -10,62 +10,102 @@ the best DCG: an assignment problem, which these routes solve exactly in microse
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._jit import LazyKernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError
+from argrank.data.sources import source_numbers
+from argrank.measures.structure import greatest, level_sizes
 from argrank.objectives._sorting import Sorter
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.level_counts import MAX_STATES, count_states, level_sizes
+from argrank.objectives.structured.hinge import StructuredHinge
 from argrank.objectives.structured.positions.assignment import position_assignment
+from argrank.objectives.structured.positions.best_by_score import BestByScore
 from argrank.objectives.structured.positions.count_table import position_counts
-from argrank.objectives.structured.positions.decay import decay_vector
-from argrank.objectives.structured.positions.reference import reference_coefficients
-from argrank.objectives.structured.problem import Problem
-from argrank.objectives.structured.routing import Builder, choose
+from argrank.objectives.structured.positions.decay import decay_vector, reference_coefficients
+from argrank.objectives.structured.positions.diverse import DiverseAssignment, diverse_reference
+from argrank.objectives.structured.routing import MAX_STATES, Builder, choose, count_states
 
 MANY_STATES = 200  # from here on an assignment cut at some rank is faster than the search
 
 
-def prepare(problem: Problem, data: Dataset) -> Prepared:
-    """Choose a route for every query and subtract the reference ranking."""
-    if problem.kind == "RR":
-        require_single_good(problem, data)
-    gains, decay, worth = problem.gains(data), *_weights(problem, data)
-    levels = problem.levels(data)
-    best = best_assignment(data, gains, levels, decay, worth)
-    reference = reference_coefficients(problem.reference, gains, data.indptr, decay, worth)
-    ideal = np.where(np.maximum.reduceat(gains, data.indptr[:-1]) > 0, 1.0, 0.0)
-    return LessReference(best, reference, ideal, has_pairs(levels, data.indptr))
+def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
+    """Prepare the most violated ranking less the reference ranking."""
+    parts = _Parts(hinge, data)
+    return LessReference(parts.most_violated(), parts.reference, parts.ideal, parts.has_pairs)
 
 
-def prepare_reference(problem: Problem, data: Dataset) -> Prepared:
-    """Prepare the greatest w · phi, that of the ranking by score, less the reference's."""
-    gains, decay, worth = problem.gains(data), *_weights(problem, data)
-    reference = reference_coefficients(problem.reference, gains, data.indptr, decay, worth)
-    best = BySort(data.indptr, np.zeros(data.n_documents), decay, decay)
-    return LessReference(best, reference, np.zeros(data.n_queries), has_pairs(problem.levels(data), data.indptr))
+def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
+    """Prepare the greatest w · phi less the reference's: over ideal rankings (tie-broken) or over all of them."""
+    parts = _Parts(hinge, data)
+    gains: Floats = parts.gains if hinge.bound == "tie-broken" else np.zeros_like(parts.gains)
+    discounts = parts.discounts if hinge.bound == "tie-broken" else np.zeros_like(parts.discounts)
+    best = BestByScore(data.indptr, gains, parts.decay, discounts, parts.sources, parts.k, parts.at_most)
+    return LessReference(best, parts.reference, np.zeros_like(parts.ideal), parts.has_pairs)
 
 
-def best_assignment(data: Dataset, gains: Floats, levels: Floats, decay: Floats, worth: Floats) -> Prepared:
-    """Return what maximises ``decay · s[ranking] - worth · gains[ranking]``, exactly, for every query.
+class _Parts:
+    """Everything that labels alone decide."""
 
-    ``decay`` and ``worth`` go over the ranks of the longest query and never rise; ``levels`` number equal gains.
+    def __init__(self, hinge: StructuredHinge, data: Dataset) -> None:
+        longest = int(data.sizes.max())
+        hinge.require_one_relevant(data)
+        self.data, self.assignment, self.diverse = data, hinge.assignment, hinge.diverse is not False
+        self.gains, self.discounts, self.decay = (
+            hinge.gains(data),
+            hinge.discounts(longest),
+            decay_vector(hinge, longest),
+        )
+        self.levels = hinge.levels(data)
+        self.has_pairs = np.asarray(np.maximum.reduceat(self.levels, data.indptr[:-1]) > 0)
+        self.k, self.at_most = longest, longest
+        self.sources = np.zeros(data.n_documents, np.int64)
+        if not self.diverse:
+            self.reference = reference_coefficients(
+                hinge.reference, self.gains, data.indptr, self.decay, self.discounts
+            )
+            self.ideal = greatest(self.gains, self.discounts, data.indptr)
+            return
+        self.k, self.at_most = min(hinge.k or longest, longest), int(hinge.diverse)
+        self.sources = source_numbers(data)
+        self.reference, self.ideal = diverse_reference(
+            data, self.gains, self.sources, self.decay, self.discounts, self.k, self.at_most, hinge.reference
+        )
+        if hinge.is_normalised:  # by what the best diverse ranking gains, so that it loses nothing
+            share = np.divide(1.0, self.ideal, out=np.zeros_like(self.ideal), where=self.ideal > 0)
+            self.gains = self.gains * np.repeat(share, data.sizes)
+            self.ideal = np.where(self.ideal > 0, 1.0, 0.0)
+
+    def most_violated(self) -> Prepared:
+        """Prepare the most violated ranking."""
+        indptr, gains, decay, discounts = self.data.indptr, self.gains, self.decay, self.discounts
+        if self.diverse:
+            return DiverseAssignment(indptr, gains, self.sources, decay, discounts, self.k, self.at_most)
+        if self.assignment == "full":
+            return FullAssignment(indptr, gains, decay, discounts)
+        return best_assignment(self.data, gains, self.levels, decay, discounts)
+
+
+def best_assignment(data: Dataset, gains: Floats, levels: Floats, decay: Floats, discounts: Floats) -> Prepared:
+    """Return what maximises ``decay · s[ranking] - discounts · gains[ranking]``, exactly, for every query.
+
+    ``decay`` and ``discounts`` go over the ranks of the longest query and never rise; ``levels`` number equal gains.
     """
-    if _proportional(decay, worth):
-        return BySort(data.indptr, gains, decay, worth)
+    if _proportional(decay, discounts):
+        return BySort(data.indptr, gains, decay, discounts)
     sizes = level_sizes(levels, data.indptr)
-    measured = _reach(worth)
+    measured = _reach(discounts)
     needed = max(measured, _reach(decay))
     n_states = count_states(sizes, measured)
     cut = np.minimum(needed, data.sizes) < data.sizes
     route = ((cut & (n_states > MANY_STATES)) | (n_states > MAX_STATES)).astype(np.int64)
 
     def builder(kernel: LazyKernel, k: int) -> Builder:
-        constants = np.concatenate(([float(k), float(len(decay))], decay, worth[:k]))
+        constants = np.concatenate(([float(k), float(len(decay))], decay, discounts[:k]))
         return lambda indptr, own: Kernels(indptr, own, constants, kernel)
 
     table, assignment = builder(position_counts, measured), builder(position_assignment, needed)
@@ -73,13 +113,13 @@ def best_assignment(data: Dataset, gains: Floats, levels: Floats, decay: Floats,
 
 
 class BySort(Prepared):
-    """The best ranking where the decay is proportional to the worth of the ranks: one sort of the shifted scores."""
+    """The best ranking where the decay is proportional to the discounts: one sort of the shifted scores."""
 
     ranks = False
 
-    def __init__(self, indptr: Integers, gains: Floats, decay: Floats, worth: Floats) -> None:
-        self.indptr, self._gains, self._decay, self._worth = indptr, gains, decay, worth
-        self._ratio = decay[0] / worth[0]
+    def __init__(self, indptr: Integers, gains: Floats, decay: Floats, discounts: Floats) -> None:
+        self.indptr, self._gains, self._decay, self._discounts = indptr, gains, decay, discounts
+        self._ratio = decay[0] / discounts[0]
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
         """Sort by ratio times score less gain, and weigh the ranks."""
@@ -89,7 +129,31 @@ class BySort(Prepared):
         ranking = Sorter(indptr).descending(keys) + np.repeat(starts, sizes)
         rank = np.arange(len(scores)) - np.repeat(starts, sizes)
         gradient[ranking] = self._decay[rank]
-        return np.add.reduceat(self._worth[rank] * keys[ranking], starts)
+        return np.add.reduceat(self._discounts[rank] * keys[ranking], starts)
+
+
+class FullAssignment(Prepared):
+    """What maximises ``decay · s[ranking] - discounts · gains[ranking]``, by SciPy on the n x n matrix E of (28)."""
+
+    ranks = False
+
+    def __init__(self, indptr: Integers, gains: Floats, decay: Floats, discounts: Floats) -> None:
+        self.indptr, self._gains, self._decay, self._discounts = indptr, gains, decay, discounts
+
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Solve query by query."""
+        from scipy.optimize import linear_sum_assignment
+
+        starts = self.indptr[first : last + 1] - self.indptr[first]
+        gains = self._gains[self.indptr[first] : self.indptr[last]]
+        values = np.empty(last - first)
+        for query, (a, b) in enumerate(itertools.pairwise(starts)):
+            decay = self._decay[: b - a]
+            matrix = np.outer(decay, scores[a:b]) - np.outer(self._discounts[: b - a], gains[a:b])
+            ranks, documents = linear_sum_assignment(matrix, maximize=True)
+            values[query] = matrix[ranks, documents].sum()
+            gradient[a + documents] = decay[ranks]
+        return values
 
 
 class LessReference(Prepared):
@@ -103,7 +167,7 @@ class LessReference(Prepared):
         """Subtract; queries of one level have nothing to lose."""
         indptr = self.indptr[first : last + 1]
         starts, sizes = indptr[:-1] - indptr[0], np.diff(indptr)
-        centred = scores - np.repeat(np.add.reduceat(scores, starts) / sizes, sizes)  # both sums are better for it
+        centred = scores - np.repeat(np.add.reduceat(scores, starts) / sizes, sizes)  # both sums are more exact for it
         losses = self._best.evaluate(first, last, centred, order, gradient)
         reference = self._reference[indptr[0] : indptr[-1]]
         losses = losses + self._ideal[first:last] - np.add.reduceat(reference * centred, starts)
@@ -115,31 +179,10 @@ class LessReference(Prepared):
         return np.maximum(losses, 0.0)
 
 
-def _weights(problem: Problem, data: Dataset) -> tuple[Floats, Floats]:
-    longest = int(data.sizes.max())
-    return decay_vector(problem, longest), problem.worth(longest)
-
-
 def _reach(weights: Floats) -> int:
     """Return the number of ranks up to the last that is not 0."""
     return int(np.flatnonzero(weights)[-1]) + 1 if weights.any() else 1
 
 
-def _proportional(decay: Floats, worth: Floats) -> bool:
-    return bool(decay[0] > 0 and np.allclose(decay * worth[0], worth * decay[0], rtol=1e-15, atol=0.0))
-
-
-def has_pairs(levels: Floats, indptr: Integers) -> NDArray[np.bool_]:
-    """Tell which queries have documents of different levels."""
-    return np.asarray(np.maximum.reduceat(levels, indptr[:-1]) > 0)
-
-
-def require_single_good(problem: Problem, data: Dataset) -> None:
-    """Refuse queries with several relevant documents, which the reciprocal rank on positions cannot express."""
-    n_goods = np.add.reduceat(problem.relevance(data), data.indptr[:-1])
-    worst = int(n_goods.argmax())
-    if n_goods[worst] > 1:
-        raise InputError(
-            f"{problem.name}: expected at most one relevant document a query, since the reciprocal rank on positions "
-            f"counts every one, got {n_goods[worst]:.0f} in query {data.query_ids[worst]}; use svm-mrr"
-        )
+def _proportional(decay: Floats, discounts: Floats) -> bool:
+    return bool(decay[0] > 0 and np.allclose(decay * discounts[0], discounts * decay[0], rtol=1e-15, atol=0.0))
