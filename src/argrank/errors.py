@@ -76,7 +76,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
 def check_choice(what: str, value: object, known: Iterable[object]) -> None:
     """Raise unless an option's value is one of the known ones; the message lists them and suggests the closest."""
     choices = list(known)
-    if value in choices:
+    if any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         return
     close = _closest(value, [choice for choice in choices if isinstance(choice, str)]) if isinstance(value, str) else []
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
@@ -94,14 +94,6 @@ def check_count(name: str, value: object, least: int = 1) -> None:
     """Raise unless an option's value is a whole number from ``least`` up."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise OptionError(f"{name}: expected a whole number from {least} up, got {shown(value)}")
-
-
-def check_choice(name: str, value: object, known: Iterable[object]) -> None:
-    """Raise unless an option's value is one of the known ones."""
-    choices = tuple(known)
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
-        expected = ", ".join(map(repr, choices))
-        raise OptionError(f"expected {name} to be one of {expected}, got {shown(value)}")
 
 
 def check_positive(name: str, value: object) -> None:

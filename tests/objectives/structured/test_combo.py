@@ -107,7 +107,7 @@ def test_measures_may_be_objectives_with_their_own_maps(data, scores):
 def test_unusable_parameters_are_refused(data, scores):
     with pytest.raises(OptionError, match="expected measures to be a list"):
         objective("svm-combo", measures="map")
-    with pytest.raises(OptionError, match="slacks to be one of 'separate', 'shared', got 'both'"):
+    with pytest.raises(OptionError, match="slacks: expected 'separate' or 'shared', got 'both'"):
         objective("svm-combo", slacks="both")
     with pytest.raises(InputError, match=r"3 numbers or an array of shape \(5, 3\)"):
         objective("svm-combo", weights=[1.0, 2.0])(scores, data)

@@ -36,8 +36,8 @@ def test_parameters_inside_the_measure_come_first():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"bound": "loose"}, "bound to be one of 'convex', 'tie-broken', 'tight', got 'loose'"),
-        ({"scale": "rows"}, "scale to be one of"),
+        ({"bound": "loose"}, "bound: expected 'convex', 'tie-broken' or 'tight', got 'loose'"),
+        ({"scale": "rows"}, "scale: expected"),
         ({"feature_map": "triples"}, "unknown feature_map 'triples'"),
         ({"measure": "kendall"}, "no exact oracle for tau"),
         ({"gain": "cubic"}, "unknown gain"),

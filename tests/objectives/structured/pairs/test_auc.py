@@ -27,5 +27,5 @@ def test_it_is_the_mean_pairwise_hinge(n_levels, scale):
 
 
 def test_unknown_margins_are_refused():
-    with pytest.raises(OptionError, match="margin to be one of 'unit', 'labels', got 'wide'"):
+    with pytest.raises(OptionError, match="margin: expected 'unit' or 'labels', got 'wide'"):
         objective("svm-auc", margin="wide")
