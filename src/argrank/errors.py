@@ -76,7 +76,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
 def check_choice(what: str, value: object, known: Iterable[object]) -> None:
     """Raise unless an option's value is one of the known ones; the message lists them and suggests the closest."""
     choices = list(known)
-    if any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+    if any(value is choice or (isinstance(value, str | int) and value == choice) for choice in choices):
         return
     close = _closest(value, [choice for choice in choices if isinstance(choice, str)]) if isinstance(value, str) else []
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
