@@ -21,6 +21,7 @@ class SmoothMeasure(Objective):
     """A measure of the form a · b, and sigma."""
 
     convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     measure: Any = "ndcg@10"
     k: Any = "auto"

@@ -48,6 +48,7 @@ class FRank(Objective):
 
     name: ClassVar[str] = "frank"
     convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     def prepare(self, data: Dataset) -> Prepared:
         """Number the label levels."""

@@ -45,6 +45,7 @@ class ListNet(Objective):
     """
 
     name: ClassVar[str] = "listnet"
+    smooth: ClassVar[bool] = True
 
     gain: Any = "linear"
 
@@ -90,6 +91,7 @@ class RankCosine(Objective):
 
     name: ClassVar[str] = "rank-cosine"
     convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     gain: Any = "exp2"
 

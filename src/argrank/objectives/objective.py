@@ -80,6 +80,8 @@ class Objective(ABC):
 
     name: ClassVar[str]
     convex: ClassVar[bool] = True
+    mean_over: ClassVar[str] = "queries"  # or "pairs": what the risk is a mean over
+    smooth: ClassVar[bool] = False  # has a gradient everywhere
     second_order: ClassVar[bool] = False  # has a Hessian, at least a generalised one
 
     @abstractmethod
@@ -89,7 +91,7 @@ class Objective(ABC):
     def __call__(self, scores: Any, data: Dataset) -> tuple[float, Floats]:
         """Return the risk and its gradient by the scores; scores and gradient in the caller's row order.
 
-        The risk is the mean over all queries of the query's loss, weighted by ``query_weight`` where given.
+        The risk is a mean over the queries, or over all pairs of the data, see ``query_shares``.
         """
         stored = data.from_caller(numbers(scores, data.n_documents, "scores", "score"))
         stored = np.ascontiguousarray(stored)
@@ -97,9 +99,27 @@ class Objective(ABC):
         order = descending(stored, data.indptr) if prepared.ranks else np.empty(0, np.int64)
         gradient = np.zeros(data.n_documents)
         losses = prepared.evaluate(0, data.n_queries, stored, order, gradient)
-        weights = query_shares(data)
+        weights = self.query_shares(data)
         gradient *= np.repeat(weights, data.sizes)
         return float((losses * weights).sum()), data.to_caller(gradient)
+
+    def query_shares(self, data: Dataset) -> Floats:
+        """Return the factor of every query's loss in the risk.
+
+        For a mean over queries this is 1/Q, or the query's share of the query weights. For a mean over pairs, where a
+        query's loss is a sum over its pairs, it is the query's weight over the weighted number of all pairs.
+        """
+        if self.mean_over == "queries":
+            return query_shares(data)
+        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        total = float((weight * self.n_pairs(data)).sum())
+        return weight / total if total > 0 else query_shares(data)
+
+    def n_pairs(self, data: Dataset) -> Floats:
+        """Return how many pairs every query has: those of different label unless the objective counts others."""
+        from argrank.objectives.pairwise import level_numbers, pair_counts
+
+        return pair_counts(data.indptr, level_numbers(require_labels(data, self.name), data.indptr))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what was prepared for the last data: copies are values without data too."""
@@ -116,7 +136,7 @@ class Objective(ABC):
 
 
 def query_shares(data: Dataset) -> Floats:
-    """Return what each query counts in the risk: 1/Q, or its share of the query weights."""
+    """Return what each query counts in a mean over queries: 1/Q, or its share of the query weights."""
     if data.query_weight is None:
         return np.full(data.n_queries, 1.0 / data.n_queries)
     shares: Floats = data.query_weight / data.query_weight.sum()

@@ -159,6 +159,8 @@ class SquaredHinge(Objective):
     """
 
     name: ClassVar[str] = "rank-svm"
+    mean_over: ClassVar[str] = "pairs"
+    smooth: ClassVar[bool] = True
     second_order: ClassVar[bool] = True
 
     def prepare(self, data: Dataset) -> Prepared:
@@ -168,6 +170,13 @@ class SquaredHinge(Objective):
             return ExplicitPairs(data.indptr, data.preferences)
         levels = level_numbers(require_labels(data, self.name), data.indptr)
         return Kernels(data.indptr, levels, np.empty(0), _squared_hinge, _squared_hinge_curvature)
+
+    def n_pairs(self, data: Dataset) -> Floats:
+        """Return how many pairs every query has; preferences count by their weight."""
+        if data.preferences is None:
+            return super().n_pairs(data)
+        query = np.searchsorted(data.indptr, data.preferences.better, side="right") - 1
+        return np.bincount(query, weights=data.preferences.weight, minlength=data.n_queries)
 
 
 class ExplicitPairs(Prepared):

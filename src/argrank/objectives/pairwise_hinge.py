@@ -25,6 +25,7 @@ class PairwiseHinge(Objective):
     """
 
     name: ClassVar[str] = "rank-svm"
+    mean_over: ClassVar[str] = "pairs"
 
     loss: str = "squared"
 
@@ -36,6 +37,15 @@ class PairwiseHinge(Objective):
     def second_order(self) -> bool:  # type: ignore[override]
         """Whether there is a Hessian: the plain hinge has none."""
         return self.loss == "squared"
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        """Whether there is a gradient everywhere."""
+        return self.loss == "squared"
+
+    def n_pairs(self, data: Dataset) -> Floats:
+        """Return how many pairs every query has; preferences count by their weight."""
+        return SquaredHinge().n_pairs(data)
 
     def prepare(self, data: Dataset) -> Prepared:
         """Prepare the loss on graded labels or on given preferences."""

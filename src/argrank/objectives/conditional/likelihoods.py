@@ -40,6 +40,8 @@ class LogMLE(Objective):
     """
 
     name: ClassVar[str] = "log-mle"
+    mean_over: ClassVar[str] = "pairs"
+    smooth: ClassVar[bool] = True
 
     scale: str | None = None
 
@@ -70,9 +72,11 @@ class Conditional(Objective):
         What the measure does not say itself.
     scale : "pairs" or None
         "pairs" divides phi by the number of pairs of the query; the paper leaves it a sum.
-    n_samples, restarts, importance, random_state
+    n_samples, skew, importance, random_state
         See ``Sampling``.
     """
+
+    smooth: ClassVar[bool] = True
 
     measure: Any = "ndcg@10"
     gain: Any = "exp2"
@@ -80,7 +84,7 @@ class Conditional(Objective):
     relevant_at: float = 1.0
     scale: str | None = None
     n_samples: int = 100
-    restarts: Any = -30.0
+    skew: Any = -30.0
     importance: bool = False
     random_state: int = 0
 
@@ -98,7 +102,7 @@ class Conditional(Objective):
     @property
     def sampling(self) -> Sampling:
         """How rankings are drawn."""
-        return Sampling(self.n_samples, self.restarts, self.importance, self.random_state)
+        return Sampling(self.n_samples, self.skew, self.importance, self.random_state)
 
     @abstractmethod
     def _closed_form(self) -> ClosedForm:
@@ -192,6 +196,7 @@ class LogCombined(Conditional):
     """L3 = L1 + rho L2: minus the log-likelihood of the best ranking plus the expected loss (equation 12)."""
 
     name: ClassVar[str] = "log-combined"
+    mean_over: ClassVar[str] = "pairs"
     convex: ClassVar[bool] = False
 
     rho: float = 1.0
@@ -218,6 +223,7 @@ class LogConvex(Conditional):
     """
 
     name: ClassVar[str] = "log-convex"
+    mean_over: ClassVar[str] = "pairs"
 
     weights: Any = None
     rho: float = 1.0

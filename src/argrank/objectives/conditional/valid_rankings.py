@@ -34,7 +34,7 @@ class Sampling:
     n_samples : int
         Rankings drawn for a query; somewhat fewer remain, since equal ones are kept once. Queries of at most six
         documents that have no more rankings than that get all of them.
-    restarts : "best", "worst", "mixed" or a number
+    skew : "best", "worst", "mixed" or a number
         Where walks start: nine in ten at the best ranking and one at the worst; the opposite; half and half; or at
         rankings of diverse loss, drawn with probability proportional to exp(number * loss).
     importance : bool
@@ -44,16 +44,16 @@ class Sampling:
     """
 
     n_samples: int = 100
-    restarts: Any = -30.0
+    skew: Any = -30.0
     importance: bool = False
     random_state: int = 0
 
     def __post_init__(self) -> None:
         check_count("n_samples", self.n_samples)
-        named = isinstance(self.restarts, str) and self.restarts in SHARE_OF_BEST
-        skewed = isinstance(self.restarts, int | float) and not isinstance(self.restarts, bool)
-        if not named and not (skewed and np.isfinite(self.restarts)):
-            raise OptionError(f"restarts: expected 'best', 'worst', 'mixed' or a number, got {shown(self.restarts)}")
+        named = isinstance(self.skew, str) and self.skew in SHARE_OF_BEST
+        skewed = isinstance(self.skew, int | float) and not isinstance(self.skew, bool)
+        if not named and not (skewed and np.isfinite(self.skew)):
+            raise OptionError(f"skew: expected 'best', 'worst', 'mixed' or a number, got {shown(self.skew)}")
 
 
 class Query:
@@ -98,13 +98,13 @@ def rankings_of(query: Query, loss: LossOf, sampling: Sampling) -> tuple[Integer
         if len(every[0]) <= sampling.n_samples:
             return every
     generator = np.random.Generator(np.random.PCG64([sampling.random_state, query.content]))
-    drawn = walks(query, loss, sampling.n_samples, sampling.restarts, generator)
+    drawn = walks(query, loss, sampling.n_samples, sampling.skew, generator)
     best = query.look_at(query.best_and_worst[:1])
     return distinct(np.concatenate((best[0], drawn[0])), np.concatenate((best[1], drawn[1])))
 
 
 def walks(
-    query: Query, loss: LossOf, n_samples: int, restarts: Any, generator: np.random.Generator
+    query: Query, loss: LossOf, n_samples: int, skew: Any, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
     """Return the rankings that walks from the restart states meet: after 1, up to 2, up to 4, … up to 32 further moves.
 
@@ -114,11 +114,11 @@ def walks(
     """
     states = query.best_and_worst
     n_walks = -(-n_samples // WALK)
-    if restarts in SHARE_OF_BEST:
-        begin = (generator.random(n_walks) >= SHARE_OF_BEST[restarts]).astype(np.int64)
+    if skew in SHARE_OF_BEST:
+        begin = (generator.random(n_walks) >= SHARE_OF_BEST[skew]).astype(np.int64)
     else:
         states = diverse_states(query, generator)
-        skewed = float(restarts) * loss(query.look_at(states)[0], query.labels)
+        skewed = float(skew) * loss(query.look_at(states)[0], query.labels)
         chances = np.exp(skewed - skewed.max())
         begin = generator.choice(len(states), n_walks, p=chances / chances.sum())
     restart = np.full(n_samples, -1)

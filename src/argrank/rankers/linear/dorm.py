@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -17,7 +17,7 @@ class DORM(StructuredRanker):
     Parameters
     ----------
     measure : str, Measure or callable
-        What is optimised and reported: any measure with an oracle on the feature map.
+        What is optimised: any measure with an oracle on the feature map.
     k : int or None
         Cut-off of the measure; None for none.
     discount : "log2", "letor" or callable
@@ -31,7 +31,7 @@ class DORM(StructuredRanker):
         vector that never rises.
     reference : "averaged", "any" or "given"
         The ideal ranking of equal labels in the positions map.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 

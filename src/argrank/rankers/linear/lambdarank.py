@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.errors import check_positive
-from argrank.models.linear import LinearModel
 from argrank.objectives import objective
-from argrank.objectives.objective import Objective, query_shares
+from argrank.objectives.objective import query_shares
 from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.solvers import gradient_descent
+from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.linear._linear import LinearRanker
+from argrank.solvers import minimise
 
 FIRST_STEP = 1e-3  # in features of unit spread
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LambdaRank(BaseRanker):
+class LambdaRank(LinearRanker):
     """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), each pair's weighed by its change of NDCG@k.
 
     The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
-    size with momentum, measured in features of unit spread. ``objective_`` is |w|²/C plus the weighted logistic losses
-    of the last ranking.
+    size with momentum, measured in features of unit spread. ``objective_`` is |w|² / (2C) plus the mean over queries of
+    the weighted logistic losses of the last ranking.
 
     Parameters
     ----------
@@ -35,47 +35,36 @@ class LambdaRank(BaseRanker):
         Cut-off of NDCG.
     gain, discount
         Those of NDCG.
-    C : float
-        Weight of the forces against the regulariser.
     learning_rate : float
         Size of the steps; with many correlated features large ones swing.
     max_iter : int
         Steps, each a pass over the data.
-    measure : str
-        What ``score`` and the validation column of ``trace_`` report.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar.
+    C, scoring, normalise, n_jobs, verbose
+        See ``LinearRanker``; ``solver``, ``tol`` and ``random_state`` have no meaning here.
     """
+
+    ranker: ClassVar[str] = "lambdarank"
 
     k: int | None = 10
     gain: Any = "exp2"
     discount: Any = "log2"
-    C: float = 1.0
+    solver: str = "fixed-steps"
     learning_rate: float = 0.003
     max_iter: int = 200
-    measure: Any = "ndcg@10"
-    normalise: str | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-
-    def _objective(self) -> Objective:
-        return objective("lambdarank", k=self.k, gain=self.gain, discount=self.discount)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_positive("learning_rate", self.learning_rate)
-        risk = LocalRisk(data, self._objective(), self.n_jobs)
-        spread = _spread(data)
-        begin = self._begin(data, spread) if start is None else start
-        result = gradient_descent.descend(risk, self.C, self.learning_rate, self.max_iter, begin, watcher, spread)
-        return Outcome(LinearModel(result.w), result.objective, result.gap, result.n_iter)
+        risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data)
+        begin = self._begin(data, scales) if start is None else start
+        steps = {"learning_rate": self.learning_rate, "scales": scales}
+        result = minimise(
+            risk, self.solver, C=self.C, max_iter=self.max_iter, start=begin, callback=watcher, **steps
+        )
+        return Outcome.of(result)
 
     def _begin(self, data: Dataset, spread: Floats) -> Floats:
         """Return weights a little along RankNet's force: at w = 0 all scores tie, and the forces follow a ranking."""
-        _, slope = LocalRisk(data, objective("log-mle"), self.n_jobs).value_and_gradient(np.zeros(data.n_features))
+        _, slope = make_risk(data, objective("log-mle"), self.n_jobs).value_and_gradient(np.zeros(data.n_features))
         step = -np.divide(slope, spread**2, out=np.zeros_like(slope), where=spread > 0)
         length = float(np.linalg.norm(step * spread))
         return FIRST_STEP / length * step if length > 0 else step

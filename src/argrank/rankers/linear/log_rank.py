@@ -7,22 +7,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from argrank.engines.local import LocalRisk
-from argrank.rankers.linear._smooth import SmoothRanker
+from argrank.engines import LocalRisk
+from argrank.rankers.linear._linear import LinearRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogMLE(SmoothRanker):
+class LogMLE(LinearRanker):
     """Maximum likelihood of the best ranking (LogRank's L1): RankNet's cost at twice the scores, not normalised.
 
-    The sum over pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. ``measure`` is only reported.
+    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. The paper's C, for
+    ``|w|² / C`` beside the sum over the P pairs, is 2 / P times ours.
 
     Parameters
     ----------
     scale : "pairs" or None
         "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
-    C, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``SmoothRanker``.
+    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
     """
 
     ranker: ClassVar[str] = "log-mle"
@@ -31,23 +32,25 @@ class LogMLE(SmoothRanker):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MeasureRanker(SmoothRanker):
+class MeasureRanker(LinearRanker):
     """What the conditional models with a measure share.
 
     With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
     optimisation; ``sample_bytes_`` is the memory they take, ``sample_sizes_`` the number of different ones per query.
+    The paper's C, for ``|w|² / C`` beside a sum, is 2 / P times ours for log-combined and log-convex, whose risk is a mean
+    over all P pairs, and 2 / Q times ours for log-gain and log-loss, whose risk is a mean over the Q queries.
 
     Parameters
     ----------
     measure : str or Measure
-        What is optimised and reported: "auc", "map", "ndcg@10", "mrr@10", "err@10" or any other.
+        What is optimised: "auc", "map", "ndcg@10", "mrr@10", "err@10" or any other.
     scale : "pairs" or None
         "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
     gain, discount, relevant_at
-        Worth of labels and ranks, smallest label of a relevant document, where the measure does not say.
+        Gains of labels, discounts of ranks, smallest label of a relevant document, where the measure does not say.
     n_samples : int
         Rankings drawn for a query.
-    restarts : "best", "worst", "mixed" or a number
+    skew : "best", "worst", "mixed" or a number
         Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings of diverse
         loss drawn with probability proportional to exp(number * loss). Walks from the best ranking alone, as with -30,
         did best on validation data: rankings far from it are a hundred terms out of too many to count.
@@ -55,16 +58,17 @@ class MeasureRanker(SmoothRanker):
         Weigh the sampled rankings so that sums estimate those over all y.
     """
 
+    measure: Any = "ndcg@10"
     scale: str | None = None
     gain: Any = "exp2"
     discount: Any = "log2"
     relevant_at: float = 1.0
     n_samples: int = 100
-    restarts: Any = -30.0
+    skew: Any = -30.0
     importance: bool = False
 
     @property
-    def _reported(self) -> Any:
+    def _optimised(self) -> Any:
         return self.measure[0] if isinstance(self.measure, list | tuple) else self.measure
 
     def _note(self, risk: LocalRisk) -> None:

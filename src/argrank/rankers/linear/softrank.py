@@ -9,19 +9,19 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.engines import LocalRisk
 from argrank.objectives.expected_measure import SoftRank as SoftRankObjective
-from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.linear._regression_start import regression_weights, row_shares
-from argrank.rankers.linear._smooth import SmoothRanker
+from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
+from argrank.solvers import Regulariser
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SoftRank(SmoothRanker):
+class SoftRank(LinearRanker):
     """Linear SoftRank (Taylor et al. 2008): what the expected measure lacks under Gaussian noise on the scores.
 
-    The paper trains a neural network by gradient steps with NDCG; here ``|w|²/C`` holds the weights. Halving sigma is
-    the same as doubling the weights, so it can stay 1 while C is chosen. Not convex; the first descent starts from a
+    The paper trains a neural network by gradient steps with NDCG; here ``|w|² / (2C)`` holds the weights. Halving sigma
+    is the same as doubling the weights, so it can stay 1 while C is chosen. Not convex; the first descent starts from a
     regression, since at w = 0 every document beats half of the others and hardly any has a chance of the top ranks.
 
     Parameters
@@ -32,12 +32,13 @@ class SoftRank(SmoothRanker):
         Standard deviation of the noise on every score.
     n_starts : int
         Descents from different weights, of which the best counts.
-    C, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``SmoothRanker``.
+    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
     """
 
     ranker: ClassVar[str] = "softrank"
 
+    measure: Any = "ndcg@10"
     k: Any = "auto"
     discount: Any = "log2"
     gain: Any = "exp2"
@@ -48,16 +49,13 @@ class SoftRank(SmoothRanker):
     n_starts: int = 3
 
     @property
-    def _reported(self) -> Any:
+    def _optimised(self) -> Any:
         return cast(SoftRankObjective, self._objective()).problem.measure
 
-    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        return super()._train(data, watcher, self._begin(data) if start is None else start)
-
-    def _begin(self, data: Dataset) -> Floats:
+    def _start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats | None:
         """Return the weights of a regression, scaled so that scores differ as much as their noise."""
+        if given is not None:
+            return given
         weights = regression_weights(data, self.n_jobs)
-        scores = np.asarray(data.X @ weights, np.float64)
-        scores -= np.repeat(np.add.reduceat(scores, data.indptr[:-1]) / data.sizes, data.sizes)
-        spread = float(np.sqrt(np.average(scores**2, weights=row_shares(data))))
+        spread = spread_within_queries(np.asarray(data.X @ weights, np.float64), data)
         return weights * (self.sigma / spread) if spread > 0 else np.zeros_like(weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -20,7 +20,7 @@ class SVMauc(StructuredRanker):
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     margin : "unit" or "labels"
         For graded labels: a margin of 1 for every pair, or of the difference of the labels.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 

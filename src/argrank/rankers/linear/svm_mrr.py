@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -17,7 +17,7 @@ class SVMmrr(StructuredRanker):
     Parameters
     ----------
     measure : str, Measure or callable
-        What is optimised and reported: any measure with an oracle on the feature map.
+        What is optimised: any measure with an oracle on the feature map.
     k : int or None
         Cut-off of the measure; None for none.
     relevant_at : float
@@ -26,7 +26,7 @@ class SVMmrr(StructuredRanker):
         How a ranking becomes a feature vector; the default is the paper's.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 
