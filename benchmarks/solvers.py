@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from argrank.rankers.linear._structured import SOLVERS
 
 import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines.local import LocalRisk
-from argrank.rankers.linear._structured import SOLVERS
 
 GAPS = (1e-2, 1e-3, 1e-6)
 LIMIT = 5.0

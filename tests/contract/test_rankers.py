@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
+from argrank.rankers.linear._smooth import SmoothRanker
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
@@ -18,7 +19,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers.linear._smooth import SmoothRanker
 from argrank.rankers.registry import ranker_class
 
 NAMES = ar.ranker_names()

@@ -68,7 +68,7 @@ class LocalRisk:
 
     One evaluation goes through the data once: a block of queries is scored, sorted, judged and pulled back while its
     features are in the cache. Borders of blocks depend on the data alone and partial sums are added in their order,
-    so results have the same bits for any ``n_jobs`` and, one day, for any number of machines. Arithmetic is float64 also where the features are float32.
+    so results have the same bits for any ``n_jobs``. Arithmetic is float64 also where the features are float32.
 
     Parameters
     ----------

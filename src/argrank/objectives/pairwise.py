@@ -176,7 +176,7 @@ class SquaredHinge(Objective):
         if data.preferences is None:
             return super().n_pairs(data)
         query = np.searchsorted(data.indptr, data.preferences.better, side="right") - 1
-        return np.bincount(query, weights=data.preferences.weight, minlength=data.n_queries)
+        return _totals(query, data.preferences.weight, data.n_queries)
 
 
 class ExplicitPairs(Prepared):

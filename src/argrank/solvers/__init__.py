@@ -37,8 +37,8 @@ SOLVERS = {
 def choose(risk: Risk, regulariser: Regulariser) -> str:
     """Return the solver that "auto" stands for.
 
-    Newton where there is a Hessian, L-BFGS where the risk is smooth. For convex risks with kinks it is the bundle method,
-    which hands over to cutting planes after 100 passes; L1 and limits stay with the bundle method.
+    Newton where there is a Hessian, L-BFGS where the risk is smooth. For convex risks with kinks it is the bundle
+    method, which hands over to cutting planes after 100 passes; L1 and limits stay with the bundle method.
     """
     if risk.difference:
         return "convex-steps"
@@ -77,8 +77,8 @@ def minimise(
     regulariser : Regulariser, optional
         R; |w|² / 2 unless given.
     tol : float, optional
-        Stop when the gap is at most this share of the objective; None for the solver's own, which is 1e-3, and for Newton
-        a gradient norm of 1e-6 of the first.
+        Stop when the gap is at most this share of the objective; None for the solver's own, which is 1e-3, and for
+        Newton a gradient norm of 1e-6 of the first.
     max_iter : int
         Number of passes over the data after which to stop.
     start : array, optional

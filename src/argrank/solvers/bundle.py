@@ -23,7 +23,7 @@ FLAT = 0.05  # a derivative this small, relative to the first, ends a line searc
 
 
 def minimise(problem: Problem) -> Result:
-    """Minimise ``R(w) / C + risk(w)``, the risk never negative, until the gap is at most ``tol`` times the objective."""
+    """Minimise ``R(w) / C + risk(w)``, for risks of at least 0, until the gap is ``tol`` times the objective."""
     if problem.regulariser.name == "l1":
         return level.minimise(problem)
     risk, C, penalty, tol = problem.risk, problem.C, problem.regulariser, problem.tol

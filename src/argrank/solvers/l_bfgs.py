@@ -1,12 +1,12 @@
 """L-BFGS with a line search on the scores, for smooth risks, convex or not; also nonlinear conjugate gradients.
 
 Minimises ``F(w) = |w|² / (2C) + risk(w)``. A direction is scored once; after that every trial step of the line search
-costs an evaluation at known scores and no pass over the features, so an iteration takes one pass however long the search
-is. The risk must be one and the same function throughout: sampled objectives draw their rankings before the first call.
+costs an evaluation at known scores and no pass over the features, so an iteration takes one pass however long the
+search is. The risk must be one and the same function throughout: sampled objectives draw their rankings before the first call.
 
 Where the risk is convex, F is 1/C-strongly convex and its minimum lies at most ``C |gradient|² / 2`` below; this gap is
-what ``tol`` is compared with. For other smooth risks the same number serves as measure of flatness, no gap is proven, and
-the best of several starts is taken. On risks with kinks the method is often close (Lewis and Overton 2009), without any
+what ``tol`` is compared with. For other smooth risks the same number serves as a measure of flatness, no gap is proven,
+and the best of several starts is taken. On risks with kinks the method is often close (Lewis and Overton 2009), without any
 proof, and ends where steps gain next to nothing.
 """
 

@@ -190,9 +190,7 @@ def minimise_stream(
     w = limits.project(descent.mean)
     message = MESSAGES[reason].format(n_iter=n_iter)
     objective, unknown = objective_of(stream, w, C), math.nan
-    return Result(
-        w, objective, unknown, unknown, unknown, n_iter, n_passes + 1, reason == "epochs", reason, message
-    )
+    return Result(w, objective, unknown, unknown, unknown, n_iter, n_passes + 1, reason == "epochs", reason, message)
 
 
 def _first_descent(

@@ -26,7 +26,7 @@ class Descent:
     def __init__(self, data: Dataset, objective: Objective, n_jobs: int | None) -> None:
         self._risk = make_risk(data, objective, n_jobs)
         some = int(np.argmax(self._risk.query_shares))
-        self._n_queries = data.n_queries * query_shares(data)[some] / self._risk.query_shares[some]
+        self._n_queries = float(data.n_queries * query_shares(data)[some] / self._risk.query_shares[some])
         self._hessian = np.ones(data.n_documents)
         self._targets: Floats | None = None
         if isinstance(objective, SquaredError):

@@ -88,8 +88,8 @@ class Alternation:
         X = sparse.csr_matrix((features.ravel(), columns, offsets), shape=(len(block), start.size))
         risk = Offset(make_risk(self.data.with_features(X), self.loss, self.asked.n_jobs), base)
         near = Squared(centre=centre.ravel()) if centre.any() else Squared()
-        limits = {"tol": self.asked.tol, "max_iter": self.asked.max_iter}
-        result = minimise(risk, "l-bfgs", C=self.C, regulariser=near, start=start.ravel(), **limits)
+        tol, max_iter = self.asked.tol, self.asked.max_iter
+        result = minimise(risk, "l-bfgs", C=self.C, regulariser=near, tol=tol, max_iter=max_iter, start=start.ravel())
         return result.w.reshape(start.shape)
 
     def _keep(self, U: Floats, V: Floats) -> None:

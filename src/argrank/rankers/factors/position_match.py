@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             raise InputError(f"slots: expected features of {worth.shape[1]} slots, got shape {slots.shape}")
         risk = _MatchRisk(data, worth if data.rows is None else worth[data.rows], slots)
         with Watcher(type(self).__name__, [], self.verbose) as watcher:
-            result = minimise(risk, C=self.C, tol=self.tol, max_iter=self.max_iter, callback=watcher)
+            result = minimise(cast(Any, risk), C=self.C, tol=self.tol, max_iter=self.max_iter, callback=watcher)
         if not result.converged:
             warnings.warn(f"PositionMatch: {result.message}", ArgrankWarning, stacklevel=2)
         self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter

@@ -28,7 +28,7 @@ SCALES = np.geomspace(1e-6, 1e3, 19)  # lengths at which a start for a tight bou
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRanker(BaseRanker):
-    """A linear ranker that minimises ``R(w) / C + risk(w)``, the risk being a mean and R = |w|² / 2 unless said otherwise.
+    """A linear ranker that minimises ``R(w) / C + risk(w)``: the risk is a mean, R = |w|² / 2 unless said otherwise.
 
     Rankers are dataclasses: a field is a parameter of ``__init__``, and fields that the objective of the same name has
     are handed to it.
@@ -161,7 +161,7 @@ class StructuredRanker(LinearRanker):
     Parameters
     ----------
     bound : "convex" or "tight"
-        The tight bound lies closer to the measure and is not convex; it is minimised by successive convex approximation.
+        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it.
     solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
         For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
         per query where that is not done after 100 passes on few queries.
@@ -169,8 +169,8 @@ class StructuredRanker(LinearRanker):
         "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of needless features to 0.
     signs : vector of -1, 0 and 1, or mapping from feature names, optional
         1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
-        ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle method,
-        whose gap stays a proof.
+        ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
+        method, whose gap stays a proof.
     C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``LinearRanker``.
     """

@@ -37,8 +37,8 @@ class MeasureRanker(LinearRanker):
 
     With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
     optimisation; ``sample_bytes_`` is the memory they take, ``sample_sizes_`` the number of different ones per query.
-    The paper's C, for ``|w|² / C`` beside a sum, is 2 / P times ours for log-combined and log-convex, whose risk is a mean
-    over all P pairs, and 2 / Q times ours for log-gain and log-loss, whose risk is a mean over the Q queries.
+    The paper's C, for ``|w|² / C`` beside a sum, is 2 / P times ours for log-combined and log-convex, whose risk is a
+    mean over all P pairs, and 2 / Q times ours for log-gain and log-loss, whose risk is a mean over the Q queries.
 
     Parameters
     ----------
