@@ -11,11 +11,10 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
-from argrank.rankers.linear._structured import COLLAPSED
-
 from argrank.data.folds import Fold
 from argrank.errors import ArgrankWarning
 from argrank.rankers import make_ranker
+from argrank.rankers.linear._structured import COLLAPSED
 from argrank.trials.grid import points_of
 from argrank.trials.select import search
 from experiments.directrank._common import fit, mean

@@ -13,11 +13,11 @@ import time
 from typing import Any
 
 import numpy as np
-from argrank.rankers.linear._structured import SOLVERS
 
 import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines.local import LocalRisk
+from argrank.rankers.linear._structured import SOLVERS
 from experiments.kdd2008._common import DISCOUNTED, RANKERS, fold_of, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008")

@@ -14,9 +14,9 @@ import sys
 from typing import Any
 
 import numpy as np
-from argrank.rankers.linear._structured import COLLAPSED
 
 from argrank.data.folds import Fold
+from argrank.rankers.linear._structured import COLLAPSED
 from experiments.orm._common import (
     CONVENTIONS,
     CUTOFFS,

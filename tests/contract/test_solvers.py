@@ -6,12 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
-from argrank.rankers.linear._structured import SOLVERS, StructuredRanker
 from scipy.optimize import minimize as scipy_minimize
 
 import argrank as ar
+from argrank.engines import make_risk
+from argrank.errors import OptionError
+from argrank.rankers.linear._linear import StructuredRanker
 from argrank.rankers.registry import ranker_class
-from argrank.solvers import block_qp
+from argrank.solvers import SOLVERS, Squared, block_qp, choose, minimise
 
 STRUCTURED = [name for name in ar.ranker_names() if issubclass(ranker_class(name), StructuredRanker)]
 

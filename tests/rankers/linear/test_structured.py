@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from argrank.rankers.linear._structured import StructuredRanker
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
+from argrank.rankers.linear._linear import StructuredRanker
 from argrank.rankers.registry import ranker_class
 
 STRUCTURED = [name for name in ar.ranker_names() if issubclass(ranker_class(name), StructuredRanker)]
