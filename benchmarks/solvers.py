@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from argrank.rankers.linear._structured import SOLVERS
 
 import argrank as ar
 from argrank._blas import single_threaded_blas
+from argrank.engines import make_risk
+from argrank.solvers import minimise
+
+SOLVERS = ("bundle", "cutting-plane", "frank-wolfe")
 
 GAPS = (1e-2, 1e-3, 1e-6)
 LIMIT = 5.0

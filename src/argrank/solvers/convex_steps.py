@@ -1,8 +1,8 @@
 """Successive convex approximation (CCCP, DC programming) for a difference of two convex risks.
 
 Minimises ``F(w) = R(w) / C + convex(w) - subtracted(w)``, where the difference is never negative (a tight bound). At
-the current weights the subtracted risk is replaced by its tangent, which lies below it: what is left is convex, lies above
-F and touches it, so minimising it lowers F or leaves it. Repeated until F stops falling.
+the current weights the subtracted risk is replaced by its tangent, which lies below it: what is left is convex, lies
+above F and touches it, so minimising it lowers F or leaves it. Repeated until F stops falling.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 Minimises ``F(w) = |w|² / (2C) + risk(w)``. A direction is scored once; after that every trial step of the line search
 costs an evaluation at known scores and no pass over the features, so an iteration takes one pass however long the
-search is. The risk must be one and the same function throughout: sampled objectives draw their rankings before the first call.
+search is. The risk must be one and the same function throughout: sampled objectives draw their rankings before the
+first call.
 
 Where the risk is convex, F is 1/C-strongly convex and its minimum lies at most ``C |gradient|² / 2`` below; this gap is
 what ``tol`` is compared with. For other smooth risks the same number serves as a measure of flatness, no gap is proven,
-and the best of several starts is taken. On risks with kinks the method is often close (Lewis and Overton 2009), without any
-proof, and ends where steps gain next to nothing.
+and the best of several starts is taken. On risks with kinks the method is often close (Lewis and Overton 2009),
+without any proof, and ends where steps gain next to nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ MEMORY = 20  # pairs of steps and gradient changes that approximate the inverse 
 REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift and allows to resume there
 MOST_TRIALS = 30
 ENOUGH, FLATTER = 1e-4, 0.5  # strong Wolfe conditions: decrease per slope, and share of the slope that may remain
+RISEN = 0.9  # weak Wolfe conditions on risks with kinks, where a search that ends at a kink teaches nothing
 KINKED = 1e-4  # on risks with kinks a descent ends when an iteration gains less than this times ``tol``
 
 Pair = tuple[Floats, Floats]
@@ -136,7 +138,7 @@ class Descent:
         if not slope < 0:
             direction, self.pairs = -here.gradient, []
             slope = float(here.gradient @ direction)
-        there = self._search(direction, slope, 1.0 if self.pairs else min(1.0, 1.0 / here.norm))
+        there = self._search(direction, slope, 1.0 if self.pairs else 1.0 / here.norm)  # at first a step of length 1
         if there is None and self.pairs:  # forget the past and try the steepest descent
             self.pairs = []
             return ""
@@ -158,7 +160,7 @@ class Descent:
         return "passes" if self.meter.n_passes >= problem.max_iter else ""
 
     def _search(self, direction: Floats, slope: float, step: float) -> _Point | None:
-        """Return a lower point along the direction, with its gradient, that meets the strong Wolfe conditions.
+        """Return a lower point along the direction, with its gradient, that meets Wolfe's conditions.
 
         Steps grow until a minimum is bracketed; then cubic interpolation narrows the bracket down. Where rounding or a
         kink keeps the conditions from being met, the best point seen is taken; None where no step is lower.
@@ -174,7 +176,8 @@ class Descent:
             if value < (here.objective if best is None else best.objective):
                 best = there
             decreased = value <= here.objective + ENOUGH * step * slope
-            if decreased and value <= low_value and abs(now) <= -FLATTER * slope:
+            flat = abs(now) <= -FLATTER * slope if risk.smooth else now >= RISEN * slope
+            if decreased and value <= low_value and flat:
                 return self._with_gradient(there)
             if not (decreased and value <= low_value):
                 high, high_value, high_slope = step, value, now

@@ -48,6 +48,7 @@ class LambdaRank(LinearRanker):
     k: int | None = 10
     gain: Any = "exp2"
     discount: Any = "log2"
+    C: float = 100.0
     solver: str = "fixed-steps"
     learning_rate: float = 0.003
     max_iter: int = 200

@@ -22,6 +22,7 @@ class ListNet(LinearRanker):
 
     ranker: ClassVar[str] = "listnet"
 
+    C: float = 1000.0
     gain: Any = "linear"
 
 
@@ -40,5 +41,6 @@ class RankCosine(LinearRanker):
 
     ranker: ClassVar[str] = "rank-cosine"
 
+    C: float = 1000.0
     gain: Any = "exp2"
     n_starts: int = 3

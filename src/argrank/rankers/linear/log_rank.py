@@ -28,6 +28,7 @@ class LogMLE(LinearRanker):
 
     ranker: ClassVar[str] = "log-mle"
 
+    C: float = 1000.0
     scale: str | None = None
 
 
@@ -58,6 +59,7 @@ class MeasureRanker(LinearRanker):
         Weigh the sampled rankings so that sums estimate those over all y.
     """
 
+    C: float = 100.0
     measure: Any = "ndcg@10"
     scale: str | None = None
     gain: Any = "exp2"

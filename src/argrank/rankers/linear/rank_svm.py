@@ -39,4 +39,5 @@ class RankSVM(LinearRanker):
     ranker: ClassVar[str] = "rank-svm"
     takes_preferences: ClassVar[bool] = True
 
+    C: float = 100.0
     loss: str = "squared"

@@ -38,6 +38,7 @@ class SoftRank(LinearRanker):
 
     ranker: ClassVar[str] = "softrank"
 
+    C: float = 1000.0
     measure: Any = "ndcg@10"
     k: Any = "auto"
     discount: Any = "log2"
