@@ -59,7 +59,7 @@ class MeasureRanker(LinearRanker):
         Weigh the sampled rankings so that sums estimate those over all y.
     """
 
-    C: float = 100.0
+    C: float = 1000.0
     measure: Any = "ndcg@10"
     scale: str | None = None
     gain: Any = "exp2"
@@ -91,6 +91,7 @@ class LogGain(MeasureRanker):
 
     ranker: ClassVar[str] = "log-gain"
 
+    C: float = 100.0
     n_starts: int = 3
 
 
@@ -112,6 +113,7 @@ class LogLoss(MeasureRanker):
 
     ranker: ClassVar[str] = "log-loss"
 
+    C: float = 100.0
     n_starts: int = 3
     form: str = "expected"
     f: str = "identity"
