@@ -86,7 +86,7 @@ def one_climb() -> dict[str, float]:
     for name in ("direct-rank", "coordinate-ascent"):
         options = {"point": "middle"} if name == "direct-rank" else {}
         begin, cpu = time.perf_counter(), time.process_time()
-        ranker = make_ranker(name, restarts=1, n_jobs=1, verbose=-1, **options).fit(data)
+        ranker = make_ranker(name, n_starts=1, n_jobs=1, verbose=-1, **options).fit(data)
         figures[f"{name}_seconds"] = time.perf_counter() - begin
         figures[f"{name}_cpu_seconds"] = time.process_time() - cpu
         figures[f"{name}_rounds"] = ranker.n_iter_

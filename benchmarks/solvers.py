@@ -15,8 +15,10 @@ import numpy as np
 
 import argrank as ar
 from argrank._blas import single_threaded_blas
-from argrank.engines.local import LocalRisk
-from argrank.rankers.linear._structured import SOLVERS
+from argrank.engines import make_risk
+from argrank.solvers import minimise
+
+SOLVERS = ("bundle", "cutting-plane", "frank-wolfe")
 
 GAPS = (1e-2, 1e-3, 1e-6)
 LIMIT = 5.0
@@ -27,7 +29,7 @@ VALUES = (1e-2, 1.0, 1e2, 1e4)
 
 def seconds_to_gaps(data: ar.Dataset, ranker: str, solver: str, C: float) -> dict[float, float]:
     """Return when a solver first proved each gap; NaN where it did not."""
-    risk = LocalRisk(data, ar.objective(ranker))
+    risk = make_risk(data, ar.objective(ranker))
     reached = dict.fromkeys(GAPS, float("nan"))
     begin = time.perf_counter()
 
@@ -39,7 +41,7 @@ def seconds_to_gaps(data: ar.Dataset, ranker: str, solver: str, C: float) -> dic
         return now > LIMIT
 
     with single_threaded_blas():  # as in a fit
-        SOLVERS[solver](risk, C, min(GAPS), 100_000, None, watch)
+        minimise(risk, solver, C=C, tol=min(GAPS), max_iter=100_000, callback=watch)
     return reached
 
 

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers.linear._smooth import SmoothRanker
+from argrank.rankers.linear._linear import LinearRanker
 from argrank.rankers.registry import ranker_class
 
 NAMES = ar.ranker_names()
@@ -27,7 +27,7 @@ NAMES = ar.ranker_names()
 pytestmark = pytest.mark.filterwarnings("ignore:.*nearly. w = 0:argrank.errors.ArgrankWarning")
 
 #: Rankers whose C multiplies a sum over queries, not a mean.
-SUMS_OVER_QUERIES = (ranker_class("rank-svm"), ranker_class("lambdarank"), SmoothRanker)
+SUMS_OVER_QUERIES = (ranker_class("rank-svm"), ranker_class("lambdarank"), LinearRanker)
 ROW_WEIGHTS = "a pairwise or listwise loss has no use for weights per row and refuses unequal ones"
 
 #: Checks of scikit-learn that cannot apply to ranking, with the reason.

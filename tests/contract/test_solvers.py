@@ -6,13 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize as scipy_minimize
 
 import argrank as ar
-from argrank.engines.local import LocalRisk
-from argrank.rankers.linear._structured import SOLVERS, StructuredRanker
+from argrank.engines import make_risk
+from argrank.errors import OptionError
+from argrank.rankers.linear._linear import StructuredRanker
 from argrank.rankers.registry import ranker_class
-from argrank.solvers import block_qp
+from argrank.solvers import SOLVERS, Squared, block_qp, choose, minimise
 
 STRUCTURED = [name for name in ar.ranker_names() if issubclass(ranker_class(name), StructuredRanker)]
 
@@ -21,11 +22,16 @@ def small_toy() -> ar.Dataset:
     return ar.make_ranking(6, 4, 3, grades=2, relevant=0.5, noise=1.0, random_state=4)
 
 
+def provers(risk):
+    """Return the registered solvers that can do a risk and prove a gap."""
+    return [name for name, solver in SOLVERS.items() if solver.proves and not solver.lacks(risk)]
+
+
 def brackets(risk_of, C, tol, max_iter):
     """Return what each solver proves: the minimum lies between bound and objective."""
     found = {}
-    for name, minimise in SOLVERS.items():
-        result = minimise(risk_of(), C, tol, max_iter)
+    for name in provers(risk_of()):
+        result = minimise(risk_of(), name, C=C, tol=tol, max_iter=max_iter)
         again = risk_of().at_scores(risk_of().scores(result.w))[0] + result.w @ result.w / (2 * C)
         assert result.objective == pytest.approx(again, rel=1e-9)
         assert result.gap == pytest.approx(result.objective - result.lower_bound)
@@ -47,14 +53,14 @@ def test_solvers_agree_on_real_data(real_data, collection, ranker, C):
     if collection == "OHSUMED-LETOR3":
         data = data.select(np.arange(10))
     objective = ar.make_ranker(ranker)._objective()
-    found = brackets(lambda: LocalRisk(data, objective), C, 1e-3, 300)
+    found = brackets(lambda: make_risk(data, objective), C, 1e-3, 300)
     check_agreement(found, 1e-3)
 
 
 def test_solvers_agree_on_wide_data():
     data = ar.make_ranking(12, 8, block_qp.MOST_FEATURES + 1, noise=1.0, random_state=3)
     objective = ar.make_ranker("svm-map")._objective()
-    check_agreement(brackets(lambda: LocalRisk(data, objective), 1.0, 1e-3, 300), 1e-3)
+    check_agreement(brackets(lambda: make_risk(data, objective), 1.0, 1e-3, 300), 1e-3)
 
 
 def all_planes(objective, data):
@@ -110,50 +116,197 @@ def test_a_generic_solver_on_all_constraints_agrees(ranker, C):
     rows, offsets = different[:, :-1], different[:, -1]
     constraints = {"type": "ineq", "fun": lambda x: rows @ x + offsets, "jac": lambda x: rows}
     start = np.concatenate([np.zeros(n_features), np.full(n_queries, 2.0)])
-    truth = minimize(
+    truth = scipy_minimize(
         value, start, jac=gradient, constraints=constraints, method="SLSQP", options={"ftol": 1e-12, "maxiter": 1000}
     )
     assert truth.success, truth.message
-    for name, minimise in SOLVERS.items():
-        result = minimise(LocalRisk(data, objective), C, 1e-6, 5000)
+    for name in provers(make_risk(data, objective)):
+        result = minimise(make_risk(data, objective), name, C=C, tol=1e-6, max_iter=5000)
         assert result.objective == pytest.approx(truth.fun, rel=3e-6), name
         assert result.lower_bound <= truth.fun * (1 + 1e-7), name
 
 
 def test_no_pairs_means_nothing_to_do():
     data = ar.Dataset(np.eye(4), [0, 0, 1, 1], qid=[1, 1, 2, 2])
-    objective = ar.make_ranker("svm-auc")._objective()
-    for minimise in SOLVERS.values():
-        result = minimise(LocalRisk(data, objective), 1.0, 1e-3, 100)
+    risk = make_risk(data, ar.make_ranker("svm-auc")._objective())
+    for name in provers(risk):
+        result = minimise(risk, name)
         assert result.objective == 0
         assert not result.w.any()
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_running_out_of_passes_is_told_with_a_true_gap(solver):
+#: An objective that fits each solver: the first here that has what the solver needs.
+FITTING = {
+    "svm-map": {},
+    "rank-svm": {},
+    "orm": {"bound": "tight"},
+}
+
+
+def fitting_risk(solver, n_jobs=None):
     data = ar.make_ranking(40, 20, 10, random_state=1)
-    objective = ar.make_ranker("svm-map")._objective()
-    best = SOLVERS["bundle"](LocalRisk(data, objective), 1e3, 1e-6, 5000).objective
-    result = SOLVERS[solver](LocalRisk(data, objective), 1e3, 1e-6, 3)
+    risks = (make_risk(data, ar.objective(name, **options), n_jobs) for name, options in FITTING.items())
+    return next(risk for risk in risks if not SOLVERS[solver].lacks(risk))
+
+
+def objective_at(risk, w, C):
+    return risk.at_scores(risk.scores(w))[0] + w @ w / (2 * C)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("max_iter", [3, 10, 1000])
+def test_every_solver_tells_the_truth_about_its_result(solver, max_iter):
+    """The objective is that of the weights, and a solver that proves has a gap >= true suboptimality >= 0."""
+    C = 30.0
+    result = minimise(fitting_risk(solver), solver, C=C, tol=1e-6, max_iter=max_iter)
+    fresh = fitting_risk(solver)
+    assert result.objective == pytest.approx(objective_at(fresh, result.w, C), rel=1e-9)
+    assert result.message
+    if result.converged:
+        assert result.reason in ("gap", "gradient", "steps")
+    if SOLVERS[solver].proves:
+        best = minimise(fitting_risk(solver), "bundle", C=C, tol=1e-9, max_iter=5000)
+        assert result.lower_bound == result.objective - result.gap
+        assert result.gap >= 0
+        assert result.objective >= best.lower_bound * (1 - 1e-12)
+        assert result.lower_bound <= best.objective * (1 + 1e-12)
+        if result.reason == "gap":
+            assert result.gap <= 1e-6 * result.objective
+    elif fresh.convex:
+        best = minimise(fitting_risk(solver), C=C, tol=1e-6)
+        assert result.objective >= best.lower_bound * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("solver", [name for name, line in SOLVERS.items() if line.proves])
+def test_running_out_of_passes_is_told_with_a_true_gap(solver):
+    best = minimise(fitting_risk(solver), "bundle", C=1e3, tol=1e-6, max_iter=5000).objective
+    result = minimise(fitting_risk(solver), solver, C=1e3, tol=1e-12, max_iter=3)
     assert not result.converged
     assert result.reason == "passes"
+    assert "passes over the data" in result.message
     assert result.lower_bound <= best * (1 + 1e-6)
     assert result.objective >= best * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_caller_can_stop_and_interrupt(solver):
-    data = ar.make_ranking(40, 20, 10, random_state=1)
-    objective = ar.make_ranker("svm-map")._objective()
+    told = []
+
+    def stop(w, facts):
+        told.append((w.copy(), facts))
+        return True
 
     def interrupt(w, facts):
         raise KeyboardInterrupt
 
-    stopped = SOLVERS[solver](LocalRisk(data, objective), 1e3, 1e-6, 100, None, lambda w, facts: True)
-    assert (stopped.reason, stopped.n_iter) == ("callback", 1)
-    interrupted = SOLVERS[solver](LocalRisk(data, objective), 1e3, 1e-6, 100, None, interrupt)
-    assert interrupted.reason == "interrupted"
-    assert np.isfinite(interrupted.objective)
+    stopped = minimise(fitting_risk(solver), solver, C=1e3, tol=1e-9, max_iter=100, callback=stop)
+    assert (stopped.reason, stopped.n_iter, stopped.converged) == ("callback", 1, False)
+    ((w, facts),) = told
+    assert facts["objective"] == pytest.approx(objective_at(fitting_risk(solver), w, 1e3), rel=1e-9)
+    assert facts["norm"] == pytest.approx(np.linalg.norm(w))
+    assert 0 < facts["n_passes"] <= stopped.n_passes
+    if solver != "convex-steps":  # its inner method is interrupted, which the next test shows
+        interrupted = minimise(fitting_risk(solver), solver, C=1e3, tol=1e-9, max_iter=100, callback=interrupt)
+        assert interrupted.reason == "interrupted"
+        assert np.isfinite(interrupted.objective)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_centre_is_where_a_tiny_c_stays(solver):
+    w0 = np.linspace(-1.0, 1.0, 10)
+    risk, own = fitting_risk(solver), {"learning_rate": 1e-13}
+    result = minimise(risk, solver, C=1e-9, regulariser=Squared(centre=w0), max_iter=50, start=w0, **own)
+    np.testing.assert_allclose(result.w, w0, atol=1e-6)
+    away = result.w - w0
+    assert result.objective == pytest.approx(risk.at_scores(risk.scores(result.w))[0] + away @ away / 2e-9, rel=1e-9)
+
+
+def test_a_mismatch_names_the_option_and_the_solvers_that_can():
+    risk = fitting_risk("bundle")
+    with pytest.raises(
+        OptionError, match=r"solver: 'newton' needs an objective with second derivatives; expected .*'bundle'"
+    ):
+        minimise(risk, "newton")
+    with pytest.raises(OptionError, match="signs: expected solver='bundle' or 'online', got 'frank-wolfe'"):
+        minimise(risk, "frank-wolfe", regulariser=Squared(np.zeros(10), None))
+    with pytest.raises(OptionError, match="unknown solver 'bundel'; did you mean bundle"):
+        minimise(risk, "bundel")
+    tight = fitting_risk("convex-steps")
+    with pytest.raises(OptionError, match="solver: 'bundle' needs a convex objective; expected 'convex-steps'"):
+        minimise(tight, "bundle")
+
+
+def test_auto_is_the_solver_that_fits():
+    data = ar.make_ranking(5, 6, 3, random_state=0)
+    chosen = {
+        name: choose(make_risk(data, ar.make_ranker(name)._objective()), Squared())
+        for name in ("rank-svm", "log-mle", "log-gain", "svm-map", "orm")
+    }
+    assert list(chosen.values()) == ["newton", "l-bfgs", "l-bfgs", "bundle-then-planes", "bundle-then-planes"]
+    tight = make_risk(data, ar.objective("orm", bound="tight"))
+    assert choose(tight, Squared()) == "convex-steps"
+    assert choose(make_risk(data, ar.objective("svm-map")), Squared(np.zeros(3), None)) == "bundle"
+
+
+class Opaque:
+    """Scores as another engine would have them: they can only be added, subtracted and scaled."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __add__(self, other):
+        return Opaque(self.values + other.values)
+
+    def __sub__(self, other):
+        return Opaque(self.values - other.values)
+
+    def __mul__(self, factor):
+        return Opaque(self.values * float(factor))
+
+    __rmul__ = __mul__
+    __array_ufunc__ = None
+
+
+class OpaqueRisk:
+    """A risk that hands out opaque scores."""
+
+    def __init__(self, risk):
+        self._risk = risk
+
+    def __getattr__(self, name):
+        return getattr(self._risk, name)
+
+    def zero_scores(self):
+        return Opaque(self._risk.zero_scores())
+
+    def scores(self, w):
+        return Opaque(self._risk.scores(w))
+
+    def at_scores(self, scores):
+        value, u = self._risk.at_scores(scores.values)
+        return value, Opaque(u)
+
+    def pull_back(self, u):
+        return self._risk.pull_back(u.values)
+
+    def dot(self, u, v):
+        return self._risk.dot(u.values, v.values)
+
+    def spread(self, scores):
+        return self._risk.spread(scores.values)
+
+    def parts(self):
+        return tuple(OpaqueRisk(part) for part in self._risk.parts())
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("centre", [None, np.linspace(-0.1, 0.1, 10)], ids=["zero", "centre"])
+def test_solvers_see_scores_only_through_the_risk(solver, centre):
+    options = {"C": 3.0, "max_iter": 30, "regulariser": Squared(centre=centre), "n_starts": 2}
+    plain = minimise(fitting_risk(solver, 1), solver, **options)
+    opaque = minimise(OpaqueRisk(fitting_risk(solver, 2)), solver, **options)
+    assert plain.w.tobytes() == opaque.w.tobytes()
+    assert plain.objective == opaque.objective
 
 
 @pytest.mark.parametrize("ranker", STRUCTURED)

@@ -82,8 +82,13 @@ def test_query_weights_make_a_weighted_mean():
     plain, weighted = (LocalRisk(make(**o), objective("rank-svm")) for o in ({}, {"query_weight": weight}))
     parts = [plain.query(q, w) for q in range(plain.n_queries)]
     value, gradient = weighted.value_and_gradient(w)
-    assert value == pytest.approx(np.average([part[0] for part in parts], weights=weight), rel=1e-12)
-    np.testing.assert_allclose(gradient, weight @ [part[1] for part in parts] / weight.sum(), rtol=1e-10, atol=1e-12)
+    n_pairs = 1.0 / weighted.query_shares[weight > 0][0] * weight[weight > 0][0]
+    assert n_pairs == pytest.approx(weight @ objective("rank-svm").n_pairs(make()), rel=1e-12)
+    assert value == pytest.approx(weight @ [part[0] for part in parts] / n_pairs, rel=1e-12)
+    np.testing.assert_allclose(gradient, weight @ [part[1] for part in parts] / n_pairs, rtol=1e-10, atol=1e-12)
+    by_query = LocalRisk(make(query_weight=weight), objective("listnet"))
+    mean = np.average([by_query.query(q, w)[0] for q in range(by_query.n_queries)], weights=weight)
+    assert by_query.value_and_gradient(w)[0] == pytest.approx(mean, rel=1e-12)
     step, direction = 1e-6, np.arange(7.0)
     weighted.value_and_gradient(w)
     product = weighted.hessian_product(direction)

@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_svmlight_file
 
 from argrank import Dataset, objective
-from argrank.engines.local import LocalRisk
+from argrank.engines import LocalRisk, make_risk
 from argrank.errors import OptionError
-from argrank.solvers.newton import minimise
+from argrank.solvers import minimise as solve
 
 
 def make(dtype=np.float64, **options) -> Dataset:
@@ -21,7 +21,11 @@ def make(dtype=np.float64, **options) -> Dataset:
 
 
 def risk_of(data: Dataset) -> LocalRisk:
-    return LocalRisk(data, objective("rank-svm"))
+    return make_risk(data, objective("rank-svm"))
+
+
+def minimise(risk, C=1.0, **options):
+    return solve(risk, "newton", C=C, **options)
 
 
 def test_published_minimum_on_mq2008(real_data):
@@ -33,35 +37,35 @@ def test_published_minimum_on_mq2008(real_data):
     data = Dataset(X, np.concatenate([p[1] for p in parts]), np.concatenate([p[2] for p in parts]))
     assert (data.n_documents, data.n_queries) == (9630, 471)
     zero, _ = risk_of(data).value_and_gradient(np.zeros(46))
-    assert zero * 471 == pytest.approx(52_325, rel=1e-14)  # at w = 0 every pair costs 1
-    result = minimise(risk_of(data), C=1.0)
+    assert zero == pytest.approx(1.0, rel=1e-14)  # at w = 0 every pair costs 1
+    result = minimise(risk_of(data), C=52_325)
     assert result.converged
-    assert result.objective == pytest.approx(29566.5228463766, rel=1e-9)
+    assert 52_325 * result.objective == pytest.approx(29566.5228463766, rel=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("C", [1e-8, 1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4, 1e8])
 def test_it_converges_for_any_regularisation(C, dtype):
     risk = risk_of(make(dtype))
     result = minimise(risk, C)
     assert result.converged, result.message
     value, slope = risk.value_and_gradient(result.w)
-    assert result.objective == pytest.approx(0.5 * result.w @ result.w + C * 30 * value, rel=1e-12)
-    gradient = result.w + C * 30 * slope
-    first = C * 30 * np.linalg.norm(risk.value_and_gradient(np.zeros(8))[1])
+    assert result.objective == pytest.approx(0.5 * result.w @ result.w / C + value, rel=1e-12)
+    gradient = result.w / C + slope
+    first = np.linalg.norm(risk.value_and_gradient(np.zeros(8))[1])
     assert np.linalg.norm(gradient) <= 1.0001e-6 * first
 
 
 @pytest.mark.parametrize("name", ["rank-svm", "regression"])
-@pytest.mark.parametrize("C", [1e-3, 1.0])
+@pytest.mark.parametrize("C", [3.0, 3e3])
 def test_it_agrees_with_scipy_and_its_gap_holds(name, C):
-    risk = LocalRisk(make(), objective(name))
+    risk = make_risk(make(), objective(name))
 
     def whole(w):
         value, slope = risk.value_and_gradient(w)
-        return 0.5 * w @ w + C * 30 * value, w + C * 30 * slope
+        return 0.5 * w @ w / C + value, w / C + slope
 
-    best = minimize(whole, np.zeros(8), jac=True, method="L-BFGS-B", options={"ftol": 1e-16, "gtol": 1e-9}).fun
+    best = minimize(whole, np.zeros(8), jac=True, method="L-BFGS-B", options={"ftol": 1e-16, "gtol": 1e-12}).fun
     assert minimise(risk, C).objective == pytest.approx(best, rel=1e-9)
     for passes in (1, 6, 10):
         early = minimise(risk, C, tol=1e-12, max_iter=passes)
@@ -71,7 +75,7 @@ def test_it_agrees_with_scipy_and_its_gap_holds(name, C):
 
 def test_every_iteration_lowers_the_objective():
     facts = []
-    result = minimise(risk_of(make()), 10.0, callback=lambda w, f: facts.append({**f, "w": w.copy()}))
+    result = minimise(risk_of(make()), 3e4, callback=lambda w, f: facts.append({**f, "w": w.copy()}))
     objectives = [fact["objective"] for fact in facts]
     assert len(facts) == result.n_iter > 2
     assert (np.diff(objectives) < 0).all()
@@ -82,27 +86,28 @@ def test_every_iteration_lowers_the_objective():
 
 
 def test_a_warm_start_takes_fewer_passes_to_the_same_place():
-    cold = minimise(risk_of(make()), 1.0)
-    warm = minimise(risk_of(make()), 1.1, w0=cold.w)
-    again = minimise(risk_of(make()), 1.1)
+    C = 1.0 / risk_of(make()).query_shares[0]  # the number of pairs
+    cold = minimise(risk_of(make()), C)
+    warm = minimise(risk_of(make()), 1.1 * C, start=cold.w)
+    again = minimise(risk_of(make()), 1.1 * C)
     assert warm.objective == pytest.approx(again.objective, rel=1e-9)
     assert warm.n_passes < again.n_passes
-    assert minimise(risk_of(make()), 1.0, w0=cold.w).n_iter == 0
+    assert minimise(risk_of(make()), C, start=cold.w).n_iter == 0
 
 
 def test_passes_are_limited_but_one_iteration_is_made():
-    short = minimise(risk_of(make()), 1.0, tol=1e-12, max_iter=12)
+    short = minimise(risk_of(make()), 3e3, tol=1e-12, max_iter=12)
     assert (short.converged, short.reason) == (False, "passes")
     assert short.n_passes <= 12
     assert f"{short.n_passes:g} passes" in short.message
-    one = minimise(risk_of(make()), 1.0, max_iter=1)
+    one = minimise(risk_of(make()), 3e3, max_iter=1)
     assert one.n_iter == 1
     at_zero, _ = risk_of(make()).value_and_gradient(np.zeros(8))
-    assert one.objective < 30 * at_zero
+    assert one.objective < at_zero
 
 
 def test_the_callback_may_stop_it():
-    result = minimise(risk_of(make()), 1.0, callback=lambda w, facts: True)
+    result = minimise(risk_of(make()), 3e3, callback=lambda w, facts: True)
     assert (result.n_iter, result.reason, result.converged) == (1, "callback", False)
 
 
@@ -114,13 +119,13 @@ def test_an_interruption_returns_the_best_so_far():
         if len(seen) == 2:
             raise KeyboardInterrupt
 
-    result = minimise(risk_of(make()), 1.0, callback=interrupt)
+    result = minimise(risk_of(make()), 3e3, callback=interrupt)
     assert (result.reason, result.converged, result.n_iter) == ("interrupted", False, 2)
     assert result.objective == seen[-1]
 
 
 def test_an_unreachable_tolerance_ends_with_the_precision_reached():
-    result = minimise(risk_of(make()), 1.0, tol=1e-18, max_iter=10_000)
+    result = minimise(risk_of(make()), 3e3, tol=1e-18, max_iter=10_000)
     assert (result.converged, result.reason) == (False, "precision")
     assert result.gradient_norm < 1e-8 * result.objective
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.errors import OptionError
-from argrank.solvers import bundle, online
-from argrank.solvers.regularisers import Squared
+from argrank.solvers import Squared, minimise, online
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +20,12 @@ def data():
 
 
 def risk_of(data, scale=1.0):
-    return LocalRisk(data.with_features(scale * data.X), ar.objective("orm", decay="measure"), 1)
+    return make_risk(data.with_features(scale * data.X), ar.objective("orm", decay="measure"), 1)
 
 
 @pytest.mark.parametrize(("C", "scale"), [(0.01, 1.0), (1.0, 1.0), (100.0, 1.0), (1e6, 1.0), (1.0, 100.0)])
 def test_three_epochs_come_within_a_hundredth(data, C, scale):
-    batch = bundle.minimise(risk_of(data, scale), C, 1e-3, 1000)
+    batch = minimise(risk_of(data, scale), "bundle", C=C)
     parts = [risk_of(part, scale) for part in data.batches(2000)]
     found = online.minimise_stream(lambda: iter(parts), data.n_features, C, epochs=3)
     assert batch.lower_bound <= found.objective <= 1.01 * batch.objective
@@ -35,8 +34,8 @@ def test_three_epochs_come_within_a_hundredth(data, C, scale):
 
 def test_mini_batches_and_seeds(data):
     risk = risk_of(data)
-    batch = bundle.minimise(risk, 1.0, 1e-3, 1000)
-    one, same = (online.minimise(risk, 1.0, 1e-2, 12, random_state=3, batch_size=10) for _ in range(2))
+    batch = minimise(risk, "bundle", C=1.0)
+    one, same = (minimise(risk, "online", tol=1e-2, max_iter=12, random_state=3, batch_size=10) for _ in range(2))
     assert batch.lower_bound <= one.objective <= 1.01 * batch.objective
     np.testing.assert_array_equal(one.w, same.w)
 
@@ -44,9 +43,9 @@ def test_mini_batches_and_seeds(data):
 @pytest.mark.parametrize(("rows", "batch_size"), [(60, 1), (60, 4), (200, 16), (2000, 100)])
 def test_chunks_of_few_queries_and_steps_of_many(rows, batch_size):
     data = ar.make_ranking(60, 30, 8, random_state=0)  # the optimum is 4 % below w = 0, from where few queries mislead
-    risk = LocalRisk(data, ar.objective("orm"), 1)
-    batch = bundle.minimise(risk, 1.0, 1e-3, 1000)
-    parts = [LocalRisk(part, ar.objective("orm"), 1) for part in data.batches(rows)]
+    risk = make_risk(data, ar.objective("orm"), 1)
+    batch = minimise(risk, "bundle", C=1.0)
+    parts = [make_risk(part, ar.objective("orm"), 1) for part in data.batches(rows)]
     found = online.minimise_stream(lambda: iter(parts), data.n_features, 1.0, epochs=20, batch_size=batch_size)
     assert batch.lower_bound <= found.objective <= 1.01 * batch.objective
 

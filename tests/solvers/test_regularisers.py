@@ -6,15 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
+from scipy.optimize import minimize as scipy_minimize
 
 import argrank as ar
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.errors import ArgrankError
-from argrank.solvers import bundle, convex_steps, online
+from argrank.solvers import Absolute, Squared, minimise
 from argrank.solvers.mixture import Inner, best_mixture
-from argrank.solvers.regularisers import Absolute, Squared
-from argrank.solvers.shifted import Shifted
 
 LIMITS = {
     "free": (None, None),
@@ -77,7 +76,7 @@ def generic_squared(rows, sides, C, limits, n_features, n_queries):
         return np.concatenate((x[:n_features] / C, np.full(n_queries, 1 / n_queries)))
 
     start = np.concatenate((Squared(*limits).project(np.zeros(n_features)), np.full(n_queries, 5.0)))
-    found = minimize(
+    found = scipy_minimize(
         value,
         start,
         jac=gradient,
@@ -111,7 +110,7 @@ def test_a_generic_solver_on_all_constraints_agrees(penalty, limits, C):
     rows, sides = all_constraints(objective, data)
     generic = generic_squared if penalty is Squared else generic_absolute
     truth = generic(rows, sides, C, limits, data.n_features, data.n_queries)
-    result = bundle.minimise(LocalRisk(data, objective), C, 1e-6, 5000, regulariser=penalty(*limits))
+    result = minimise(make_risk(data, objective), "bundle", C=C, tol=1e-6, max_iter=5000, regulariser=penalty(*limits))
     assert result.converged
     assert result.objective == pytest.approx(truth, rel=3e-6)
     assert result.lower_bound <= truth * (1 + 1e-7)
@@ -175,11 +174,11 @@ def test_signs_by_name_online_and_from_a_stream(wide):
 
 
 def test_a_warm_start_outside_the_limits_is_brought_inside(wide):
-    risk, limits = LocalRisk(wide, ar.objective("orm", decay="measure")), Squared(np.zeros(30), None)
-    cold = bundle.minimise(risk, 1.0, 1e-5, 1000, regulariser=limits)
-    warm = bundle.minimise(risk, 1.0, 1e-5, 1000, -np.ones(30), regulariser=limits)
+    risk, limits = make_risk(wide, ar.objective("orm", decay="measure")), Squared(np.zeros(30), None)
+    cold = minimise(risk, tol=1e-5, regulariser=limits)
+    warm = minimise(risk, tol=1e-5, start=-np.ones(30), regulariser=limits)
     assert warm.objective == pytest.approx(cold.objective, rel=2e-5)
-    again = bundle.minimise(risk, 1.0, 1e-3, 1000, cold.w, regulariser=limits)
+    again = minimise(risk, start=cold.w, regulariser=limits)
     assert again.n_passes <= cold.n_passes
 
 
@@ -196,7 +195,7 @@ def test_the_best_mixture_is_a_saddle_point(shrink):
         away = v - inner.centre
         return away @ away / 4.0 + shrink / 2.0 * np.abs(v).sum() + (gradients @ v + offsets).max()
 
-    primal = minimize(
+    primal = scipy_minimize(
         lambda x: (x[:5] - inner.centre) @ (x[:5] - inner.centre) / 4.0 + shrink / 2.0 * x[6:].sum() + x[5],
         np.concatenate((np.zeros(5), [10.0], np.ones(5))),
         bounds=[*zip(low, high, strict=True), (None, None), *[(0.0, None)] * 5],
@@ -216,7 +215,7 @@ def test_what_a_solver_cannot_do_is_refused(wide):
             ar.make_ranker("orm", penalty="l1", solver=solver).fit(wide)
     with pytest.raises(ArgrankError, match="signs: expected solver='bundle' or 'online'"):
         ar.make_ranker("orm", signs=np.ones(30), solver="frank-wolfe").fit(wide)
-    with pytest.raises(ArgrankError, match="signs: expected solver='bundle', got"):
+    with pytest.raises(ArgrankError, match="signs: expected solver='bundle' or 'online', got"):
         ar.make_ranker("svm-map", signs=np.ones(30), solver="frank-wolfe").fit(wide)
     with pytest.raises(ArgrankError, match="penalty='l1'"):
         ar.make_ranker("orm", penalty="l1").fit_stream(lambda: wide.batches(400))
@@ -248,16 +247,11 @@ def test_a_name_that_no_feature_has_is_refused(wide):
 def test_the_solvers_themselves_take_a_shifted_centre(wide):
     """|w - w0| with limits on w: at a tiny C the weights are w0, brought inside."""
     w0 = np.linspace(-1.0, 1.0, 30)
-    risk = LocalRisk(wide, ar.objective("orm", decay="measure", bound="convex"))
-    held = LocalRisk(wide, ar.objective("orm", decay="measure", bound="tight").subtracted_part())
+    convex, tight = (make_risk(wide, ar.objective("orm", decay="measure", bound=b)) for b in ("convex", "tight"))
     for penalty in (Squared, Absolute):
-        near = penalty(np.zeros(30), None).around(w0)
-        found = bundle.minimise(Shifted(risk, w0), 1e-9, 1e-3, 100, regulariser=near)
-        np.testing.assert_allclose(w0 + found.w, np.maximum(w0, 0.0), atol=1e-6)
-        found = convex_steps.minimise(
-            Shifted(risk, w0), Shifted(held, w0), 1e-9, 1e-3, 100, np.zeros(30), regulariser=near
-        )
-        np.testing.assert_allclose(w0 + found.w, np.maximum(w0, 0.0), atol=1e-6)
-    near = Squared(np.zeros(30), None).around(w0)
-    found = online.minimise(Shifted(risk, w0), 1e-9, 1e-3, 20, regulariser=near)
-    np.testing.assert_allclose(w0 + found.w, np.maximum(w0, 0.0), atol=1e-6)
+        near = penalty(np.zeros(30), None, w0)
+        for risk in (convex, tight):
+            found = minimise(risk, C=1e-9, max_iter=100, regulariser=near, start=w0)
+            np.testing.assert_allclose(found.w, np.maximum(w0, 0.0), atol=1e-6)
+    found = minimise(convex, "online", C=1e-9, max_iter=20, regulariser=Squared(np.zeros(30), None, w0))
+    np.testing.assert_allclose(found.w, np.maximum(w0, 0.0), atol=1e-6)

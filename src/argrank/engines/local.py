@@ -64,7 +64,7 @@ class _Point:
 
 
 class LocalRisk:
-    """The risk of a linear model: mean over the queries of the objective at scores ``X @ w``.
+    """The risk of a linear model: the mean of the objective at scores ``X @ w``, over queries or over pairs.
 
     One evaluation goes through the data once: a block of queries is scored, sorted, judged and pulled back while its
     features are in the cache. Borders of blocks depend on the data alone and partial sums are added in their order,
@@ -83,6 +83,9 @@ class LocalRisk:
         self.data, self.objective, self.n_jobs = data, objective, n_jobs
         self.n_queries, self.n_documents, self.n_features = data.n_queries, data.n_documents, data.n_features
         self.query_shares = objective.query_shares(data)  # the factor of every query's loss
+        self.convex, self.smooth, self.second_order = objective.convex, objective.smooth, objective.second_order
+        self.difference = not objective.convex and hasattr(objective, "subtracted_part")
+        self.per_query = True
         self.seconds = 0.0  # spent in here
         self._products = 0.0
         self.prepared = objective.prepare(data)
@@ -106,7 +109,26 @@ class LocalRisk:
 
         gradient = self._sum(work, products=2)
         self._point = point
-        return self._mean(point), gradient
+        return self._value(point), gradient
+
+    def zero_scores(self) -> Floats:
+        """Return the scores of w = 0."""
+        return np.zeros(self.n_documents)
+
+    def dot(self, u: Floats, v: Floats) -> float:
+        """Return the inner product of two vectors of scores, added up block by block."""
+        return sum(float(u[block.rows] @ v[block.rows]) for block in self._blocks)
+
+    def spread(self, scores: Floats) -> float:
+        """Return the standard deviation of scores."""
+        mean = self.dot(scores, np.ones(self.n_documents)) / self.n_documents
+        return float(np.sqrt(self.dot(scores - mean, scores - mean) / self.n_documents))
+
+    def parts(self) -> tuple[LocalRisk, LocalRisk]:
+        """Return the two convex risks of which this one, a tight bound, is the difference."""
+        asked: Any = self.objective
+        convex, subtracted = asked.convex_part(), asked.subtracted_part()
+        return LocalRisk(self.data, convex, self.n_jobs), LocalRisk(self.data, subtracted, self.n_jobs)
 
     def scores(self, w: Floats) -> Floats:
         """Return ``X @ w`` in the stored row order."""
@@ -121,7 +143,7 @@ class LocalRisk:
             raise InputError(f"scores: expected one for each of {self.n_documents} rows, got shape {scores.shape}")
         point = self._new_point(scores)
         self._run(lambda block: self._judge(block, point), products=0)
-        return self._mean(point), point.gradient
+        return self._value(point), point.gradient
 
     def pull_back(self, u: Floats) -> Floats:
         """Return ``X.T @ u`` for a gradient u by the scores, as ``at_scores`` gives it."""
@@ -199,8 +221,9 @@ class LocalRisk:
             total += part
         return total
 
-    def _mean(self, point: _Point) -> float:
-        return float((point.losses * self.query_shares).sum())
+    def _value(self, point: _Point) -> float:
+        losses = point.losses * self.query_shares
+        return sum(float(losses[block.first : block.last].sum()) for block in self._blocks)
 
     def _new_point(self, scores: Floats | None = None) -> _Point:
         return _Point(self.n_documents, self.n_queries, self.prepared.ranks, scores)

@@ -48,6 +48,7 @@ class Fidelity(Objective):
 
     name: ClassVar[str] = "fidelity loss"
     convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     def prepare(self, data: Dataset) -> Prepared:
         """Number the label levels."""

@@ -41,6 +41,7 @@ class TopOneCrossEntropy(Objective):
     """
 
     name: ClassVar[str] = "cross entropy"
+    smooth: ClassVar[bool] = True
 
     gain: Any
 
@@ -82,6 +83,7 @@ class CosineLoss(Objective):
 
     name: ClassVar[str] = "cosine loss"
     convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     gain: Any
 

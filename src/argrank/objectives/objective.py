@@ -82,6 +82,7 @@ class Objective(ABC):
     name: ClassVar[str]
     convex: ClassVar[bool] = True
     mean_over: ClassVar[str] = "queries"  # or "pairs": what the risk is a mean over
+    smooth: ClassVar[bool] = False  # has a gradient everywhere
     second_order: ClassVar[bool] = False  # has a Hessian, at least a generalised one
 
     @abstractmethod

@@ -179,6 +179,11 @@ class PairwiseHinge(Objective):
         """Whether there is a Hessian: the plain hinge has none."""
         return self.loss == "squared"
 
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        """Whether there is a gradient everywhere."""
+        return self.loss == "squared"
+
     def n_pairs(self, data: Dataset) -> Floats:
         """Count the pairs of different label, or add up the weights of the given preferences."""
         if data.preferences is None:

@@ -18,6 +18,7 @@ class SquaredError(Objective):
     """Sum over a query's documents of ``(score + intercept - gain of the label)^2``, times the row's weight."""
 
     name: ClassVar[str] = "squared error"
+    smooth: ClassVar[bool] = True
     second_order: ClassVar[bool] = True
 
     gain: Any

@@ -158,6 +158,7 @@ class SmoothedMeasure(Objective):
 
     name: ClassVar[str] = "smooth-grad"
     convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     measure: Measure
     convention: Convention
@@ -197,6 +198,7 @@ class ExpectedMeasure(Objective):
 
     name: ClassVar[str] = "softrank"
     convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     measure: Measure
     convention: Convention

@@ -19,7 +19,7 @@ from argrank.data.frames import feature_columns, is_frame
 from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.data.sources import check_diverse, diverse_rankings
-from argrank.engines.local import LocalRisk
+from argrank.engines import LocalRisk, make_risk
 from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
@@ -52,7 +52,7 @@ class Outcome(NamedTuple):
 class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A ranker of rankings, with scikit-learn's manners.
 
-    A subclass stores its parameters in ``__init__`` (among them ``measure``, ``normalise``, ``n_jobs`` and
+    A subclass stores its parameters in ``__init__`` (among them ``scoring``, ``normalise``, ``n_jobs`` and
     ``verbose``) and says in ``_train`` how a Dataset becomes a model.
 
     Parameters
@@ -73,7 +73,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
-    measure: Any
+    scoring: Any
     normalise: str | None
     n_jobs: int | None
     verbose: int
@@ -119,7 +119,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         sample_weight : weight per row, refused by rankers for which it means nothing
         query_weight : weight per query, in order of first appearance
         eval_set : Dataset, or list of Datasets or of (X, y) pairs
-            Data on which ``measure`` is taken after every iteration (``trace_["validation"]``).
+            Data on which ``scoring`` is taken after every iteration (``trace_["validation"]``).
         eval_qid, eval_group : list of ids or of sizes, one for each (X, y) pair
         """
         data = self._dataset(X, y, qid, group, sample_weight, query_weight)
@@ -173,7 +173,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return [ranking if X.rows is None else X.rows[ranking] for ranking in rankings]
 
     def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean of this ranker's ``measure`` on judged data.
+        """Return the mean on judged data of what this ranker reports, see ``scoring``.
 
         Pipelines always hand on a ``sample_weight``; a measure has no use for it, so only None is taken.
         """
@@ -187,7 +187,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
         scaling = self.model_.normaliser if hasattr(self, "model_") else self._scaling(data)
         prepared = data if scaling is None else scaling.transform(data)
-        return LocalRisk(prepared, self._objective(), self.n_jobs)
+        return make_risk(prepared, self._objective(), self.n_jobs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
@@ -196,8 +196,13 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     @property
     def _reported(self) -> Any:
-        """The measure that ``score`` and the validation column report."""
-        return self.measure
+        """The measure that ``score``, the validation column and early stopping report."""
+        return self._optimised if self.scoring is None else self.scoring
+
+    @property
+    def _optimised(self) -> Any:
+        """The measure that is optimised, or the usual one where none is."""
+        return getattr(self, "measure", "ndcg@10")
 
     @property
     def coef_(self) -> Floats:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 FAMILIES = ("pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-PAIR_SUM_C = {"C": [1e-3, 0.03, 1.0, 30.0, 1e3]}
+LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
+PAIR_C = {"C": [0.5, 15.0, 500.0, 1.5e4, 5e5]}
 TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
 
 
@@ -50,21 +51,21 @@ RANKERS = {
     "lambdarank": Registered(
         "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}
     ),
-    "listnet": Registered("linear.listwise:ListNet", "listwise", C_VALUES, first=True),
-    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", PAIR_SUM_C),
-    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", PAIR_SUM_C),
-    "log-gain": Registered("linear.log_rank:LogGain", "conditional", C_VALUES),
-    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", C_VALUES),
-    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", PAIR_SUM_C, first=True),
+    "listnet": Registered("linear.listwise:ListNet", "listwise", LISTWISE_C, first=True),
+    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", PAIR_C),
+    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", PAIR_C),
+    "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C),
+    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C),
+    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", PAIR_C, first=True),
     "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True, first=True),
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered("linear.orm:ORM", "structured", C_VALUES),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
-    "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", C_VALUES),
+    "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C),
     "rank-svm": Registered(
         "linear.rank_svm:RankSVM",
         "pairwise",
-        {"C": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]},
+        {"C": [0.05, 0.5, 5.0, 50.0, 500.0]},
         first=True,
     ),
     "rankboost": Registered(
@@ -74,7 +75,7 @@ RANKERS = {
         "linear.regression:Regression", "pointwise", {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]}, first=True
     ),
     "smooth-grad": Registered("linear.smooth_grad:SmoothGrad", "listwise", C_VALUES),
-    "softrank": Registered("linear.softrank:SoftRank", "listwise", {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}),
+    "softrank": Registered("linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}),
     "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", C_VALUES, first=True),
     "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", C_VALUES),
     "svm-map": Registered("linear.svm_map:SVMmap", "structured", C_VALUES, first=True),

@@ -5,22 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from argrank._types import Floats
+from argrank.solvers.regularisers import Regulariser
 
 #: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
 Callback = Callable[[Floats, Mapping[str, float]], bool | None]
 
+#: A vector with one number a row. Solvers only add, subtract and scale it: it may live on other machines.
+Scores = Any
+
 
 class Risk(Protocol):
-    """A mean over queries as a function of the scores ``X @ w``; all that a solver knows of data and objective."""
+    """A mean loss as a function of the scores ``X @ w``: all that a solver knows of data and objective.
 
-    @property
-    def n_features(self) -> int:
-        """Number of weights."""
+    Only risks with ``per_query`` can be asked query by query, and only those with ``second_order`` have a Hessian (at
+    least a generalised one). A risk that is a ``difference`` of two convex ones hands out both as ``parts()``.
+    """
+
+    n_features: int
+    n_queries: int
+    convex: bool
+    smooth: bool
+    second_order: bool
+    difference: bool
+    per_query: bool
+    query_shares: Floats
 
     @property
     def n_passes(self) -> float:
@@ -30,37 +43,58 @@ class Risk(Protocol):
     def seconds(self) -> float:
         """Time spent in the risk so far."""
 
-    def scores(self, w: Floats) -> Floats:
+    def zero_scores(self) -> Scores:
+        """Return the scores of w = 0, without a pass over the features."""
+
+    def scores(self, w: Floats) -> Scores:
         """Return the scores of all rows: half a pass."""
 
-    def at_scores(self, scores: Floats) -> tuple[float, Floats]:
+    def at_scores(self, scores: Scores) -> tuple[float, Scores]:
         """Return the risk and its gradient by the scores, without a pass over the features."""
 
-    def pull_back(self, u: Floats) -> Floats:
+    def pull_back(self, u: Scores) -> Floats:
         """Return ``X.T @ u``, the gradient by the weights for a gradient u by the scores: half a pass."""
 
+    def dot(self, u: Scores, v: Scores) -> float:
+        """Return the inner product of two vectors of scores."""
 
-class QueryRisk(Risk, Protocol):
-    """A risk whose queries can be asked one by one; each counts with its share."""
-
-    n_queries: int
-    query_shares: Floats
-
-    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
-        """Return loss, gradient and offset of one query."""
-
-
-class SmoothRisk(Risk, Protocol):
-    """A risk that has at least a generalised Hessian."""
-
-    n_queries: int
-    n_documents: int
+    def spread(self, scores: Scores) -> float:
+        """Return the standard deviation of scores."""
 
     def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient: one pass."""
 
     def hessian_product(self, direction: Floats) -> Floats:
-        """Return the Hessian at the last ``value_and_gradient`` times a direction."""
+        """Return the Hessian at the last ``value_and_gradient`` times a direction: one pass."""
+
+    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
+        """Return loss, gradient and offset of one query; it counts with its share."""
+
+    def parts(self) -> tuple[Risk, Risk]:
+        """Return the convex risk and the convex risk that is subtracted from it."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Minimise ``regulariser(w) / C + risk(w)``: what every solver is handed."""
+
+    risk: Risk
+    C: float
+    regulariser: Regulariser
+    tol: float
+    max_iter: int
+    start: Floats | None = None
+    callback: Callback | None = None
+    random_state: int | None = 0
+
+    def begin(self) -> Floats:
+        """Return where to start: the given weights or zero, within the limits."""
+        start = np.zeros(self.risk.n_features) if self.start is None else np.array(self.start, np.float64)
+        return self.regulariser.project(start)
+
+    def penalty(self, w: Floats) -> float:
+        """Return the regulariser's share of the objective."""
+        return self.regulariser.value(w) / self.C
 
 
 @dataclass(frozen=True)
@@ -83,42 +117,26 @@ class Result:
     message: str
 
 
-class Judged(Protocol):
-    """Weights with the risk and the objective there."""
-
-    @property
-    def w(self) -> Floats:
-        """The weights."""
-
-    @property
-    def value(self) -> float:
-        """The risk."""
-
-    @property
-    def objective(self) -> float:
-        """The risk with the regulariser."""
-
-
-class Best:
-    """The best weights looked at so far, by ``|w|² / (2C) + risk``."""
-
-    def __init__(self, risk: Risk, C: float) -> None:
-        self._risk, self._C = risk, C
-        self.w, self.value, self.objective = np.zeros(risk.n_features), math.inf, math.inf
-
-    def look(self, w: Floats) -> None:
-        """Evaluate weights and keep them if they are better."""
-        value, _ = self._risk.at_scores(self._risk.scores(w))
-        objective = value + float(w @ w) / (2 * self._C)
-        if objective < self.objective:
-            self.w, self.value, self.objective = w, value, objective
+#: Why a solver stopped, in one word and in a sentence. The first four mean that it is done.
+MESSAGES = {
+    "gap": "the gap is closed",
+    "gradient": "the gradient has vanished",
+    "steps": "further steps gain next to nothing",
+    "epochs": "made {n_iter} epochs",
+    "passes": "stopped after {passes:g} passes over the data",
+    "precision": "no step lowers the objective any more",
+    "callback": "stopped by the caller",
+    "interrupted": "interrupted",
+}
+DONE = ("gap", "gradient", "steps", "epochs")
 
 
 class Meter:
-    """Counts the passes and the seconds of a solver that minimises ``|w|² / (2C) + risk`` with a proven gap."""
+    """Counts the passes and seconds of a solver, tells its callback and decides when it stops."""
 
-    def __init__(self, risk: Risk) -> None:
-        self._risk, self._passes, self._seconds = risk, risk.n_passes, risk.seconds
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self._risk = problem, problem.risk
+        self._passes, self._seconds = self._risk.n_passes, self._risk.seconds
         self.master_seconds = 0.0
 
     @property
@@ -126,50 +144,66 @@ class Meter:
         """Passes over the features since the start."""
         return self._risk.n_passes - self._passes
 
-    def facts(self, w: Floats, objective: float, bound: float, slack: float, n_constraints: int) -> dict[str, float]:
-        """Return what the trace shows of an iteration; the risk of a structured ranker is its average slack."""
-        return {
+    def tell(self, w: Floats, objective: float, gap: float, **more: float) -> bool:
+        """Tell the callback of an iteration; True where it wants to stop."""
+        if self.problem.callback is None:
+            return False
+        risk = objective - self.problem.penalty(w)
+        facts = {
             "objective": objective,
-            "lower_bound": bound,
-            "gap": objective - bound,
-            "average_slack": slack,
+            "lower_bound": objective - gap,
+            "gap": gap,
+            "risk": risk,
             "norm": float(np.sqrt(w @ w)),
-            "n_constraints": n_constraints,
+            **more,
             "n_passes": self.n_passes,
             "oracle_seconds": self._risk.seconds - self._seconds,
             "master_seconds": self.master_seconds,
         }
+        if not self._risk.smooth:  # the risk of a structured ranker is its average slack
+            facts["average_slack"] = risk
+        return bool(self.problem.callback(w, facts))
 
-    def reason(
-        self, best: Judged, bound: float, tol: float, max_iter: int, callback: Callback | None, n_constraints: int
-    ) -> str:
-        """Tell the callback of an iteration and return why to stop, or an empty word."""
-        facts = self.facts(best.w, best.objective, bound, best.value, n_constraints)
-        if callback is not None and callback(best.w, facts):
+    def stop(self, w: Floats, objective: float, bound: float, **more: float) -> str:
+        """Tell the callback of an iteration with a proven bound and return why to stop, or an empty word."""
+        if self.tell(w, objective, objective - bound, **more):
             return "callback"
-        if best.objective - bound <= tol * best.objective:
+        if objective - bound <= self.problem.tol * abs(objective):
             return "gap"
-        return "passes" if self.n_passes >= max_iter else ""
+        return "passes" if self.n_passes >= self.problem.max_iter else ""
 
-    def result(self, w: Floats, objective: float, bound: float, n_iter: int, reason: str) -> Result:
+    def result(
+        self, w: Floats, objective: float, gap: float, n_iter: int, reason: str, gradient_norm: float = math.nan
+    ) -> Result:
         """Return the result, with a sentence on why the solver stopped."""
-        gap = objective - bound
-        share = gap / objective if objective > 0 else 0.0
-        why = {
-            "gap": "the gap is closed to {share:.1e} of the objective",
-            "passes": "stopped after {passes:g} passes over the data with a gap of {share:.1e} of the objective",
-            "callback": "stopped by the caller with a gap of {share:.1e} of the objective",
-            "interrupted": "interrupted with a gap of {share:.1e} of the objective",
-        }[reason]
+        message = MESSAGES[reason].format(n_iter=n_iter, passes=self.n_passes)
+        if math.isfinite(gap):
+            message += f" with a gap of {gap / abs(objective) if objective else 0.0:.1e} of the objective"
+        elif math.isfinite(gradient_norm):
+            message += f" with a gradient norm of {gradient_norm:.3g}"
         return Result(
             w=w,
             objective=objective,
-            lower_bound=bound,
+            lower_bound=objective - gap,
             gap=gap,
-            gradient_norm=float("nan"),
+            gradient_norm=gradient_norm,
             n_iter=n_iter,
             n_passes=self.n_passes,
-            converged=reason == "gap",
+            converged=reason in DONE,
             reason=reason,
-            message=why.format(share=share, passes=self.n_passes),
+            message=message,
         )
+
+
+class Best:
+    """The best weights looked at so far."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.w, self.objective = np.zeros(problem.risk.n_features), math.inf
+
+    def look(self, w: Floats) -> None:
+        """Evaluate weights and keep them if they are better."""
+        objective = self._problem.risk.at_scores(self._problem.risk.scores(w))[0] + self._problem.penalty(w)
+        if objective < self.objective:
+            self.w, self.objective = w, objective

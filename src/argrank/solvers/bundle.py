@@ -3,8 +3,8 @@
 Minimises ``F(w) = |w|² / (2C) + risk(w)``, with limits on the weights where asked. Every evaluation gives a plane below
 the risk; the minimum over the planes is a quadratic problem whose dual value bounds F from below. Plain BMRM moves to
 that minimiser; here, as in OCAS (Franc & Sonnenburg 2008), the best point so far is improved by a line search towards
-it, which costs no pass over the features, and the next plane is taken near the best point. With ``|w|₁ / C`` in the
-place of the squares the next point is chosen otherwise, see ``level``.
+it, which costs no pass over the features, and the next plane is taken near the best point. With ``|w|₁ / C`` instead of
+the squares the next point is chosen differently, see ``level``.
 """
 
 from __future__ import annotations
@@ -12,51 +12,24 @@ from __future__ import annotations
 import math
 import time
 
-import numpy as np
-
 from argrank._types import Floats
-from argrank.errors import check_positive
 from argrank.solvers import level
-from argrank.solvers._result import Callback, Meter, Result, Risk
+from argrank.solvers._result import Meter, Problem, Result, Scores
 from argrank.solvers.planes import FreePlanes, Point, SquaredPlanes, look
-from argrank.solvers.regularisers import Absolute, Regulariser, Squared
 
 TOWARDS = 0.1  # the next plane is taken so far from the best point towards the minimiser of the planes
 MOST_STEPS = 10  # oracle calls in a line search
 FLAT = 0.05  # a derivative this small, relative to the first, ends a line search
 
 
-def minimise(
-    risk: Risk,
-    C: float = 1.0,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    w0: Floats | None = None,
-    callback: Callback | None = None,
-    regulariser: Regulariser | None = None,
-) -> Result:
-    """Minimise ``|w|² / (2C) + risk(w)`` until the gap is at most ``tol`` times the objective.
-
-    Parameters
-    ----------
-    risk : Risk
-        Convex and never negative.
-    max_iter : int
-        At most so many passes over the data.
-    w0 : array, optional
-        Where to start (a regularisation path); zero otherwise.
-    callback : callable, optional
-        Gets the best weights and the facts of every iteration; returns True to stop.
-    regulariser : Regulariser, optional
-        Another penalty in the place of |w|² / 2, or limits on the weights.
-    """
-    check_positive("C", C)
-    penalty = Squared() if regulariser is None else regulariser
-    if isinstance(penalty, Absolute):
-        return level.minimise(risk, C, tol, max_iter, w0, callback, penalty)
-    meter, planes = Meter(risk), (FreePlanes if penalty.is_free else SquaredPlanes)(risk.n_features, C, penalty)
-    start = penalty.project(np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64))
-    best = look(risk, C, penalty, start, risk.scores(start))
+def minimise(problem: Problem) -> Result:
+    """Minimise ``R(w) / C + risk(w)``, for risks of at least 0, until the gap is ``tol`` times the objective."""
+    if problem.regulariser.name == "l1":
+        return level.minimise(problem)
+    risk, C, penalty, tol = problem.risk, problem.C, problem.regulariser, problem.tol
+    meter, planes = Meter(problem), (FreePlanes if penalty.is_free else SquaredPlanes)(risk.n_features, C, penalty)
+    start = problem.begin()
+    best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
     planes.cut(risk, best)
     bound, n_iter, reason = 0.0, 0, ""
     try:
@@ -65,36 +38,40 @@ def minimise(
             target, lower = planes.minimise(0.1 * tol * best.objective)
             meter.master_seconds += time.perf_counter() - begin
             bound, n_iter = max(bound, lower), n_iter + 1
-            reason = meter.reason(best, bound, tol, max_iter, callback, len(planes))
+            reason = meter.stop(best.w, best.objective, bound, n_constraints=len(planes))
             if reason:
                 break
             target_scores = risk.scores(target)
-            best = _line_search(risk, C, penalty, best, target - best.w, target_scores - best.scores)
+            best = _line_search(problem, best, target - best.w, target_scores - best.scores)
             w = (1 - TOWARDS) * best.w + TOWARDS * target
-            near = look(risk, C, penalty, w, (1 - TOWARDS) * best.scores + TOWARDS * target_scores)
+            near = look(problem, w, (1 - TOWARDS) * best.scores + TOWARDS * target_scores)
             planes.cut(risk, near)
             best = min(best, near, key=lambda point: point.objective)
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, bound, n_iter, reason)
+    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)
 
 
-def _line_search(risk: Risk, C: float, penalty: Regulariser, here: Point, along: Floats, along_scores: Floats) -> Point:
+def _line_search(problem: Problem, here: Point, along: Floats, along_scores: Scores) -> Point:
     """Return the best point seen while looking for the root of the derivative along a direction.
 
     The derivative (of whichever subgradient the oracle gives) does not fall with the step, so the root is bracketed
     and found by false position, with bisection where that creeps.
     """
-    low, low_slope = 0.0, penalty.slope(here.w, along) / C + float(here.u @ along_scores)
+
+    def derivative(point: Point) -> float:
+        return problem.regulariser.slope(point.w, along) / problem.C + problem.risk.dot(point.u, along_scores)
+
+    low, low_slope = 0.0, derivative(here)
     high, high_slope = math.inf, math.inf
     if low_slope >= 0:
         return here
     best, close, step = here, FLAT * -low_slope, 1.0
-    furthest = max(1.0, penalty.room(here.w, along))
+    furthest = max(1.0, problem.regulariser.room(here.w, along))
     for _ in range(MOST_STEPS):
-        there = look(risk, C, penalty, here.w + step * along, here.scores + step * along_scores)
+        there = look(problem, here.w + step * along, here.scores + step * along_scores)
         best = min(best, there, key=lambda point: point.objective)
-        slope = penalty.slope(there.w, along) / C + float(there.u @ along_scores)
+        slope = derivative(there)
         if abs(slope) <= close or (slope < 0 and step == furthest):
             break
         if slope < 0:

@@ -15,9 +15,8 @@ import time
 import numpy as np
 
 from argrank._types import Floats
-from argrank.errors import check_positive
 from argrank.solvers import block_qp, simplex_qp
-from argrank.solvers._result import Best, Callback, Meter, QueryRisk, Result
+from argrank.solvers._result import Best, Meter, Problem, Result
 
 REPEATS = 10  # rounds over the working sets after every pass
 NEW = 1e-12  # a plane that rises less than this above the known ones is no news
@@ -57,21 +56,13 @@ class _WorkingSet:
         return others - C * (self.weights @ self.gradients)
 
 
-def minimise(
-    risk: QueryRisk,
-    C: float = 1.0,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    w0: Floats | None = None,
-    callback: Callback | None = None,
-    random_state: int | None = 0,
-) -> Result:
+def minimise(problem: Problem) -> Result:
     """Minimise ``|w|² / (2C) + risk(w)`` until the gap is at most ``tol`` times the objective.
 
-    A start ``w0`` cannot be used: it has no dual to go with it.
+    A start cannot be used: it has no dual to go with it.
     """
-    check_positive("C", C)
-    meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
+    risk, C, tol = problem.risk, problem.C, problem.tol
+    meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
     sets = [_WorkingSet(risk.n_features, float(share)) for share in risk.query_shares]
     w, bound, n_iter, reason = np.zeros(risk.n_features), 0.0, 0, ""
     best.look(w)
@@ -102,7 +93,7 @@ def minimise(
             best.look(w)
             n_iter += 1
             n_planes = sum(len(queries.offsets) - 1 for queries in sets)
-            reason = meter.reason(best, bound, tol, max_iter, callback, n_planes)
+            reason = meter.stop(best.w, best.objective, bound, n_constraints=n_planes)
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, bound, n_iter, reason)
+    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)

@@ -15,9 +15,8 @@ import time
 import numpy as np
 
 from argrank._types import Floats
-from argrank.errors import check_positive
 from argrank.solvers import block_qp
-from argrank.solvers._result import Best, Callback, Meter, QueryRisk, Result
+from argrank.solvers._result import Best, Meter, Problem, Result
 
 REPEATS = 10  # rounds over the known planes after every pass
 
@@ -59,22 +58,14 @@ class _Mixture:
             self.gradients, self.offsets, self.weights = self.gradients[used], self.offsets[used], self.weights[used]
 
 
-def minimise(
-    risk: QueryRisk,
-    C: float = 1.0,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    w0: Floats | None = None,
-    callback: Callback | None = None,
-    random_state: int | None = 0,
-) -> Result:
+def minimise(problem: Problem) -> Result:
     """Minimise ``|w|² / (2C) + risk(w)`` until the gap is at most ``tol`` times the objective.
 
     Both the last weights and their average (weighted towards the end) are judged after every pass, by primal and by
-    dual value, and the best of each counts. A start ``w0`` cannot be used: it has no dual to go with it.
+    dual value, and the best of each counts. A start cannot be used: it has no dual to go with it.
     """
-    check_positive("C", C)
-    meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
+    risk, C, tol = problem.risk, problem.C, problem.tol
+    meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
     mixtures = [_Mixture(risk.n_features, float(share)) for share in risk.query_shares]
     w, mean_w, mean_height = np.zeros(risk.n_features), np.zeros(risk.n_features), 0.0
     bound, n_iter, reason = 0.0, 0, ""
@@ -103,7 +94,7 @@ def minimise(
                 bound = max(bound, dual - float(weights @ weights) / (2 * C))
                 best.look(weights)
             n_planes = sum(len(mixture.offsets) for mixture in mixtures)
-            reason = meter.reason(best, bound, tol, max_iter, callback, n_planes)
+            reason = meter.stop(best.w, best.objective, bound, n_constraints=n_planes)
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, bound, n_iter, reason)
+    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)

@@ -14,11 +14,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from argrank._types import Floats
-from argrank.errors import check_positive
-from argrank.solvers._result import Callback, Meter, Result, Risk
+from argrank.solvers._result import Meter, Problem, Result
 from argrank.solvers.mixture import Inner, best_mixture
 from argrank.solvers.planes import Planes, look
-from argrank.solvers.regularisers import Regulariser
 
 LEVEL = 0.5  # the height between bound (0) and best (1) that the next point aims at
 CLOSE = 0.1  # how far from it the next point may be
@@ -75,20 +73,11 @@ class AbsolutePlanes(Planes):
         return v, reach
 
 
-def minimise(
-    risk: Risk,
-    C: float,
-    tol: float,
-    max_iter: int,
-    w0: Floats | None,
-    callback: Callback | None,
-    regulariser: Regulariser,
-) -> Result:
-    """Minimise ``|w|₁ / C + risk(w)`` until the gap is at most ``tol`` times the objective; see ``bundle.minimise``."""
-    check_positive("C", C)
-    meter, planes = Meter(risk), AbsolutePlanes(risk.n_features, C, regulariser)
-    start = regulariser.project(np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64))
-    best = look(risk, C, regulariser, start, risk.scores(start))
+def minimise(problem: Problem) -> Result:
+    """Minimise ``|w|₁ / C + risk(w)`` until the gap is at most ``tol`` times the objective."""
+    risk, regulariser = problem.risk, problem.regulariser
+    meter, planes, start = Meter(problem), AbsolutePlanes(risk.n_features, problem.C, regulariser), problem.begin()
+    best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
     planes.cut(risk, best)
     square = float(planes.gradients[1] @ planes.gradients[1])
     reach = best.objective / square if square > 0 else 1.0
@@ -98,15 +87,15 @@ def minimise(
             begin = time.perf_counter()
             bound, n_iter = max(bound, planes.bound(best.objective)), n_iter + 1
             meter.master_seconds += time.perf_counter() - begin
-            reason = meter.reason(best, bound, tol, max_iter, callback, len(planes))
+            reason = meter.stop(best.w, best.objective, bound, n_constraints=len(planes))
             if reason:
                 break
             begin, gap = time.perf_counter(), best.objective - bound
             w, reach = planes.at_level(best.w, bound + LEVEL * gap, CLOSE * gap, reach)
             meter.master_seconds += time.perf_counter() - begin
-            there = look(risk, C, regulariser, w, risk.scores(w))
+            there = look(problem, w, risk.scores(w))
             planes.cut(risk, there)
             best = min(best, there, key=lambda point: point.objective)
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, bound, n_iter, reason)
+    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)

@@ -13,6 +13,7 @@ weights handed back are the mean over all steps weighted by t, which forgets the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -21,7 +22,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.errors import OptionError, check_count, check_positive
-from argrank.solvers._result import Best, Callback, Meter, QueryRisk, Result
+from argrank.solvers._result import MESSAGES, Best, Callback, Meter, Problem, Result, Risk
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried
@@ -34,7 +35,7 @@ MOST_TRIALS = 12
 class Visit(NamedTuple):
     """A query of a risk, and what it counts: 1 in the mean."""
 
-    risk: QueryRisk
+    risk: Risk
     query: int
     weight: float
 
@@ -68,7 +69,7 @@ class Descent:
         self.mean += 2.0 / (self.steps + 1.0) * (self.w - self.mean)
 
 
-def visits(risks: Iterable[QueryRisk], random: np.random.Generator) -> list[Visit]:
+def visits(risks: Iterable[Risk], random: np.random.Generator) -> list[Visit]:
     """Return the queries of risks in random order."""
     found = [
         Visit(risk, q, weight)
@@ -123,27 +124,15 @@ def sized(descent: Descent, order: Sequence[Visit], batch_size: int) -> Descent:
     return replace(descent, size=best)
 
 
-def minimise(
-    risk: QueryRisk,
-    C: float = 1.0,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    w0: Floats | None = None,
-    callback: Callback | None = None,
-    random_state: int | None = 0,
-    batch_size: int = 1,
-    regulariser: Regulariser | None = None,
-) -> Result:
+def minimise(problem: Problem, batch_size: int = 1) -> Result:
     """Minimise by epochs over data in memory until two in a row gain less than ``tol`` of the objective.
 
-    The risk need not be convex; then the end is near a local minimum. The gap is NaN: nothing is proven. Of a
-    regulariser only the limits on the weights are used; the penalty is |w|².
+    The risk need not be convex; then the end is near a local minimum. The gap is NaN: nothing is proven.
     """
-    check_positive("C", C)
     check_count("batch_size", batch_size)
-    meter, best, random = Meter(risk), Best(risk, C), np.random.default_rng(random_state)
-    limits = Squared() if regulariser is None else regulariser
-    start = limits.project(np.zeros(risk.n_features) if w0 is None else np.array(w0, np.float64))
+    risk, C, limits = problem.risk, problem.C, problem.regulariser
+    meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
+    start = problem.begin()
     best.look(start)
     descent = Descent(start, C, float(np.sqrt(2 * C * best.objective)), 1.0, limits)
     descent = sized(descent, visits([risk], random), batch_size)
@@ -154,21 +143,20 @@ def minimise(
             sweep(descent, visits([risk], random), batch_size)
             best.look(limits.project(descent.mean.copy()))
             n_iter += 1
-            facts = meter.facts(best.w, best.objective, float("nan"), best.value, 0)
-            idle = idle + 1 if before - best.objective <= tol * best.objective else 0
-            if callback is not None and callback(best.w, facts):
+            idle = idle + 1 if before - best.objective <= problem.tol * best.objective else 0
+            if meter.tell(best.w, best.objective, math.nan):
                 reason = "callback"
             elif idle == 2:
                 reason = "steps"
-            elif meter.n_passes >= max_iter:
+            elif meter.n_passes >= problem.max_iter:
                 reason = "passes"
     except KeyboardInterrupt:
         reason = "interrupted"
-    return _result(best.w, best.objective, n_iter, meter.n_passes, reason)
+    return meter.result(best.w, best.objective, math.nan, n_iter, reason)
 
 
 def minimise_stream(
-    stream: Callable[[], Iterable[QueryRisk]],
+    stream: Callable[[], Iterable[Risk]],
     n_features: int,
     C: float = 1.0,
     epochs: int = 1,
@@ -200,11 +188,13 @@ def minimise_stream(
     except KeyboardInterrupt:
         reason = "interrupted"
     w = limits.project(descent.mean)
-    return _result(w, objective_of(stream, w, C), n_iter, n_passes + 1, reason)
+    message = MESSAGES[reason].format(n_iter=n_iter)
+    objective, unknown = objective_of(stream, w, C), math.nan
+    return Result(w, objective, unknown, unknown, unknown, n_iter, n_passes + 1, reason == "epochs", reason, message)
 
 
 def _first_descent(
-    stream: Iterable[QueryRisk],
+    stream: Iterable[Risk],
     n_features: int,
     C: float,
     batch_size: int,
@@ -212,7 +202,7 @@ def _first_descent(
     random: np.random.Generator,
 ) -> Descent:
     """Return the descent from w = 0; the first chunks stand for all: their loss there and a sample set the steps."""
-    first: list[QueryRisk] = []
+    first: list[Risk] = []
     for risk in stream:
         first.append(risk)
         if sum(one.n_queries for one in first) >= FEWEST:
@@ -225,32 +215,10 @@ def _first_descent(
     return sized(descent, visits(first, random), batch_size)
 
 
-def objective_of(stream: Callable[[], Iterable[QueryRisk]], w: Floats, C: float) -> float:
+def objective_of(stream: Callable[[], Iterable[Risk]], w: Floats, C: float) -> float:
     """Return ``|w|² / (2C) + risk(w)`` over a stream, in one pass; every query counts the same."""
     total, n_queries = 0.0, 0
     for risk in stream():
         total += risk.n_queries * risk.at_scores(risk.scores(w))[0]
         n_queries += risk.n_queries
     return total / n_queries + float(w @ w) / (2 * C)
-
-
-def _result(w: Floats, objective: float, n_iter: int, n_passes: float, reason: str) -> Result:
-    message = {
-        "callback": "stopped by the caller",
-        "epochs": f"made {n_iter} epochs",
-        "interrupted": "interrupted",
-        "passes": f"stopped after {n_passes:g} passes over the data while still improving",
-        "steps": "two epochs gained next to nothing",
-    }[reason]
-    return Result(
-        w=w,
-        objective=objective,
-        lower_bound=float("nan"),
-        gap=float("nan"),
-        gradient_norm=float("nan"),
-        n_iter=n_iter,
-        n_passes=n_passes,
-        converged=reason in ("steps", "epochs"),
-        reason=reason,
-        message=message,
-    )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.solvers import simplex_qp
-from argrank.solvers._result import Risk
+from argrank.solvers._result import Problem, Risk, Scores
 from argrank.solvers.mixture import Inner, best_mixture
 from argrank.solvers.regularisers import Regulariser
 
@@ -26,17 +26,17 @@ class Point(NamedTuple):
     """Weights, their scores and what the oracle said of them."""
 
     w: Floats
-    scores: Floats
+    scores: Scores
     value: float
-    u: Floats
+    u: Scores
     objective: float
 
 
-def look(risk: Risk, C: float, regulariser: Regulariser, w: Floats, scores: Floats) -> Point:
+def look(problem: Problem, w: Floats, scores: Scores) -> Point:
     """Ask the oracle about weights with known scores; rounding alone could have left the limits."""
-    value, u = risk.at_scores(scores)
-    w = regulariser.project(w)
-    return Point(w, scores, value, u, value + regulariser.value(w) / C)
+    value, u = problem.risk.at_scores(scores)
+    w = problem.regulariser.project(w)
+    return Point(w, scores, value, u, value + problem.penalty(w))
 
 
 class Planes:

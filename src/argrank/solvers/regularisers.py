@@ -1,8 +1,9 @@
-"""What the bundle method adds to the risk: |w|² / 2 or |w|₁, both over C, with or without limits on the weights."""
+"""What is added to the risk: |w|² / 2 or |w|₁, both over C, around a centre and within limits where asked."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,23 +11,28 @@ from argrank._types import Floats
 
 
 class Regulariser(ABC):
-    """A penalty on the weights, to be divided by C, and the interval in which every weight must stay."""
+    """A penalty on the distance of the weights from a centre, and the interval in which every weight must stay."""
 
-    def __init__(self, low: Floats | None = None, high: Floats | None = None) -> None:
-        self.low, self.high = low, high
+    name: ClassVar[str]
+
+    def __init__(self, low: Floats | None = None, high: Floats | None = None, centre: Floats | None = None) -> None:
+        self.low, self.high, self.centre = low, high, centre
 
     @property
     def is_free(self) -> bool:
         """Whether no weight has a limit."""
         return self.low is None and self.high is None
 
-    @abstractmethod
     def value(self, w: Floats) -> float:
         """Return the penalty."""
+        return self._value(w if self.centre is None else w - self.centre)
+
+    @abstractmethod
+    def _value(self, w: Floats) -> float: ...
 
     @abstractmethod
     def slope(self, w: Floats, along: Floats) -> float:
-        """Return the derivative of the penalty at w along a direction."""
+        """Return the derivative of the penalty around 0 at w along a direction."""
 
     def limits(self, n_features: int) -> tuple[Floats, Floats]:
         """Return the least and greatest value of every weight; infinite where there is none."""
@@ -46,17 +52,20 @@ class Regulariser(ABC):
             steps = np.where(along > 0, (high - w) / along, (low - w) / along)
         return float(steps[along != 0].min(initial=np.inf))
 
-    def around(self, centre: Floats) -> Regulariser:
-        """Return this penalty for the distance ``v = w - centre``, with the limits of w."""
-        low = None if self.low is None else self.low - centre
-        return type(self)(low, None if self.high is None else self.high - centre)
+    def around_zero(self) -> Regulariser:
+        """Return this penalty as a function of the distance from the centre, with the limits moved accordingly."""
+        if self.centre is None:
+            return self
+        low = None if self.low is None else self.low - self.centre
+        return type(self)(low, None if self.high is None else self.high - self.centre)
 
 
 class Squared(Regulariser):
     """Half the squared length."""
 
-    def value(self, w: Floats) -> float:
-        """Return |w|² / 2."""
+    name: ClassVar[str] = "l2"
+
+    def _value(self, w: Floats) -> float:
         return 0.5 * float(w @ w)
 
     def slope(self, w: Floats, along: Floats) -> float:
@@ -67,8 +76,9 @@ class Squared(Regulariser):
 class Absolute(Regulariser):
     """The sum of the absolute weights, which sets many of them to 0."""
 
-    def value(self, w: Floats) -> float:
-        """Return |w|₁."""
+    name: ClassVar[str] = "l1"
+
+    def _value(self, w: Floats) -> float:
         return float(np.abs(w).sum())
 
     def slope(self, w: Floats, along: Floats) -> float:

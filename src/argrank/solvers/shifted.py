@@ -1,63 +1,81 @@
-"""A risk seen from other weights, so that solvers that shrink towards 0 shrink towards those (|w - w0|²)."""
+"""A risk seen from other weights, so that solvers that shrink towards 0 shrink towards a centre."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._result import Callback, QueryRisk, Result, Risk
+from argrank.solvers._result import Problem, Result, Risk, Scores
 
 
-class Offset:
-    """A risk whose rows have a score of their own, on top of which the weights score."""
+class Wrapped:
+    """A risk that answers as another one does where a subclass does not say otherwise."""
 
-    def __init__(self, risk: Risk, base: Floats) -> None:
-        self._risk, self._base = risk, base
-        self.n_features = risk.n_features
-        self.scores, self.pull_back = risk.scores, risk.pull_back
+    def __init__(self, risk: Risk) -> None:
+        self._risk = risk
 
-    @property
-    def n_passes(self) -> float:
-        """Passes over the features so far."""
-        return self._risk.n_passes
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._risk, name)
 
-    @property
-    def seconds(self) -> float:
-        """Time spent in the risk so far."""
-        return self._risk.seconds
 
-    def at_scores(self, scores: Floats) -> tuple[float, Floats]:
+class Offset(Wrapped):
+    """A risk whose rows have a score of their own, to which that of the weights is added."""
+
+    per_query = False
+    second_order = False
+
+    def __init__(self, risk: Risk, base: Scores) -> None:
+        super().__init__(risk)
+        self._base = base
+
+    def at_scores(self, scores: Scores) -> tuple[float, Scores]:
         """Return risk and gradient at the scores of the weights together with the rows' own."""
         return self._risk.at_scores(scores + self._base)
 
 
 class Shifted(Offset):
-    """The risk of ``w0 + v`` as a function of v: minimising ``|v|² / (2C) + risk`` keeps w near w0."""
+    """The risk of ``centre + v`` as a function of v."""
 
-    def __init__(self, risk: QueryRisk, w0: Floats) -> None:
-        super().__init__(risk, risk.scores(w0))
-        self._asked, self._w0 = risk, w0
-        self.n_queries, self.query_shares = risk.n_queries, risk.query_shares
+    def __init__(self, risk: Risk, centre: Floats) -> None:
+        super().__init__(risk, risk.scores(centre))
+        self._centre, self.per_query, self.second_order = centre, risk.per_query, risk.second_order
+
+    def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
+        """Return the risk and its gradient."""
+        return self._risk.value_and_gradient(self._centre + w)
 
     def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
         """Return loss, gradient and offset of one query, the offset by v."""
-        loss, gradient, _ = self._asked.query(q, self._w0 + w)
+        loss, gradient, _ = self._risk.query(q, self._centre + w)
         return loss, gradient, loss - float(gradient @ w)
 
+    def parts(self) -> tuple[Risk, Risk]:
+        """Return both parts, seen from the centre."""
+        convex, subtracted = self._risk.parts()
+        return Shifted(convex, self._centre), Shifted(subtracted, self._centre)
 
-def shifted_callback(callback: Callback | None, w0: Floats) -> Callback | None:
-    """Return a callback that sees w where the solver sees v."""
-    if callback is None:
-        return None
-    told = callback
+
+def solve_around(problem: Problem, solve: Callable[[Problem], Result]) -> Result:
+    """Solve a problem whose regulariser has a centre by one that shrinks towards 0; others are solved as they are."""
+    centre, callback = problem.regulariser.centre, problem.callback
+    if centre is None:
+        return solve(problem)
 
     def tell(v: Floats, facts: Mapping[str, float]) -> bool | None:
-        return told(w0 + v, facts)
+        w = problem.regulariser.project(centre + v)
+        return None if callback is None else callback(w, {**facts, "norm": float(np.sqrt(w @ w))})
 
-    return tell
-
-
-def shifted_result(result: Result, w0: Floats) -> Result:
-    """Return a result in terms of w."""
-    return replace(result, w=w0 + result.w)
+    result = solve(
+        replace(
+            problem,
+            risk=Shifted(problem.risk, centre),
+            regulariser=problem.regulariser.around_zero(),
+            start=None if problem.start is None else problem.start - centre,
+            callback=None if callback is None else tell,
+        )
+    )
+    return replace(result, w=problem.regulariser.project(centre + result.w))  # a limit at 0 is 0 exactly

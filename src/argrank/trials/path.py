@@ -119,7 +119,7 @@ def regularisation_path(
     if valid is None:
         measure = None
     elif measure is None:
-        measure = known["measure"]
+        measure = ranker._reported
     points: list[PathPoint] = []
     start = None
     with Progress("path", len(values), enabled=progress) as bar:

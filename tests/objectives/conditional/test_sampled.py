@@ -64,7 +64,7 @@ def test_gradients_of_drawn_samples(name, measure):
     rho = {} if registered == "log-gain" else {"rho": 2.5}
     data = ar.Dataset(np.eye(20), [2, 0, 1, 1, 0, 0, 1, 0, 0, 3, 3, 3, 0, 1, 0, 0, 2, 0, 0, 1], group=[9, 11])
     scores = np.random.default_rng(7).standard_normal(20)
-    for more in ({}, {"scale": "pairs", "restarts": "mixed"}, {"importance": True}):
+    for more in ({}, {"scale": "pairs", "skew": "mixed"}, {"importance": True}):
         function = ar.objective(registered, measure=measure, n_samples=40, **parameters, **rho, **more)
         _, gradient = function(scores, data)
         for row, shift in enumerate(1e-6 * np.eye(20)):
@@ -114,12 +114,12 @@ def test_convex_loss_bounds_l1_plus_l2_and_the_hinge(measure):
             assert ar.objective(ranker, scale=None, **cut)(scores, data)[0] == pytest.approx(hinge, abs=1e-9)
 
 
-@pytest.mark.parametrize("restarts", ["best", "worst", "mixed", -4.0, 4.0])
+@pytest.mark.parametrize("skew", ["best", "worst", "mixed", -4.0, 4.0])
 @pytest.mark.parametrize("measure", ["map", "ndcg@3", ["ndcg@3", "mrr@10"]])
-def test_convex_loss_is_convex_along_segments(measure, restarts):
+def test_convex_loss_is_convex_along_segments(measure, skew):
     rng = np.random.default_rng(6)
     data = ar.Dataset(rng.standard_normal((30, 2)), rng.integers(0, 3, 30), group=[12, 18])
-    function = ar.objective("log-convex", measure=measure, restarts=restarts, n_samples=40, rho=3.0)
+    function = ar.objective("log-convex", measure=measure, skew=skew, n_samples=40, rho=3.0)
     for scale in (0.1, 1.0, 10.0):
         for _ in range(10):
             one, other = scale * rng.standard_normal((2, 30))
@@ -168,7 +168,7 @@ def test_too_large_a_sample_is_refused_with_its_size(monkeypatch):
     ("parameters", "message"),
     [
         ({"n_samples": 0}, "n_samples: expected"),
-        ({"restarts": "some"}, "restarts: expected"),
+        ({"skew": "some"}, "skew: expected"),
         ({"scale": "cutoff"}, "scale"),
         ({"rho": 0.0}, "rho"),
         ({"weights": [1.0, 2.0]}, "weights"),

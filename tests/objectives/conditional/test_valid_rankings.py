@@ -68,10 +68,10 @@ def test_enumeration_finds_every_valid_ranking_once(labels, number):
 @pytest.mark.parametrize(
     "labels", [[1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0, 0], [2, 1, 0, 0], [3, 2, 1, 0], [2, 2, 1, 0, 0]]
 )
-@pytest.mark.parametrize("restarts", ["best", "worst", "mixed", 0.0])
-def test_walks_reach_every_valid_ranking_and_no_other(labels, restarts):
+@pytest.mark.parametrize("skew", ["best", "worst", "mixed", 0.0])
+def test_walks_reach_every_valid_ranking_and_no_other(labels, skew):
     query, generator = query_of(labels), np.random.default_rng(0)
-    _, coefficients = walks(query, NDCG, 20_000, restarts, generator)
+    _, coefficients = walks(query, NDCG, 20_000, skew, generator)
     reached = stored(query, coefficients)
     assert reached <= rows_of(labels)
     assert reached | {(0,) * len(labels)} == rows_of(labels)
@@ -112,8 +112,8 @@ def test_a_move_has_the_probability_of_the_papers_coin():
 
 def test_samples_are_reproducible_and_start_with_the_best_ranking():
     query = query_of(np.random.default_rng(2).integers(0, 3, 40))
-    for restarts in ("best", "worst", "mixed", -2.0):
-        one, again = (rankings_of(query, NDCG, sampling(50, restarts, 3)) for _ in range(2))
+    for skew in ("best", "worst", "mixed", -2.0):
+        one, again = (rankings_of(query, NDCG, sampling(50, skew, 3)) for _ in range(2))
         np.testing.assert_array_equal(one[1], again[1])
         assert not one[1][0].any()
         assert 25 < len(one[1]) <= 51
@@ -122,12 +122,12 @@ def test_samples_are_reproducible_and_start_with_the_best_ranking():
     assert stored(query, one[1]) != stored(query, other[1])
 
 
-def test_restarts_decide_how_good_the_sampled_rankings_are():
+def test_skew_decide_how_good_the_sampled_rankings_are():
     query = query_of((np.arange(60) < 15).astype(int))
     means = {}
-    for restarts in ("best", "mixed", "worst", -8.0, 0.0, 8.0):
-        ranked, _ = walks(query, NDCG, 500, restarts, np.random.default_rng(5))
-        means[restarts] = inverted_pairs(ranked).mean()
+    for skew in ("best", "mixed", "worst", -8.0, 0.0, 8.0):
+        ranked, _ = walks(query, NDCG, 500, skew, np.random.default_rng(5))
+        means[skew] = inverted_pairs(ranked).mean()
     assert means["best"] < means["mixed"] < means["worst"]
     assert means[-8.0] < means[0.0] < means[8.0]
 

@@ -22,7 +22,7 @@ def training_measure(ranker, data, measure="ndcg@10"):
 @pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
 @pytest.mark.parametrize("measure", ["ndcg@5", "map", "err@10", "p@3"])
 def test_no_round_lowers_the_training_measure(name, measure, data):
-    ranker = ar.make_ranker(name, measure=measure, restarts=2).fit(data)
+    ranker = ar.make_ranker(name, measure=measure, n_starts=2).fit(data)
     starts = ranker.trace_["start"]
     for start in (0, 1):
         climb = ranker.trace_["measure"][starts == start]
@@ -33,29 +33,29 @@ def test_no_round_lowers_the_training_measure(name, measure, data):
 
 
 def test_every_line_search_of_a_finished_climb_finds_nothing_better(data):
-    ranker = ar.make_ranker("direct-rank", restarts=1, tol=1e-9).fit(data)
+    ranker = ar.make_ranker("direct-rank", n_starts=1, tol=1e-9).fit(data)
     scores = ranker.predict(data)
     for j in range(data.n_features):
         assert ar.line_search(scores, data.X[:, j], data, ties="expected").gain < 1e-9
 
 
 def test_greedy_coordinates_climb_too(data):
-    greedy = ar.make_ranker("direct-rank", coordinates="greedy", restarts=1).fit(data)
+    greedy = ar.make_ranker("direct-rank", coordinates="greedy", n_starts=1).fit(data)
     assert (np.diff(greedy.trace_["measure"]) >= 0).all()
     assert (np.count_nonzero(np.diff(greedy.coef_)) > 0).all()
-    cyclic = ar.make_ranker("direct-rank", restarts=1).fit(data)
+    cyclic = ar.make_ranker("direct-rank", n_starts=1).fit(data)
     assert abs(greedy.objective_ - cyclic.objective_) < 0.03
     assert len(greedy.trace_) > len(cyclic.trace_)
 
 
 def test_more_beginnings_are_never_worse_in_training(data):
-    values = [1 - ar.make_ranker("direct-rank", restarts=n).fit(data).objective_ for n in (1, 3, 5)]
+    values = [1 - ar.make_ranker("direct-rank", n_starts=n).fit(data).objective_ for n in (1, 3, 5)]
     assert values == sorted(values)
 
 
 def test_bags_are_the_mean_of_climbs_on_samples_of_the_queries(data):
     parts = data.split(0.5, 0.5)
-    options = {"restarts": 1, "random_state": 3}
+    options = {"n_starts": 1, "random_state": 3}
     bagged = ar.make_ranker("direct-rank", bags=4, **options).fit(parts[0])
     plain = ar.make_ranker("direct-rank", **options).fit(parts[0])
     assert bagged.objective_ == pytest.approx(1 - training_measure(bagged, parts[0]), abs=1e-12)
@@ -69,17 +69,17 @@ def test_bags_are_the_mean_of_climbs_on_samples_of_the_queries(data):
         ar.make_ranker("direct-rank", bags=-1).fit(data)
 
 
-def test_the_iterate_of_the_best_validation_measure_is_chosen(data):
+def test_the_iterate_of_the_best_scoring_is_chosen(data):
     train, valid = data.split(0.6, 0.4)
-    ranker = ar.make_ranker("direct-rank", restarts=3, validation_measure="map").fit(train, eval_set=valid)
+    ranker = ar.make_ranker("direct-rank", n_starts=3, scoring="map").fit(train, eval_set=valid)
     assert ranker.score(valid) == pytest.approx(ranker.trace_["validation"].max(), abs=1e-12)
     assert ranker.score(valid) == pytest.approx(ar.evaluate(ranker.predict(valid), valid, "map").means["map"])
 
 
 def test_early_stopping_ends_a_climb(data):
     train, valid = data.split(0.6, 0.4)
-    whole = ar.make_ranker("direct-rank", restarts=1, tol=0.0).fit(train, eval_set=valid)
-    short = ar.make_ranker("direct-rank", restarts=1, tol=0.0, early_stopping=1).fit(train, eval_set=valid)
+    whole = ar.make_ranker("direct-rank", n_starts=1, tol=0.0).fit(train, eval_set=valid)
+    short = ar.make_ranker("direct-rank", n_starts=1, tol=0.0, early_stopping=1).fit(train, eval_set=valid)
     assert short.n_iter_ <= whole.n_iter_
     rising = np.diff(short.trace_["validation"][: short.n_iter_ + 1])
     assert (rising[:-1] > 0).all()
@@ -87,8 +87,8 @@ def test_early_stopping_ends_a_climb(data):
 
 def test_direct_rank_is_not_worse_than_coordinate_ascent_in_training(real_data):
     data = ar.load(real_data / "MQ2008" / "S1.txt.xz").select(np.arange(60))
-    direct = ar.make_ranker("direct-rank", restarts=2).fit(data)
-    stepwise = ar.make_ranker("coordinate-ascent", restarts=1).fit(data)
+    direct = ar.make_ranker("direct-rank", n_starts=2).fit(data)
+    stepwise = ar.make_ranker("coordinate-ascent", n_starts=1).fit(data)
     assert training_measure(direct, data) >= training_measure(stepwise, data) - 1e-12
 
 
@@ -96,7 +96,7 @@ def test_a_file_sorted_by_label_gives_nothing_away():
     rng = np.random.default_rng(0)
     y = np.tile([3, 2, 1, 0, 0, 0], 20)
     X = np.column_stack([np.zeros(120), rng.standard_normal(120)])
-    ranker = ar.make_ranker("direct-rank", restarts=1).fit(X, y, group=np.full(20, 6))
+    ranker = ar.make_ranker("direct-rank", n_starts=1).fit(X, y, group=np.full(20, 6))
     random_order = ar.evaluate(np.zeros(120), ar.Dataset(X, y, group=np.full(20, 6)), "ndcg@10").means["ndcg@10"]
     assert random_order < 1 - ranker.objective_ < 0.99
 
@@ -106,16 +106,16 @@ def test_a_python_function_can_be_maximised(data):
         return float(labels[0] >= 1)
 
     small = data.select(np.arange(12))
-    ranker = ar.make_ranker("direct-rank", measure=first_is_good, restarts=1, max_iter=20).fit(small)
+    ranker = ar.make_ranker("direct-rank", measure=first_is_good, n_starts=1, max_iter=20).fit(small)
     assert ranker.score(small) == pytest.approx(1 - ranker.objective_)
     assert ranker.score(small) >= ar.evaluate(ranker.predict(small), small, "p@1").means["p@1"] - 1e-12
 
 
 def test_sparse_features_and_stopping_short_are_heard_of(data):
     with pytest.warns(ArgrankWarning, match="still rising"):
-        ar.make_ranker("direct-rank", restarts=1, max_iter=1, tol=0.0).fit(
+        ar.make_ranker("direct-rank", n_starts=1, max_iter=1, tol=0.0).fit(
             sparse.csr_matrix(data.X), data.y, group=data.sizes
         )
-    for wrong in ({"coordinates": "all"}, {"point": "left"}, {"restarts": 0}):
+    for wrong in ({"coordinates": "all"}, {"point": "left"}, {"n_starts": 0}):
         with pytest.raises(OptionError):
             ar.make_ranker("direct-rank", **wrong).fit(data)

@@ -9,7 +9,6 @@ import pytest
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers.linear.orm import ORM_SOLVERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*nearly. w = 0:argrank.errors.ArgrankWarning")
 
@@ -19,7 +18,7 @@ def data():
     return ar.make_ranking(60, (5, 25), 6, noise=0.7, random_state=3)
 
 
-@pytest.mark.parametrize("solver", sorted(ORM_SOLVERS))
+@pytest.mark.parametrize("solver", ["auto", "bundle", "cutting-plane", "frank-wolfe", "l-bfgs", "online"])
 @pytest.mark.parametrize("parameters", [{}, {"measure": "dcg@5", "decay": 2}, {"decay": "measure"}], ids=str)
 def test_all_solvers_reach_one_objective(data, solver, parameters):
     tol = 1e-5 if solver == "online" else 1e-4

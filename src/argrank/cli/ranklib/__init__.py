@@ -79,7 +79,8 @@ def _ranker(flags: Flags) -> Any:
     from argrank.rankers import make_ranker
 
     ranker = make_ranker(flags.ranker, **flags.parameters)
-    return ranker.set_params(measure=flags.measure, n_jobs=flags.threads)
+    optimised = {"measure": flags.measure} if "measure" in ranker.get_params() else {"scoring": flags.measure}
+    return ranker.set_params(**optimised, n_jobs=flags.threads)
 
 
 def _train(flags: Flags) -> Any:

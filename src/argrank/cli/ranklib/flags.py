@@ -46,7 +46,7 @@ PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
     "rankboost": {"round": ("n_rounds", int, 300)},
     "adarank": {"round": ("n_rounds", int, 500)},
     "coordinate-ascent": {
-        "r": ("restarts", int, 5),
+        "r": ("n_starts", int, 5),
         "i": ("n_steps", int, 25),
         "tolerance": ("tol", float, 0.001),
     },

@@ -38,6 +38,7 @@ class LogLikelihood(Objective):
 
     name: ClassVar[str] = "log-mle"
     mean_over: ClassVar[str] = "pairs"
+    smooth: ClassVar[bool] = True
 
     scale: str | None
 
@@ -62,6 +63,8 @@ class Conditional(Objective):
     AUC (all grades for AUC(graded=True)). The loss of a ranking is 1 - measure / (measure of the best ranking), for
     several measures the weighted sum.
     """
+
+    smooth: ClassVar[bool] = True
 
     measures: tuple[Measure, ...]
     weights: Any
@@ -166,8 +169,8 @@ class LikelihoodAndLoss(Conditional):
     """L3 = L1 + rho L2: minus the log-likelihood of the best ranking plus the expected loss (equation 12)."""
 
     name: ClassVar[str] = "log-combined"
-    convex: ClassVar[bool] = False
     mean_over: ClassVar[str] = "pairs"
+    convex: ClassVar[bool] = False
 
     rho: float
 

@@ -30,23 +30,23 @@ class Sampling:
     """How the sample is drawn: how many rankings, where walks start, whether rankings are weighed.
 
     Equal rankings are kept once. Queries of at most six documents that have no more rankings than ``n_samples`` get all
-    of them. ``restarts`` is "best" (nine walks in ten start at the best ranking, one at the worst), "worst" (the
+    of them. ``skew`` is "best" (nine walks in ten start at the best ranking, one at the worst), "worst" (the
     opposite), "mixed" (half and half), or a number: at rankings of diverse loss, drawn with probability proportional to
     exp(number * loss). With ``importance`` every ranking weighs the number of y with as many inverted pairs over the
     sampled rankings with as many: sums then estimate those over all y in {-1, +1}^pairs.
     """
 
     n_samples: int
-    restarts: Any
+    skew: Any
     importance: bool
     random_state: int
 
     def __post_init__(self) -> None:
         check_count("n_samples", self.n_samples)
-        named = isinstance(self.restarts, str) and self.restarts in SHARE_OF_BEST
-        skewed = isinstance(self.restarts, int | float) and not isinstance(self.restarts, bool)
-        if not named and not (skewed and np.isfinite(self.restarts)):
-            raise OptionError(f"restarts: expected 'best', 'worst', 'mixed' or a number, got {shown(self.restarts)}")
+        named = isinstance(self.skew, str) and self.skew in SHARE_OF_BEST
+        skewed = isinstance(self.skew, int | float) and not isinstance(self.skew, bool)
+        if not named and not (skewed and np.isfinite(self.skew)):
+            raise OptionError(f"skew: expected 'best', 'worst', 'mixed' or a number, got {shown(self.skew)}")
 
 
 class Query:
@@ -91,13 +91,13 @@ def rankings_of(query: Query, loss: LossOf, sampling: Sampling) -> tuple[Integer
         if len(every[0]) <= sampling.n_samples:
             return every
     generator = np.random.Generator(np.random.PCG64([sampling.random_state, query.content]))
-    drawn = walks(query, loss, sampling.n_samples, sampling.restarts, generator)
+    drawn = walks(query, loss, sampling.n_samples, sampling.skew, generator)
     best = query.look_at(query.best_and_worst[:1])
     return distinct(np.concatenate((best[0], drawn[0])), np.concatenate((best[1], drawn[1])))
 
 
 def walks(
-    query: Query, loss: LossOf, n_samples: int, restarts: Any, generator: np.random.Generator
+    query: Query, loss: LossOf, n_samples: int, skew: Any, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
     """Return the rankings that walks from the restart states meet: after 1, up to 2, up to 4, … up to 32 further moves.
 
@@ -107,11 +107,11 @@ def walks(
     """
     states = query.best_and_worst
     n_walks = -(-n_samples // WALK)
-    if restarts in SHARE_OF_BEST:
-        begin = (generator.random(n_walks) >= SHARE_OF_BEST[restarts]).astype(np.int64)
+    if skew in SHARE_OF_BEST:
+        begin = (generator.random(n_walks) >= SHARE_OF_BEST[skew]).astype(np.int64)
     else:
         states = diverse_states(query, generator)
-        skewed = float(restarts) * loss(query.look_at(states)[0], query.labels)
+        skewed = float(skew) * loss(query.look_at(states)[0], query.labels)
         chances = np.exp(skewed - skewed.max())
         begin = generator.choice(len(states), n_walks, p=chances / chances.sum())
     restart = np.full(n_samples, -1)

@@ -38,10 +38,11 @@ class BoostedRanker(BaseRanker):
         Share of the features, drawn anew for every tree, that it may split.
     categorical_features : sequence of column numbers or feature names, optional
         Features whose values, whole numbers from 0 up, have no order.
-    measure : str
-        What ``score``, the validation column of ``trace_`` and early stopping look at.
+    scoring : str or Measure, optional
+        What ``score``, the validation column of ``trace_`` and early stopping look at; None for the measure that is
+        optimised, and "ndcg@10" where none is.
     early_stopping : int, optional
-        Stop when ``measure`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
+        Stop when ``scoring`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     random_state : int
@@ -60,7 +61,7 @@ class BoostedRanker(BaseRanker):
     min_documents: int = 20
     feature_fraction: float = 1.0
     categorical_features: Sequence[int | str] | None = None
-    measure: Any = "ndcg@10"
+    scoring: Any = None
     early_stopping: int | None = None
     normalise: str | None = None
     random_state: int = 0

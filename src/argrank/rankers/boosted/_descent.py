@@ -6,8 +6,8 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
-from argrank.objectives.objective import Objective
+from argrank.engines import make_risk
+from argrank.objectives.objective import Objective, query_shares
 from argrank.objectives.pointwise import SquaredError
 from argrank.rankers.boosted._boosting import row_weights
 from argrank.rankers.boosted._weak import Source, Weak
@@ -24,7 +24,9 @@ class Descent:
     """
 
     def __init__(self, data: Dataset, objective: Objective, n_jobs: int | None) -> None:
-        self._risk = LocalRisk(data, objective, n_jobs)
+        self._risk = make_risk(data, objective, n_jobs)
+        some = int(np.argmax(self._risk.query_shares))
+        self._n_queries = float(data.n_queries * query_shares(data)[some] / self._risk.query_shares[some])
         self._hessian = np.ones(data.n_documents)
         self._targets: Floats | None = None
         if isinstance(objective, SquaredError):
@@ -41,7 +43,7 @@ class Descent:
 
     def _gradient(self, scores: Floats) -> Floats:
         """Return the gradient of the sum over queries: the mean's would shrink as data grows."""
-        return self._risk.at_scores(scores)[1] * self._risk.n_queries
+        return self._risk.at_scores(scores)[1] * self._n_queries
 
     def _minimum(self, scores: Floats, direction: Floats) -> float:
         """Return where the objective's slope along the direction changes its sign, found by bisection."""

@@ -38,6 +38,8 @@ class AdaRank(BaseRanker):
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default. Features are added as
         they are, so they should have comparable ranges.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; None for ``measure``.
     n_jobs : int, optional
         Threads for evaluation.
     verbose : int
@@ -45,6 +47,7 @@ class AdaRank(BaseRanker):
     """
 
     measure: Any = "map"
+    scoring: Any = None
     n_rounds: int = 50
     normalise: str | None = None
     n_jobs: int | None = None

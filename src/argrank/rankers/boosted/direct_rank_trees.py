@@ -54,8 +54,8 @@ class DirectRankTrees(BoostedRanker):
     point : "middle" or "likelihood"
         Where in the best interval of weights; see ``ar.line_search``.
     measure : str
-        What is optimised, reported by ``score`` and the trace, and what early stopping looks at.
-    n_trees, n_leaves, min_documents, feature_fraction, categorical_features, early_stopping, normalise,
+        What is optimised.
+    n_trees, n_leaves, min_documents, feature_fraction, categorical_features, scoring, early_stopping, normalise,
     random_state, n_jobs, verbose
         See ``BoostedRanker``.
 
@@ -73,6 +73,7 @@ class DirectRankTrees(BoostedRanker):
     True
     """
 
+    measure: Any = "ndcg@10"
     weight_range: tuple[float, float] = (0.1, 0.5)
     variant: str = "stagewise"
     reweighting_rounds: int = 3

@@ -13,7 +13,7 @@ from argrank._jit import kernel, read_only
 from argrank._threads import map_threads
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.errors import check_count
 from argrank.measures.structure import level_numbers, pair_counts
 from argrank.objectives.fidelity import Fidelity
@@ -69,8 +69,8 @@ class FRank(BaseRanker):
     ----------
     n_rounds : int
         Weak rankers taken.
-    measure : str
-        What ``score`` and the validation column of ``trace_`` report; it does not enter the training.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
@@ -80,7 +80,7 @@ class FRank(BaseRanker):
     """
 
     n_rounds: int = 100
-    measure: Any = "ndcg@10"
+    scoring: Any = None
     normalise: str | None = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -90,7 +90,7 @@ class FRank(BaseRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_count("n_rounds", self.n_rounds)
-        risk, search = LocalRisk(data, self._objective(), self.n_jobs), _Search(data, self.n_jobs)
+        risk, search = make_risk(data, self._objective(), self.n_jobs), _Search(data, self.n_jobs)
         scores = np.zeros(data.n_documents)
         value, slope = risk.at_scores(scores)
         with Steps(data, watcher, value) as steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,8 @@ class LambdaMART(BoostedRanker):
     lambda_norm : bool
         Whether gradients are normalised within a query, as LightGBM does.
     measure : str
-        What the gradients are for, what ``score`` and the trace report, and what early stopping looks at.
-    n_trees, n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, early_stopping,
+        What the gradients are for.
+    n_trees, n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, scoring, early_stopping,
     normalise, random_state, n_jobs, verbose
         See ``BoostedRanker``.
 
@@ -48,6 +49,7 @@ class LambdaMART(BoostedRanker):
     (20, True)
     """
 
+    measure: Any = "ndcg@10"
     truncation: int = 30
     sigmoid: float = 1.0
     lambda_norm: bool = True

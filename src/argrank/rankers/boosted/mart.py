@@ -31,7 +31,7 @@ class MART(BoostedRanker):
     ----------
     gain : "linear", "exp2", sequence or callable
         What is fitted: the label itself by default, or a gain of it.
-    n_trees, n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, measure,
+    n_trees, n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, scoring,
     early_stopping, normalise, random_state, n_jobs, verbose
         See ``BoostedRanker``.
 

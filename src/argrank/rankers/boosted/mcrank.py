@@ -42,7 +42,7 @@ class McRank(BoostedRanker):
     n_trees : int
         Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 takes 30, McRank's
         authors 1,000 and more.
-    n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, measure,
+    n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, scoring,
     early_stopping, normalise, random_state, n_jobs, verbose
         See ``BoostedRanker``.
 

@@ -36,8 +36,8 @@ class RankBoost(BaseRanker):
     ----------
     n_rounds : int
         Weak rankers taken.
-    measure : str
-        What ``score`` and the validation column of ``trace_`` report; it does not enter the training.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
@@ -47,7 +47,7 @@ class RankBoost(BaseRanker):
     """
 
     n_rounds: int = 300
-    measure: Any = "ndcg@10"
+    scoring: Any = None
     normalise: str | None = None
     n_jobs: int | None = None
     verbose: int = 0

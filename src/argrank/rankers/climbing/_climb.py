@@ -24,32 +24,35 @@ class Iterate(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ClimbingRanker(BaseRanker):
-    """A linear ranker that raises the training measure itself, round by round, from several beginnings.
+    """A linear ranker that raises the training measure itself, round by round, from several starts.
 
     Parameters
     ----------
     measure : str or Measure
-        What is maximised, expected over ties; also what ``score`` and the validation column report.
-    restarts : int
-        Number of beginnings.
+        What is maximised, expected over ties.
+    scoring : str, Measure or callable, optional
+        What ``score``, the validation column and the choice of the best iterate go by; None for ``measure``.
+    n_starts : int
+        Number of starts.
     tol : float
         A climb ends when a round adds no more than this to the measure.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     max_iter : int
-        At most so many rounds from each beginning.
+        Number of rounds from each start after which to stop.
     early_stopping : int, optional
-        End a climb after so many rounds without a better validation measure.
+        Number of rounds without a better validation measure after which a climb ends.
     n_jobs : int, optional
         Threads; None for all cores. The result has the same bits for any number.
     random_state : int
-        Seed of the order of the weights and of random beginnings.
+        Seed of the order of the weights and of random starts.
     verbose : int
         -1 hides the progress bar.
     """
 
     measure: Any = "ndcg@10"
-    restarts: int
+    scoring: Any = None
+    n_starts: int
     tol: float
     normalise: str | None = None
     max_iter: int = 100
@@ -98,7 +101,7 @@ class ClimbingRanker(BaseRanker):
                 raise
             return Outcome(LinearModel(best.weights), 1.0 - best.value, np.nan, rounds_done, "interrupted")
         if best is None:
-            raise OptionError("restarts: expected a number from 1 up")
+            raise OptionError("n_starts: expected a number from 1 up")
         if trace_row != len(watcher.trace):
             record(best, best_start)  # the last row is that of the model
         complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if unfinished else None

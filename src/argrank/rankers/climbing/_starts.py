@@ -8,21 +8,21 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.objectives.pairwise import PairwiseHinge
 from argrank.rankers.climbing._columns import Columns
-from argrank.solvers import least_squares, newton
+from argrank.solvers import least_squares, minimise
 
 
 def starting_weights(
-    data: Dataset, columns: Columns, restarts: int, rng: np.random.Generator, n_jobs: int | None
+    data: Dataset, columns: Columns, n_starts: int, rng: np.random.Generator, n_jobs: int | None
 ) -> Iterator[Floats]:
-    """Yield the weights of ``restarts`` beginnings: RankSVM, equal weights, least squares, then random ones.
+    """Yield the weights of ``n_starts`` beginnings: RankSVM, equal weights, least squares, then random ones.
 
     Equal and random weights are meant for features of unit spread. Warm starts that find nothing are left out.
     """
     makers = (_rank_svm, _equal, _least_squares)
-    for number in range(restarts):
+    for number in range(n_starts):
         weights = makers[number](data, columns, n_jobs) if number < len(makers) else None
         if weights is None or not weights.any():
             weights = columns.scaled(rng.standard_normal(columns.n_features))
@@ -30,12 +30,9 @@ def starting_weights(
 
 
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
-    objective = PairwiseHinge(loss="squared")
-    pairs = objective.n_pairs(data)
-    n_pairs = data.n_queries * float(np.average(pairs, weights=data.query_weight))
-    risk = LocalRisk(data, objective, n_jobs)
-    # C = 10 / number of pairs: the best of the published grids on LETOR lie near; a rough solution will do
-    return newton.minimise(risk, 10.0 / max(n_pairs, 1.0), tol=1e-4, max_iter=100).w
+    # C = 10: the best of the published grids on LETOR lie near; a rough solution will do
+    risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
+    return minimise(risk, "newton", C=10.0, tol=1e-4, max_iter=100).w
 
 
 def _equal(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:

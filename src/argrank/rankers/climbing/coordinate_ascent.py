@@ -29,32 +29,32 @@ class CoordinateAscent(ClimbingRanker):
 
     Parameters
     ----------
-    restarts : int
-        Number of beginnings: equal weights first, then random ones.
+    n_starts : int
+        Number of starts: equal weights first, then random ones.
     step_base : float
         First step, as a share of the weight's magnitude (as it is, for a weight of 0).
     step_scale : float
         What a step is multiplied by to give the next.
     n_steps : int
         Steps tried to each side.
-    measure, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
+    measure, scoring, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
         See ``ClimbingRanker``.
     """
 
-    restarts: int = 2
+    n_starts: int = 2
     step_base: float = 0.05
     step_scale: float = 2.0
     n_steps: int = 25
     tol: float = 0.001
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        for name in ("restarts", "max_iter", "n_steps"):
+        for name in ("n_starts", "max_iter", "n_steps"):
             check_count(name, getattr(self, name))
         rng = np.random.default_rng(self.random_state)
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
 
         def starts() -> Iterator[Floats]:
-            for number in range(self.restarts):
+            for number in range(self.n_starts):
                 equal = np.ones(columns.n_features)
                 yield equal if number == 0 else rng.uniform(-1.0, 1.0, columns.n_features)
 

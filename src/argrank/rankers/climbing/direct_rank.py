@@ -39,13 +39,11 @@ class DirectRank(ClimbingRanker):
     ----------
     measure : str, Measure or callable
         What is maximised: any measure, or a Python function from the labels of a ranking to a number (slow).
-    validation_measure : str, optional
-        What ``score``, the validation column of ``trace_`` and the choice of the iterate go by; None for ``measure``.
     coordinates : "cyclic" or "greedy"
         A round moves every weight once, in random order; or it tries all weights and moves only the best of them, of
         equally good ones the one of the greatest likelihood (Algorithm 1, lines 9 to 11).
-    restarts : int
-        Number of beginnings: RankSVM, equal weights, least squares, then random weights.
+    n_starts : int
+        Number of starts: RankSVM, equal weights, least squares, then random weights.
     point : "likelihood", "middle" or "auto"
         Where in the best interval: where the order by label is most likely by Plackett and Luce (section 2.3), in the
         middle, or the former up to 100,000 documents and the latter above. With "likelihood" weights also settle within
@@ -53,35 +51,34 @@ class DirectRank(ClimbingRanker):
     bags : int
         Against overfitting few queries: with a number above 0, the weights are the mean of those of so many climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
-    tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
+    scoring, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
         See ``ClimbingRanker``.
 
     Examples
     --------
     >>> import argrank as ar
     >>> data = ar.make_ranking(30, 20, 5, random_state=1)
-    >>> ranker = ar.make_ranker("direct-rank", restarts=1).fit(data)
+    >>> ranker = ar.make_ranker("direct-rank", n_starts=1).fit(data)
     >>> bool((np.diff(ranker.trace_["measure"]) >= 0).all())
     True
     """
 
-    validation_measure: Any = None
     coordinates: str = "cyclic"
-    restarts: int = 3
+    n_starts: int = 3
     point: str = "auto"
     bags: int = 0
     tol: float = 1e-5
 
     @property
     def _reported(self) -> Any:
-        return as_measure(self.measure if self.validation_measure is None else self.validation_measure)
+        return as_measure(self.measure if self.scoring is None else self.scoring)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.coordinates not in ("cyclic", "greedy"):
             raise OptionError(f"coordinates: expected 'cyclic' or 'greedy', got {self.coordinates!r}")
         if self.point not in ("auto", "likelihood", "middle"):
             raise OptionError(f"point: expected 'auto', 'likelihood' or 'middle', got {self.point!r}")
-        for name, least in (("restarts", 1), ("max_iter", 1), ("bags", 0)):
+        for name, least in (("n_starts", 1), ("max_iter", 1), ("bags", 0)):
             check_count(name, getattr(self, name), least)
         rng = np.random.default_rng(self.random_state)
         if isinstance(as_measure(self.measure), FunctionMeasure):
@@ -101,7 +98,7 @@ class DirectRank(ClimbingRanker):
 
     def _search(self, data: Dataset, watcher: Watcher, start: Floats | None, rng: np.random.Generator) -> Outcome:
         landscape, columns = self._landscape(data), Columns(data)
-        starts = starting_weights(data, columns, self.restarts, rng, self.n_jobs) if start is None else iter([start])
+        starts = starting_weights(data, columns, self.n_starts, rng, self.n_jobs) if start is None else iter([start])
         point = self.point if self.point != "auto" else "likelihood" if data.n_documents <= SMALL else "middle"
         walker = _Walker(landscape, columns, point, rng)
         rounds = walker.cyclic if self.coordinates == "cyclic" else walker.greedy

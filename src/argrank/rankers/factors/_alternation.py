@@ -9,9 +9,9 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.rankers.linear.orm import ORM
-from argrank.solvers import lbfgs
+from argrank.solvers import Squared, minimise
 from argrank.solvers.shifted import Offset
 
 if TYPE_CHECKING:
@@ -85,10 +85,11 @@ class Alternation:
         columns = (block[:, None] * width + np.arange(width)).ravel()
         offsets = np.arange(0, len(columns) + 1, width)
         X = sparse.csr_matrix((features.ravel(), columns, offsets), shape=(len(block), start.size))
-        risk = LocalRisk(self.data.with_features(X), self.loss, self.asked.n_jobs)
-        near = Offset(risk, base + risk.scores(centre.ravel()))
-        result = lbfgs.minimise(near, self.C, self.asked.tol, self.asked.max_iter, (start - centre).ravel())
-        return centre + result.w.reshape(start.shape)
+        risk = Offset(make_risk(self.data.with_features(X), self.loss, self.asked.n_jobs), base)
+        near = Squared(centre=centre.ravel()) if centre.any() else Squared()
+        tol, max_iter = self.asked.tol, self.asked.max_iter
+        result = minimise(risk, "l-bfgs", C=self.C, regulariser=near, tol=tol, max_iter=max_iter, start=start.ravel())
+        return result.w.reshape(start.shape)
 
     def _keep(self, U: Floats, V: Floats) -> None:
         """Take factors that lower the objective."""

@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from argrank.data.prepare.impute import refuse_missing
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
 from argrank.rankers._trace import Trace, Watcher
-from argrank.solvers import bundle
+from argrank.solvers import minimise
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -40,7 +40,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     tol : float
         Stop when the duality gap is this share of the objective.
     max_iter : int
-        At most so many passes over the data.
+        Number of passes over the data after which to stop, with a warning.
     verbose : int
         -1 hides the progress bar.
     """
@@ -68,7 +68,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             raise InputError(f"slots: expected features of {worth.shape[1]} slots, got shape {slots.shape}")
         risk = _MatchRisk(data, worth if data.rows is None else worth[data.rows], slots)
         with Watcher(type(self).__name__, [], self.verbose) as watcher:
-            result = bundle.minimise(risk, self.C, self.tol, self.max_iter, None, watcher)
+            result = minimise(cast(Any, risk), C=self.C, tol=self.tol, max_iter=self.max_iter, callback=watcher)
         if not result.converged:
             warnings.warn(f"PositionMatch: {result.message}", ArgrankWarning, stacklevel=2)
         self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
@@ -96,12 +96,23 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 class _MatchRisk:
     """The mean structured hinge of pages; scores are those of all documents at all slots, row by row."""
 
+    convex = True
+    smooth = second_order = difference = per_query = False
+
     def __init__(self, data: Dataset, worth: Floats, slots: Floats) -> None:
         self._data, self._worth, self._slots = data, worth, slots
         self.n_features = data.n_features * slots.shape[1]
         self.n_passes, self.seconds = 0.0, 0.0
         self._queries = list(zip(data.indptr[:-1].tolist(), data.indptr[1:].tolist(), strict=True))
         self._best = [_page(worth[a:b]) for a, b in self._queries]
+
+    def zero_scores(self) -> Floats:
+        """Return the scores of W = 0."""
+        return np.zeros(self._worth.size)
+
+    def dot(self, u: Floats, v: Floats) -> float:
+        """Return the inner product of two vectors of scores."""
+        return float(u @ v)
 
     def scores(self, w: Floats) -> Floats:
         """Return X W S', flat."""

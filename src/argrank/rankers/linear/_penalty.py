@@ -10,19 +10,19 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown, unknown_name
-from argrank.solvers.regularisers import Absolute, Regulariser, Squared
+from argrank.solvers import Absolute, Regulariser, Squared
 
 PENALTIES: dict[str, type[Regulariser]] = {"l1": Absolute, "l2": Squared}
 
 
-def regulariser_for(penalty: str, signs: Any, data: Dataset) -> Regulariser:
+def regulariser_for(penalty: str, signs: Any, data: Dataset, centre: Floats | None = None) -> Regulariser:
     """Return the regulariser of a fit; ``signs`` limits the weights of features to one side of 0."""
     if penalty not in PENALTIES:
         raise unknown_name("penalty", penalty, PENALTIES)
     if signs is None:
-        return PENALTIES[penalty]()
+        return PENALTIES[penalty](centre=centre)
     direction = sign_vector(signs, data)
-    return PENALTIES[penalty](np.where(direction > 0, 0.0, -np.inf), np.where(direction < 0, 0.0, np.inf))
+    return PENALTIES[penalty](np.where(direction > 0, 0.0, -np.inf), np.where(direction < 0, 0.0, np.inf), centre)
 
 
 def sign_vector(signs: Any, data: Dataset) -> Floats:
@@ -47,3 +47,14 @@ def _by_name(signs: Mapping[Any, Any], data: Dataset) -> list[Any]:
     if unknown:
         raise unknown_name("feature in signs", unknown[0], names)
     return [signs.get(name, 0) for name in names]
+
+
+def given_weights(w0: Any, data: Dataset) -> Floats:
+    """Return weights that a user gave, checked."""
+    try:
+        weights: Floats = np.array(w0, np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}") from error
+    if weights.shape != (data.n_features,) or not np.isfinite(weights).all():
+        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}")
+    return weights

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from argrank.measures.measure import Measure
 from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.linear._structured import StructuredRanker, reported, with_cutoff
+from argrank.rankers.linear._linear import StructuredRanker, reported, with_cutoff
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -19,7 +19,7 @@ class DORM(StructuredRanker):
     Parameters
     ----------
     measure : str, Measure or callable
-        What is optimised and reported: any measure with an oracle on the feature map.
+        What is optimised: any measure with an oracle on the feature map.
     k : int, None or "auto"
         Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
     discount : "log2", "letor" or callable
@@ -33,7 +33,7 @@ class DORM(StructuredRanker):
         vector that never rises.
     reference : "averaged", "any" or "given"
         The ideal ranking of equal labels in the positions map.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 
@@ -54,7 +54,7 @@ class DORM(StructuredRanker):
         )
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return reported(self._asked)
 
     @property

@@ -9,51 +9,44 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.errors import check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
-from argrank.models.linear import LinearModel
 from argrank.objectives.conditional.likelihoods import LogLikelihood
 from argrank.objectives.lambdas import LambdaForces
 from argrank.objectives.objective import Objective, query_shares
 from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.solvers import gradient_descent
+from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.linear._linear import LinearRanker
+from argrank.solvers import minimise
 
 FIRST_STEP = 1e-3  # in features of unit spread
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LambdaRank(BaseRanker):
+class LambdaRank(LinearRanker):
     """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), weighed by the change of a measure.
 
     The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
-    size with momentum, measured in features of unit spread. ``objective_`` is |w|²/C plus the weighted logistic losses
-    of the last ranking.
+    size with momentum, measured in features of unit spread. ``objective_`` is |w|² / (2C) plus the mean over queries of
+    the weighted logistic losses of the last ranking.
 
     Parameters
     ----------
     measure : str or Measure
-        What the forces are for, and what ``score`` and the validation column of ``trace_`` report: any measure of the
-        form a · b, also MAP, MRR and ERR.
+        What the forces are for: any measure of the form a · b, also MAP, MRR and ERR.
     k : int, None or "auto"
         Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
     gain, discount, relevant_at
         Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
-    C : float
-        Weight of the forces against the regulariser.
     learning_rate : float
         Size of the steps; with many correlated features large ones swing.
     max_iter : int
         Steps, each a pass over the data.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar.
+    C, scoring, normalise, n_jobs, verbose
+        See ``LinearRanker``; ``solver``, ``tol`` and ``random_state`` have no meaning here.
     """
 
     measure: Any = "ndcg"
@@ -61,32 +54,31 @@ class LambdaRank(BaseRanker):
     gain: Any = "exp2"
     discount: Any = "log2"
     relevant_at: float = 1.0
-    C: float = 1.0
+    C: float = 100.0
+    solver: str = "fixed-steps"
     learning_rate: float = 0.003
     max_iter: int = 200
-    normalise: str | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _objective(self) -> Objective:
         convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return LambdaForces(measure=self._reported, convention=convention)
+        return LambdaForces(measure=self._optimised, convention=convention)
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return parse_measure(self.measure).cut(self.k, 10)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_positive("learning_rate", self.learning_rate)
-        risk = LocalRisk(data, self._objective(), self.n_jobs)
-        spread = _spread(data)
-        begin = self._begin(data, spread) if start is None else start
-        result = gradient_descent.descend(risk, self.C, self.learning_rate, self.max_iter, begin, watcher, spread)
-        return Outcome(LinearModel(result.w), result.objective, result.gap, result.n_iter)
+        risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data)
+        begin = self._begin(data, scales) if start is None else start
+        steps: dict[str, Any] = {"learning_rate": self.learning_rate, "scales": scales}
+        result = minimise(risk, self.solver, C=self.C, max_iter=self.max_iter, start=begin, callback=watcher, **steps)
+        return Outcome.of(result)
 
     def _begin(self, data: Dataset, spread: Floats) -> Floats:
         """Return weights a little along RankNet's force: at w = 0 all scores tie, and the forces follow a ranking."""
-        _, slope = LocalRisk(data, LogLikelihood(scale=None), self.n_jobs).value_and_gradient(np.zeros(data.n_features))
+        risk = make_risk(data, LogLikelihood(scale=None), self.n_jobs)
+        _, slope = risk.value_and_gradient(np.zeros(data.n_features))
         step = -np.divide(slope, spread**2, out=np.zeros_like(slope), where=spread > 0)
         length = float(np.linalg.norm(step * spread))
         return FIRST_STEP / length * step if length > 0 else step

@@ -7,21 +7,22 @@ from typing import Any
 
 from argrank.objectives.listwise import CosineLoss, TopOneCrossEntropy
 from argrank.objectives.objective import Objective
-from argrank.rankers.linear._smooth import SmoothRanker
+from argrank.rankers.linear._linear import LinearRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ListNet(SmoothRanker):
+class ListNet(LinearRanker):
     """Linear ListNet (Cao et al. 2007): cross entropy of top-one probabilities, minimised to the end; convex.
 
     Parameters
     ----------
     gain : "linear", "exp2", "binary", table or callable
         Judgements whose softmax is wanted; the paper takes the labels.
-    C, measure, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``SmoothRanker``; ``measure`` is only reported.
+    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
     """
 
+    C: float = 1000.0
     gain: Any = "linear"
 
     def _objective(self) -> Objective:
@@ -29,7 +30,7 @@ class ListNet(SmoothRanker):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RankCosine(SmoothRanker):
+class RankCosine(LinearRanker):
     """Linear RankCosine (Qin et al. 2008), in the form consistent with NDCG (Ravikumar et al. 2011); not convex.
 
     Parameters
@@ -37,10 +38,11 @@ class RankCosine(SmoothRanker):
     gain : "exp2", "linear", "binary", table or callable
     n_starts : int
         Descents from different weights, of which the best counts.
-    C, measure, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``SmoothRanker``; ``measure`` is only reported.
+    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
     """
 
+    C: float = 1000.0
     gain: Any = "exp2"
     n_starts: int = 3
 

@@ -7,29 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from argrank.engines.local import LocalRisk
+from argrank.engines import LocalRisk
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional import likelihoods
 from argrank.objectives.conditional.valid_rankings import Sampling
 from argrank.objectives.objective import Objective
-from argrank.rankers.linear._smooth import SmoothRanker
+from argrank.rankers.linear._linear import LinearRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogMLE(SmoothRanker):
+class LogMLE(LinearRanker):
     """Maximum likelihood of the best ranking (LogRank's L1): RankNet's cost at twice the scores, not normalised.
 
-    The sum over pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. ``measure`` is only reported.
+    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. The paper's C, for
+    ``|w|² / C`` beside the sum over the P pairs, is 2 / P times ours.
 
     Parameters
     ----------
     scale : "pairs" or None
         "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
-    C, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``SmoothRanker``.
+    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
     """
 
+    C: float = 1000.0
     scale: str | None = None
 
     def _objective(self) -> Objective:
@@ -37,16 +39,18 @@ class LogMLE(SmoothRanker):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MeasureRanker(SmoothRanker):
+class MeasureRanker(LinearRanker):
     """What the conditional models with a measure share.
 
     With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
     optimisation; ``sample_bytes_`` is the memory they take, ``sample_sizes_`` the number of different ones per query.
+    The paper's C, for ``|w|² / C`` beside a sum, is 2 / P times ours for log-combined and log-convex, whose risk is a
+    mean over all P pairs, and 2 / Q times ours for log-gain and log-loss, whose risk is a mean over the Q queries.
 
     Parameters
     ----------
     measure : str or Measure
-        What is optimised and reported: "auc" (relevant documents against others; "AUC(graded=True)" for all pairs of
+        What is optimised: "auc" (relevant documents against others; "AUC(graded=True)" for all pairs of
         different label), "map", "ndcg@10", "mrr@10", "err@10" or any other.
     scale : "pairs" or None
         "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
@@ -54,7 +58,7 @@ class MeasureRanker(SmoothRanker):
         Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
     n_samples : int
         Rankings drawn for a query.
-    restarts : "best", "worst", "mixed" or a number
+    skew : "best", "worst", "mixed" or a number
         Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings of diverse
         loss drawn with probability proportional to exp(number * loss). Walks from the best ranking alone, as with -30,
         did best on validation data: rankings far from it are a hundred terms out of too many to count.
@@ -62,16 +66,18 @@ class MeasureRanker(SmoothRanker):
         Weigh the sampled rankings so that sums estimate those over all y.
     """
 
+    C: float = 1000.0
+    measure: Any = "ndcg@10"
     scale: str | None = None
     gain: Any = "exp2"
     discount: Any = "log2"
     relevant_at: float = 1.0
     n_samples: int = 100
-    restarts: Any = -30.0
+    skew: Any = -30.0
     importance: bool = False
 
     @property
-    def _reported(self) -> Any:
+    def _optimised(self) -> Any:
         return self.measure[0] if isinstance(self.measure, list | tuple) else self.measure
 
     def _shared(self) -> dict[str, Any]:
@@ -84,9 +90,9 @@ class MeasureRanker(SmoothRanker):
             "scale": self.scale,
             "sampling": Sampling(
                 n_samples=self.n_samples,
-                restarts=self.restarts,
+                skew=self.skew,
                 importance=self.importance,
-                random_state=self.random_state,
+                random_state=self.random_state or 0,
             ),
         }
 
@@ -106,6 +112,7 @@ class LogGain(MeasureRanker):
         Descents from different weights, of which the best counts.
     """
 
+    C: float = 100.0
     n_starts: int = 3
 
     def _objective(self) -> Objective:
@@ -128,6 +135,7 @@ class LogLoss(MeasureRanker):
         Descents from different weights, of which the best counts.
     """
 
+    C: float = 100.0
     n_starts: int = 3
     form: str = "expected"
     f: str = "identity"

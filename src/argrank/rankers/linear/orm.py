@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
-
-import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.letor.stream import CHUNK, stream_letor
-from argrank.engines.local import LocalRisk
-from argrank.errors import InputError, OptionError, unknown_name
+from argrank.engines import LocalRisk, make_risk
+from argrank.errors import InputError, OptionError
 from argrank.measures.measure import Measure
 from argrank.measures.product import asked_measure
 from argrank.models.kernel import Kernel
@@ -22,15 +20,10 @@ from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._kernel import KernelFeatures
-from argrank.rankers.linear._penalty import regulariser_for
-from argrank.rankers.linear._regression_start import given_weights, regression_weights
-from argrank.rankers.linear._structured import SOLVERS, StructuredRanker
-from argrank.solvers import convex_steps, lbfgs, online
-from argrank.solvers._result import Result
-from argrank.solvers.regularisers import Regulariser
-from argrank.solvers.shifted import Shifted, shifted_callback, shifted_result
-
-ORM_SOLVERS: dict[str, Callable[..., Result]] = SOLVERS | {"l-bfgs": lbfgs.minimise, "online": online.minimise}
+from argrank.rankers.linear._linear import StructuredRanker
+from argrank.rankers.linear._penalty import given_weights
+from argrank.rankers.linear._regression_weights import regression_weights
+from argrank.solvers import SOLVERS, online
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -42,8 +35,6 @@ class ORM(StructuredRanker):
 
     Parameters
     ----------
-    C : float
-        Weight of the risk against the regulariser.
     measure : str or Measure
         Any of the form a · b: "ndcg@k", "dcg@k", "p@k", "r@k", "rbp", "eru", "neru", "wta", also "mrr" where a query
         has one relevant document (else see svm-mrr).
@@ -52,7 +43,7 @@ class ORM(StructuredRanker):
     discount, gain, relevant_at
         Discount of the ranks, gain of a label, smallest label of a relevant document.
     a, b : optional
-        A measure of one's own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
+        A measure of your own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
         of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels).
     decay : optional
         c, the weight of the ranks in the score of a ranking: "sqrt" (default) 1/sqrt(i), a power d for i^-d, "linear"
@@ -80,13 +71,11 @@ class ORM(StructuredRanker):
         For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
         quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
     penalty, signs
-        ``|w - w0|₁ / C`` in the place of the squares, and on which side of 0 a feature's weight may be; see
-        ``StructuredRanker``. Signs go with solver="online" too.
+        ``|w - w0|₁ / C`` instead of the squares, and on which side of 0 a feature's weight may be; see
+        ``StructuredRanker``. Signs also work with solver="online".
     batch_size : int
         Queries in a step of solver="online".
-    tol : float
-        Stop when the duality gap (for solvers without one: the gain of an iteration) is this share of the objective.
-    max_iter, normalise, n_jobs, random_state, verbose
+    C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
 
     Examples
@@ -120,7 +109,7 @@ class ORM(StructuredRanker):
 
     def _objective(self) -> StructuredHinge:
         return self._hinge(
-            self._reported,
+            self._optimised,
             self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at),
             normalised=False,
             feature_map="positions",
@@ -132,12 +121,12 @@ class ORM(StructuredRanker):
         )
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return asked_measure(self.measure, self.k, self.a, self.b)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.kernel is None:
-            return self._train_linear(data, watcher, start)
+            return super()._train(data, watcher, start)
         if self.penalty != "l2" or self.signs is not None:
             raise OptionError(
                 "kernel: expected penalty='l2' and no signs, since a kernel's weights are not of features"
@@ -148,32 +137,18 @@ class ORM(StructuredRanker):
             model = features.model(w)
             watcher.record([model.scores(part.data.X) for part in watcher.validations], facts)
 
-        outcome = self._train_linear(features.data, tell, None)
+        outcome = super()._train(features.data, cast(Watcher, tell), None)
         return outcome._replace(model=features.model(cast(LinearModel, outcome.model).weights))
 
-    def _train_linear(self, data: Dataset, watcher: Any, start: Floats | None) -> Outcome:
-        asked = self._objective()
-        w0 = self._stay_near(data)
-        if w0 is None:
-            if self.bound == "convex" or self.solver != "online":
-                return super()._train(data, watcher, start)
-            w0 = np.zeros(data.n_features)
-        regulariser = regulariser_for(self.penalty, self.signs, data)
-        near = regulariser.around(w0)
-        convex = Shifted(LocalRisk(data, asked.convex_part(), self.n_jobs), w0)
-        told, first = shifted_callback(watcher, w0), np.zeros(data.n_features) if start is None else start - w0
-        at_zero = LocalRisk(data, asked, self.n_jobs).at_scores(np.zeros(data.n_documents))[0]
-        self.objective_at_zero_ = at_zero + near.value(-w0) / self.C
-        if self.bound == "convex":
-            result = self._solve(convex, first, told, near)
-        elif self.solver == "online":
-            result = self._solve(Shifted(LocalRisk(data, asked, self.n_jobs), w0), first, told, near)
-        else:
-            subtracted = Shifted(LocalRisk(data, asked.subtracted_part(), self.n_jobs), w0)
-            result = convex_steps.minimise(convex, subtracted, self.C, self.tol, self.max_iter, first, told, near)
-        self._warn_of_collapse(result.objective)
-        result = shifted_result(result, w0)
-        return Outcome.of(replace(result, w=regulariser.project(result.w)))  # a limit at 0 is 0 exactly
+    def _centre(self, data: Dataset) -> Floats | None:
+        """Return w0: least squares on the labels, or the weights as given."""
+        if self.w0 is None:
+            return None
+        if not isinstance(self.w0, str):
+            return given_weights(self.w0, data)
+        if self.w0 != "regression":
+            raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
+        return regression_weights(data, self.n_jobs)
 
     def fit_stream(
         self,
@@ -213,8 +188,9 @@ class ORM(StructuredRanker):
         if scaling is not None and not scaling.needs_queries:
             raise OptionError(f"fit_stream: expected a normaliser that works within queries, got {self.normalise!r}")
 
-        regulariser = regulariser_for(self.penalty, self.signs, first)
-        self._check_penalty("online", regulariser, "online")
+        regulariser = self._regulariser(first)
+        if option := SOLVERS["online"].refuses(regulariser):
+            raise OptionError(f"{option}: expected fit with solver='bundle', got fit_stream, which cannot do it")
 
         def risks() -> Iterator[LocalRisk]:
             counted.update(queries=0, documents=0)
@@ -222,7 +198,7 @@ class ORM(StructuredRanker):
                 self._check_training(part)
                 counted["queries"] += part.n_queries
                 counted["documents"] += part.n_documents
-                yield LocalRisk(part if scaling is None else scaling.transform(part), objective, self.n_jobs)
+                yield make_risk(part if scaling is None else scaling.transform(part), objective, self.n_jobs)
 
         with Watcher(type(self).__name__, [], self.verbose) as watcher:
             result = online.minimise_stream(
@@ -234,30 +210,6 @@ class ORM(StructuredRanker):
         summary = self._summary(first) | counted | {"data": "stream"}
         self.model_ = LinearModel(result.w).served(first.feature_names, scaling, summary)
         return self
-
-    def _solve(self, risk: Any, start: Floats | None, watcher: Any, regulariser: Regulariser) -> Result:
-        name = (
-            "bundle" if self.solver == "auto" or (self.bound != "convex" and self.solver != "online") else self.solver
-        )
-        if self.solver not in {*ORM_SOLVERS, "auto"}:
-            raise unknown_name("solver", self.solver, {*ORM_SOLVERS, "auto"})
-        self._check_penalty(name, regulariser, "online")
-        options: dict[str, Any] = {} if name in ("bundle", "l-bfgs") else {"random_state": self.random_state}
-        if name in ("bundle", "online"):
-            options["regulariser"] = regulariser
-        if name == "online":
-            options["batch_size"] = self.batch_size
-        return ORM_SOLVERS[name](risk, self.C, self.tol, self.max_iter, start, watcher, **options)
-
-    def _stay_near(self, data: Dataset) -> Floats | None:
-        """Return w0: least squares on the labels, or the weights as given."""
-        if self.w0 is None:
-            return None
-        if not isinstance(self.w0, str):
-            return given_weights(self.w0, data)
-        if self.w0 != "regression":
-            raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
-        return regression_weights(data, self.n_jobs)
 
 
 def _reader(

@@ -31,8 +31,8 @@ class Regression(BaseRanker):
         What is fitted: the label itself by default, or a gain of it.
     ridge : float
         Weight of the regulariser; 0 by default.
-    measure : str
-        What ``score`` and the validation column of ``trace_`` report; it does not enter the training.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
@@ -45,7 +45,7 @@ class Regression(BaseRanker):
 
     gain: Any = "linear"
     ridge: float = 0.0
-    measure: Any = "ndcg@10"
+    scoring: Any = None
     normalise: str | None = None
     n_jobs: int | None = None
     verbose: int = 0

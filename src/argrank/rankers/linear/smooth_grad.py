@@ -10,7 +10,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines.local import LocalRisk
+from argrank.engines import make_risk
 from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -18,16 +18,15 @@ from argrank.measures.product import asked_measure
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
 from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.linear._regression_start import given_weights, regression_weights, row_shares
-from argrank.solvers import lbfgs
-from argrank.solvers.shifted import Shifted, shifted_result
-
-METHODS = {"l-bfgs": "L-BFGS-B", "cg": "CG"}
+from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear._penalty import given_weights
+from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
+from argrank.solvers import Squared, minimise
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SmoothGrad(BaseRanker):
+class SmoothGrad(LinearRanker):
     """Linear ranker that minimises ``|w - w0|² / (2C) + risk``, the risk being what a smooth measure lacks of the best.
 
     Every rank is held softly by the documents whose scores are within about sigma of the one there (ORM section 5).
@@ -36,8 +35,6 @@ class SmoothGrad(BaseRanker):
 
     Parameters
     ----------
-    C : float
-        Weight of the risk against the regulariser.
     measure, k, discount, gain, relevant_at, a, b
         The measure, as in ``orm``; also "map", in SmoothRank's form.
     sigma : float
@@ -48,15 +45,10 @@ class SmoothGrad(BaseRanker):
         Start, and weights near which to stay; least squares on the labels by default.
     solver : "l-bfgs" or "cg"
         What minimises for a fixed sigma; "cg" is the paper's.
-    tol : float
-        Stop for a sigma when a step gains less than 1e-4 times this share.
-    max_iter : int
-        At most so many passes over the data.
-    normalise, n_jobs, verbose
-        As in every ranker.
+    C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``; ``tol`` holds for every sigma.
     """
 
-    C: float = 1.0
     measure: Any = "ndcg@10"
     k: Any = "auto"
     discount: Any = "log2"
@@ -68,14 +60,9 @@ class SmoothGrad(BaseRanker):
     halvings: int = 6
     w0: Any = None
     solver: str = "l-bfgs"
-    tol: float = 1e-3
-    max_iter: int = 1000
-    normalise: str | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return asked_measure(self.measure, self.k, self.a, self.b)
 
     def _objective(self) -> Objective:
@@ -83,34 +70,28 @@ class SmoothGrad(BaseRanker):
 
     def _smoothed(self, sigma: float) -> SmoothedMeasure:
         convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return SmoothedMeasure(measure=self._reported, convention=convention, sigma=sigma)
+        return SmoothedMeasure(measure=self._optimised, convention=convention, sigma=sigma)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        if self.solver not in METHODS:
+        if self.solver not in ("l-bfgs", "cg"):
             raise OptionError(f"solver: expected 'l-bfgs' or 'cg', got {self.solver!r}")
         if self.halvings < 0 or not self.sigma > 0:
             raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
         w0 = regression_weights(data, self.n_jobs) if self.w0 is None else given_weights(self.w0, data)
-        v = np.zeros(data.n_features) if start is None else start - w0
-        width = self.sigma * _spread(np.asarray(data.X @ w0, np.float64), data)
+        w, near = w0 if start is None else start, Squared(centre=w0)
+        width = self.sigma * (spread_within_queries(np.asarray(data.X @ w0, np.float64), data) or 1.0)
         left, n_iter = self.max_iter, 0
         for halving in range(self.halvings + 1):
             self.sigma_ = width * 0.5**halving
-            risk = LocalRisk(data, self._smoothed(self.sigma_), self.n_jobs)
+            risk = make_risk(data, self._smoothed(self.sigma_), self.n_jobs)
 
-            def tell(v: Floats, facts: Mapping[str, float]) -> None:
-                watcher(w0 + v, {**facts, "sigma": self.sigma_})
+            def tell(w: Floats, facts: Mapping[str, float]) -> None:
+                watcher(w, {**facts, "sigma": self.sigma_})
 
-            result = lbfgs.minimise(Shifted(risk, w0), self.C, self.tol, left, v, tell, METHODS[self.solver])
-            v, left, n_iter = result.w, left - int(risk.n_passes), n_iter + result.n_iter
+            result = minimise(
+                risk, self.solver, C=self.C, regulariser=near, tol=self.tol, max_iter=left, start=w, callback=tell
+            )
+            w, left, n_iter = result.w, left - int(risk.n_passes), n_iter + result.n_iter
             if result.reason == "interrupted" or left <= 0:
                 break
-        return Outcome.of(shifted_result(replace(result, n_iter=n_iter), w0))
-
-
-def _spread(scores: Floats, data: Dataset) -> float:
-    """Return the standard deviation of scores around the mean of their query; 1 where they do not differ."""
-    means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
-    squares = (scores - np.repeat(means, data.sizes)) ** 2
-    spread = float(np.sqrt(np.average(squares, weights=row_shares(data))))
-    return spread if spread > 0 else 1.0
+        return Outcome.of(replace(result, n_iter=n_iter))

@@ -9,23 +9,23 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.engines import LocalRisk
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.product import asked_measure
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import ExpectedMeasure
-from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.linear._regression_start import regression_weights, row_shares
-from argrank.rankers.linear._smooth import SmoothRanker
+from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
+from argrank.solvers import Regulariser
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SoftRank(SmoothRanker):
+class SoftRank(LinearRanker):
     """Linear SoftRank (Taylor et al. 2008): what the expected measure lacks under Gaussian noise on the scores.
 
-    The paper trains a neural network by gradient steps with NDCG; here ``|w|²/C`` holds the weights. Halving sigma is
-    the same as doubling the weights, so it can stay 1 while C is chosen. Not convex; the first descent starts from a
+    The paper trains a neural network by gradient steps with NDCG; here ``|w|² / (2C)`` holds the weights. Halving sigma
+    is the same as doubling the weights, so it can stay 1 while C is chosen. Not convex; the first descent starts from a
     regression, since at w = 0 every document beats half of the others and hardly any has a chance of the top ranks.
 
     Parameters
@@ -36,10 +36,12 @@ class SoftRank(SmoothRanker):
         Standard deviation of the noise on every score.
     n_starts : int
         Descents from different weights, of which the best counts.
-    C, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``SmoothRanker``.
+    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
     """
 
+    C: float = 1000.0
+    measure: Any = "ndcg@10"
     k: Any = "auto"
     discount: Any = "log2"
     gain: Any = "exp2"
@@ -50,20 +52,17 @@ class SoftRank(SmoothRanker):
     n_starts: int = 3
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return asked_measure(self.measure, self.k, self.a, self.b)
 
     def _objective(self) -> Objective:
         convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return ExpectedMeasure(measure=self._reported, convention=convention, sigma=self.sigma)
+        return ExpectedMeasure(measure=self._optimised, convention=convention, sigma=self.sigma)
 
-    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        return super()._train(data, watcher, self._begin(data) if start is None else start)
-
-    def _begin(self, data: Dataset) -> Floats:
+    def _start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats | None:
         """Return the weights of a regression, scaled so that scores differ as much as their noise."""
+        if given is not None:
+            return given
         weights = regression_weights(data, self.n_jobs)
-        scores = np.asarray(data.X @ weights, np.float64)
-        scores -= np.repeat(np.add.reduceat(scores, data.indptr[:-1]) / data.sizes, data.sizes)
-        spread = float(np.sqrt(np.average(scores**2, weights=row_shares(data))))
+        spread = spread_within_queries(np.asarray(data.X @ weights, np.float64), data)
         return weights * (self.sigma / spread) if spread > 0 else np.zeros_like(weights)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from argrank.measures.auc import AUC
 from argrank.measures.measure import Measure
 from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -24,7 +24,7 @@ class SVMauc(StructuredRanker):
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     margin : "unit" or "labels"
         For graded labels: a margin of 1 for every pair, or of the difference of the labels.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 
@@ -34,8 +34,8 @@ class SVMauc(StructuredRanker):
     margin: str = "unit"
 
     def _objective(self) -> StructuredHinge:
-        return self._hinge(self._reported, self._convention(), scale=self.scale, margin=self.margin)
+        return self._hinge(self._optimised, self._convention(), scale=self.scale, margin=self.margin)
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return AUC(graded=True)

@@ -11,7 +11,7 @@ from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.objectives.structured.combination import Combination
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -35,7 +35,7 @@ class SVMcombo(StructuredRanker):
         Gain of a label.
     relevant_at : float
         Smallest label of a good document.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 
@@ -68,5 +68,5 @@ class SVMcombo(StructuredRanker):
         )
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return parse_measure("ndcg@10")

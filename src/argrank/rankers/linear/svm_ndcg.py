@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from argrank.measures.measure import Measure
 from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.linear._structured import StructuredRanker, reported, with_cutoff
+from argrank.rankers.linear._linear import StructuredRanker, reported, with_cutoff
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -19,7 +19,7 @@ class SVMndcg(StructuredRanker):
     Parameters
     ----------
     measure : str, Measure or callable
-        What is optimised and reported: any measure with an oracle on the feature map.
+        What is optimised: any measure with an oracle on the feature map.
     k : int, None or "auto"
         Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
     discount : "log2", "letor" or callable
@@ -32,7 +32,7 @@ class SVMndcg(StructuredRanker):
         How a ranking becomes a feature vector; the default is the paper's.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 
@@ -51,7 +51,7 @@ class SVMndcg(StructuredRanker):
         return self._hinge(self._asked, convention, feature_map=self.feature_map, scale=self.scale)
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return reported(self._asked)
 
     @property

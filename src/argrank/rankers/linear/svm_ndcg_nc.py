@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from argrank.measures.measure import Measure
 from argrank.measures.ndcg import NDCG
 from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.linear._structured import StructuredRanker
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,7 +29,7 @@ class SVMndcgNC(StructuredRanker):
         How a ranking becomes a feature vector; the default is the paper's.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
-    C, bound, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 
@@ -46,5 +46,5 @@ class SVMndcgNC(StructuredRanker):
         return self._hinge(NDCG(), convention, feature_map=self.feature_map, scale=self.scale)
 
     @property
-    def _reported(self) -> Measure:
+    def _optimised(self) -> Measure:
         return NDCG()

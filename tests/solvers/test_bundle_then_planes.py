@@ -6,30 +6,28 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.engines.local import LocalRisk
-from argrank.solvers import bundle, patient
+from argrank.engines import make_risk
+from argrank.solvers import bundle_then_planes, minimise
 
 
 def hard_risk():
     data = ar.make_ranking(20, 30, 10, grades=2, relevant=0.2, noise=1.0, random_state=1)
-    return LocalRisk(data, ar.objective("svm-mrr"))
+    return make_risk(data, ar.objective("svm-mrr"))
 
 
 def test_an_easy_problem_is_the_bundle_methods():
     data = ar.make_ranking(20, 10, 5, random_state=1)
-    risks = [LocalRisk(data, ar.objective("svm-auc")) for _ in range(2)]
-    one, other = (
-        minimise(risk, 1.0) for minimise, risk in zip((patient.minimise, bundle.minimise), risks, strict=True)
-    )
+    risks = [make_risk(data, ar.objective("svm-auc")) for _ in range(2)]
+    one, other = (minimise(risk, solver) for solver, risk in zip(("auto", "bundle"), risks, strict=True))
     np.testing.assert_array_equal(one.w, other.w)
     assert one.n_passes == other.n_passes
 
 
 def test_the_second_solver_ends_what_the_first_does_not(monkeypatch):
-    monkeypatch.setattr(patient, "PATIENCE", 5)
+    monkeypatch.setattr(bundle_then_planes, "PATIENCE", 5)
     told = []
-    result = patient.minimise(hard_risk(), 100.0, callback=lambda w, facts: told.append(facts))
-    assert not bundle.minimise(hard_risk(), 100.0, max_iter=5).converged
+    result = minimise(hard_risk(), C=100.0, callback=lambda w, facts: told.append(facts))
+    assert not minimise(hard_risk(), "bundle", C=100.0, max_iter=5).converged
     assert result.converged
     assert result.gap <= 1e-3 * result.objective
     assert result.n_passes > 5
@@ -41,7 +39,7 @@ def test_the_second_solver_ends_what_the_first_does_not(monkeypatch):
 
 
 def test_large_data_stays_with_the_bundle_method(monkeypatch):
-    monkeypatch.setattr(patient, "PATIENCE", 5)
-    monkeypatch.setattr(patient, "MOST_CELLS", 10)
-    result = patient.minimise(hard_risk(), 100.0, max_iter=8)
-    assert (result.reason, result.n_passes) == ("passes", 8)
+    monkeypatch.setattr(bundle_then_planes, "PATIENCE", 5)
+    monkeypatch.setattr(bundle_then_planes, "MOST_CELLS", 10)
+    result = minimise(hard_risk(), C=100.0, max_iter=8)
+    assert (result.reason, result.n_passes) == ("passes", 8.5)

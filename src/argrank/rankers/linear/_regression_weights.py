@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, shown
 from argrank.objectives.objective import query_shares
 from argrank.solvers import least_squares
 
@@ -24,12 +21,8 @@ def regression_weights(data: Dataset, n_jobs: int | None) -> Floats:
     return least_squares.solve(data.X, data.y, sample_weight=row_shares(data), n_jobs=n_jobs).w
 
 
-def given_weights(w0: Any, data: Dataset) -> Floats:
-    """Return weights that a user gave, checked."""
-    try:
-        weights: Floats = np.array(w0, np.float64)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}") from error
-    if weights.shape != (data.n_features,) or not np.isfinite(weights).all():
-        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}")
-    return weights
+def spread_within_queries(scores: Floats, data: Dataset) -> float:
+    """Return the standard deviation of scores around the mean of their query."""
+    means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
+    squares = (scores - np.repeat(means, data.sizes)) ** 2
+    return float(np.sqrt(np.average(squares, weights=row_shares(data))))

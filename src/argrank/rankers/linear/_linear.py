@@ -1,0 +1,201 @@
+"""What linear rankers share: how parameters become a problem, who solves it, and what the fit says about itself."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.engines import LocalRisk, make_risk
+from argrank.errors import ArgrankWarning
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
+from argrank.objectives.structured import StructuredHinge
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.linear._penalty import regulariser_for
+from argrank.rankers.linear._regression_weights import regression_weights
+from argrank.solvers import Regulariser, minimise
+
+COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
+SCALES = np.geomspace(1e-6, 1e3, 19)  # lengths at which a start for a tight bound is tried
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LinearRanker(BaseRanker):
+    """A linear ranker that minimises ``R(w) / C + risk(w)``: the risk is a mean, R = |w|² / 2 unless said otherwise.
+
+    Rankers are dataclasses: a field is a parameter of ``__init__``. ``_objective`` says what the risk is the mean of.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the risk against the regulariser.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, and
+        "ndcg@10" where none is.
+    solver : str
+        "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective.
+    tol : float, optional
+        Stop when the gap is at most this share of the objective; None for the solver's own, which is 1e-3 (Newton: a
+        gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them ``C |gradient|² / 2``
+        takes its part.
+    max_iter : int
+        Number of passes over the data after which to stop, with a warning.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
+    random_state : int, optional
+        Seed of whatever is drawn: samples of rankings, further starts, the order of queries.
+    verbose : int
+        -1 hides the progress bar.
+    """
+
+    C: float = 1.0
+    scoring: Any = None
+    solver: str = "auto"
+    tol: float | None = None
+    max_iter: int = 1000
+    normalise: str | None = None
+    n_jobs: int | None = None
+    random_state: int | None = 0
+    verbose: int = 0
+
+    def _regulariser(self, data: Dataset) -> Regulariser:
+        """Return R, from the parameters that the ranker has of ``penalty``, ``signs`` and ``w0``."""
+        penalty, signs = getattr(self, "penalty", "l2"), getattr(self, "signs", None)
+        return regulariser_for(penalty, signs, data, self._centre(data))
+
+    def _centre(self, data: Dataset) -> Floats | None:
+        """Return the weights near which to stay, if not 0."""
+        return None
+
+    def _start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats | None:
+        """Return where the solver starts, ``given`` being where a regularisation path left off."""
+        if given is None and R.centre is not None:
+            return R.centre
+        return self._tight_start(data, risk, R, given) if risk.difference and self.solver != "online" else given
+
+    def _own(self) -> dict[str, Any]:
+        """Return the parameters that are options of a solver."""
+        return {name: getattr(self, name) for name in ("n_starts", "batch_size") if hasattr(self, name)}
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        risk, R = make_risk(data, self._objective(), self.n_jobs), self._regulariser(data)
+        self._note(risk)
+        result = minimise(
+            risk,
+            self.solver,
+            C=self.C,
+            regulariser=R,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=self._start(data, risk, R, start),
+            callback=watcher,
+            random_state=self.random_state,
+            **self._own(),
+        )
+        if not risk.smooth:
+            zero = np.zeros(data.n_features)
+            self.objective_at_zero_ = risk.at_scores(risk.zero_scores())[0] + R.value(zero) / self.C
+            self._warn_of_collapse(result.objective)
+        return Outcome.of(result)
+
+    def _note(self, risk: LocalRisk) -> None:
+        """Keep what is worth knowing of the prepared objective."""
+
+    def _tight_start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats:
+        """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
+
+        They are the convex bound's solution and least squares on the labels, at several lengths: the convex bound
+        may have collapsed, and the length of a least-squares solution means nothing. It never is w = 0 while there is
+        a direction: there all scores tie, and the tangent would depend on the order of the rows.
+        """
+        cheap = minimise(risk.parts()[0], C=self.C, regulariser=R, tol=self.tol, max_iter=self.max_iter)
+        candidates = [R.project(regression_weights(data, self.n_jobs)), cheap.w]
+        candidates += [] if given is None else [R.project(given)]
+        best, best_value = np.zeros(data.n_features), np.inf
+        for w in candidates:
+            scores = risk.scores(w)
+            for scale in SCALES if w.any() else ():
+                value = risk.at_scores(scale * scores)[0] + R.value(scale * w) / self.C
+                if value < best_value:
+                    best, best_value = scale * w, value
+        return best
+
+    def _warn_of_collapse(self, value: float) -> None:
+        if self.objective_at_zero_ > 0 and value >= COLLAPSED * self.objective_at_zero_:
+            helps = "bound='tight', " if getattr(self, "bound", "") == "convex" else ""
+            warnings.warn(
+                f"{type(self).__name__}: the optimum is (nearly) w = 0: the objective is {value:.6g}, at w = 0 "
+                f"{self.objective_at_zero_:.6g}. The bound costs more than the measure can gain on these data; what "
+                f"helps is {helps}another feature_map, a larger C, or features scaled within queries "
+                "(normalise='query-minmax')",
+                ArgrankWarning,
+                stacklevel=5,
+            )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StructuredRanker(LinearRanker):
+    """A ranker whose risk is the mean over queries of a structured hinge (KDD 2008).
+
+    The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
+    average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
+    should leave well behind.
+
+    Parameters
+    ----------
+    bound : "convex" or "tight"
+        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it.
+    solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
+        For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
+        per query where that is not done after 100 passes on few queries.
+    penalty : "l2" or "l1"
+        "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of needless features to 0.
+    signs : vector of -1, 0 and 1, or mapping from feature names, optional
+        1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
+        ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
+        method, whose gap stays a proof.
+    C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
+    """
+
+    ranker: ClassVar[str]
+
+    bound: str = "convex"
+    penalty: str = "l2"
+    signs: Any = None
+    tol: float | None = 1e-3
+
+    def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
+        """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
+        usual: dict[str, Any] = {
+            "normalised": True, "feature_map": "pairs", "scale": "pairs", "margin": "unit", "decay": None,
+            "reference": "averaged", "assignment": "auto", "diverse": False,
+        }  # fmt: skip
+        return StructuredHinge(
+            name=self.ranker, measure=measure, convention=convention, bound=self.bound, **(usual | changed)
+        )
+
+    def _convention(self, **given: Any) -> Convention:
+        """Return the convention of a ranker's gain, discount and relevant_at; a good document of ERR has grade 1."""
+        return Convention(max_grade=1.0, **given)
+
+
+def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
+    """Return the measure a ranker is asked for with its cut-off; loss terms of the user's own come back as they are."""
+    if callable(measure) and not isinstance(measure, Measure):
+        return measure
+    return parse_measure(measure).cut(k, default)
+
+
+def reported(measure: Any) -> Measure:
+    """Return what is reported: the measure itself, or NDCG@10 where it is a loss of the user's own."""
+    return measure if isinstance(measure, Measure) else parse_measure("ndcg@10")

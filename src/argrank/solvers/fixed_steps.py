@@ -1,0 +1,41 @@
+"""Gradient descent with momentum and fixed steps, for forces that are the gradient of no function.
+
+Follows ``w / C + force(w)``. There is no line search and nothing is proven: the result is where it stands after
+``max_iter`` passes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.solvers._result import Meter, Problem, Result
+
+MOMENTUM = 0.9
+
+
+def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None = None) -> Result:
+    """Take ``max_iter`` steps of one pass each.
+
+    ``scales`` (the spread of every feature) makes the descent that of features divided by them; 0 rests a weight.
+    """
+    meter, risk, w = Meter(problem), problem.risk, problem.begin()
+    rates = np.ones_like(w) if scales is None else np.divide(1.0, scales**2, out=np.zeros_like(w), where=scales > 0)
+    velocity, n_iter, reason = np.zeros_like(w), 0, ""
+    value, force = risk.value_and_gradient(w)
+    try:
+        while not reason:
+            velocity = MOMENTUM * velocity - learning_rate * rates * (w / problem.C + force)
+            w = w + velocity
+            value, force = risk.value_and_gradient(w)
+            n_iter += 1
+            if meter.tell(w, value + problem.penalty(w), math.nan):
+                reason = "callback"
+            elif n_iter >= problem.max_iter:
+                reason = "steps"
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    norm = float(np.linalg.norm(w / problem.C + force))
+    return meter.result(w, value + problem.penalty(w), math.nan, n_iter, reason, norm)
