@@ -59,7 +59,7 @@ def test_the_cross_validated_value_is_honest(tuned):
 
 
 def test_same_seed_same_weights_whatever_the_threads(systems, data):
-    one, two = (ar.tune_weights(systems, data, "map", cv=2, restarts=1, n_jobs=n) for n in (1, 2))
+    one, two = (ar.tune_weights(systems, data, "map", cv=2, n_starts=1, n_jobs=n) for n in (1, 2))
     assert one.weights == two.weights
     assert one.cv_value == two.cv_value
 

@@ -94,7 +94,7 @@ def tune_weights(
     measure: Any = "ndcg@10",
     *,
     cv: int | None = 5,
-    restarts: int = 5,
+    n_starts: int = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> TunedWeights:
@@ -113,7 +113,7 @@ def tune_weights(
     measure : str, Measure
     cv : int, optional
         Folds of queries of the cross-validation that says what such weights are worth on new queries; None for none.
-    restarts : int
+    n_starts : int
         Beginnings with random weights, beside equal weights and each system alone.
     random_state : int
     n_jobs : int, optional
@@ -128,8 +128,8 @@ def tune_weights(
     """
     if not scores_by_system:
         raise InputError("scores_by_system: expected at least one system, got none")
-    if restarts < 0 or (cv is not None and (not isinstance(cv, int) or cv < 2)):
-        raise OptionError(f"expected restarts from 0 and cv from 2 up or None, got {restarts!r} and {shown(cv)}")
+    if n_starts < 0 or (cv is not None and (not isinstance(cv, int) or cv < 2)):
+        raise OptionError(f"expected n_starts from 0 and cv from 2 up or None, got {n_starts!r} and {shown(cv)}")
     names = list(scores_by_system)
     systems = np.array(
         [
@@ -140,10 +140,10 @@ def tune_weights(
     landscape = Landscape(data, measure, "expected", n_jobs)
     if not landscape.is_defined:
         raise InputError(f"measure {landscape.measure.name}: expected a query for which it is defined, got none")
-    weights, value = _tune(landscape, systems, restarts, random_state)
+    weights, value = _tune(landscape, systems, n_starts, random_state)
     unseen = math.nan
     if cv is not None:
-        unseen = _cross_validate(data, systems, landscape, cv, restarts, random_state)
+        unseen = _cross_validate(data, systems, landscape, cv, n_starts, random_state)
     scores = weights @ systems
     here = landscape.value(scores)
     curves = {}
@@ -159,12 +159,12 @@ def tune_weights(
     )
 
 
-def _tune(landscape: Landscape, systems: Floats, restarts: int, random_state: int) -> tuple[Floats, float]:
+def _tune(landscape: Landscape, systems: Floats, n_starts: int, random_state: int) -> tuple[Floats, float]:
     """Return the best weights of all beginnings, their magnitudes adding up to 1, and their value."""
     rng = np.random.default_rng(random_state)
     spread = systems.std(axis=1)
     scale = np.divide(1.0, spread, out=np.zeros(len(systems)), where=spread > 0)
-    starts = [scale, *np.diag(np.ones(len(systems))), *(scale * rng.uniform(-1, 1, (restarts, len(systems))))]
+    starts = [scale, *np.diag(np.ones(len(systems))), *(scale * rng.uniform(-1, 1, (n_starts, len(systems))))]
     best, greatest = starts[0], -np.inf
     for start in starts:
         weights, value = _ascend(landscape, systems, start / (np.abs(start).sum() or 1.0))
@@ -192,7 +192,7 @@ def _ascend(landscape: Landscape, systems: Floats, weights: Floats) -> tuple[Flo
 
 
 def _cross_validate(
-    data: Dataset, systems: Floats, landscape: Landscape, cv: int, restarts: int, random_state: int
+    data: Dataset, systems: Floats, landscape: Landscape, cv: int, n_starts: int, random_state: int
 ) -> float:
     """Return the measure of all queries, each scored by weights tuned on the other folds."""
     if data.n_queries < cv:
@@ -205,6 +205,6 @@ def _cross_validate(
         train = data.select(fold != number)
         part = Landscape(train, landscape.measure, "expected", landscape.n_jobs)
         rows = fold[query] != number
-        weights, _ = _tune(part, systems[:, rows], restarts, random_state)
+        weights, _ = _tune(part, systems[:, rows], n_starts, random_state)
         scores[~rows] = weights @ systems[:, ~rows]
     return landscape.value(scores).mean

@@ -24,8 +24,8 @@ from argrank.objectives.conditional.valid_rankings import (
 NDCG = RankingLoss((ar.measure("ndcg@10"),), (1.0,), Convention())
 
 
-def sampling(n_samples=100, restarts=-30.0, random_state=0):
-    return Sampling(n_samples=n_samples, restarts=restarts, importance=False, random_state=random_state)
+def sampling(n_samples=100, skew=-30.0, random_state=0):
+    return Sampling(n_samples=n_samples, skew=skew, importance=False, random_state=random_state)
 
 
 def query_of(labels):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 START_ROUNDS = 15  # of the factorisation by squared error
+#: Precision of a half relative to ``tol``. From a start near 0 the first half gains next to nothing and leads out of it.
+HALF_TOL = 1e-5
 START_SCALES = np.geomspace(0.003, 100.0, 16)
 
 
@@ -87,7 +89,7 @@ class Alternation:
         X = sparse.csr_matrix((features.ravel(), columns, offsets), shape=(len(block), start.size))
         risk = Offset(make_risk(self.data.with_features(X), self.loss, self.asked.n_jobs), base)
         near = Squared(centre=centre.ravel()) if centre.any() else Squared()
-        tol, max_iter = self.asked.tol, self.asked.max_iter
+        tol, max_iter = HALF_TOL * self.asked.tol, self.asked.max_iter
         result = minimise(risk, "l-bfgs", C=self.C, regulariser=near, tol=tol, max_iter=max_iter, start=start.ravel())
         return result.w.reshape(start.shape)
 
