@@ -128,7 +128,7 @@ class StructuredHinge(Objective):
         if not isinstance(self.measure, Measure):
             return None
         structure = self.measure.structure(self.convention)
-        if structure is not None and (self.feature_map, structure.kind) in ORACLES:
+        if structure is not None and structure.kind != "additive" and (self.feature_map, structure.kind) in ORACLES:
             return structure
         return self.measure.as_product(self.convention) or structure
 
