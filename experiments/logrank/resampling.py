@@ -8,7 +8,8 @@ from typing import Any
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.objectives.conditional.likelihoods import LogConvex
+from argrank.objectives.conditional.likelihoods import ConvexLoss
+from argrank.rankers import objective as objective_of
 from argrank.solvers import minimise
 
 
@@ -21,7 +22,7 @@ def resampling(
     stopped: "passes" at the limit, "precision" where its line search found no lower value, another word where it
     converged. Values that come from different functions leave it no descent to find.
     """
-    objective = LogConvex(measure=measure, **parameters)
+    objective = objective_of("log-convex", measure=measure, **parameters)
     rows: list[dict[str, Any]] = []
     for name, redrawn in (("fixed", False), ("redrawn", True)):
         risk = _Watched(data, objective, redrawn)
@@ -33,7 +34,7 @@ def resampling(
 class _Watched(LocalRisk):
     """A risk that records every value it is asked for, and may answer by a new sample every time."""
 
-    def __init__(self, data: Dataset, objective: LogConvex, redrawn: bool) -> None:
+    def __init__(self, data: Dataset, objective: ConvexLoss, redrawn: bool) -> None:
         super().__init__(data, objective)
         self._model, self._redrawn = objective, redrawn
         self.rows: list[dict[str, float]] = []
@@ -43,7 +44,9 @@ class _Watched(LocalRisk):
         true, gradient = super().at_scores(scores)
         value = true
         if self._redrawn:
-            model = replace(self._model, random_state=self._model.random_state + 1 + len(self.rows))
+            sampling = self._model.sampling
+            seed = sampling.random_state + 1 + len(self.rows)
+            model = replace(self._model, sampling=replace(sampling, random_state=seed))
             value, gradient = LocalRisk(self.data, model).at_scores(scores)
         self.rows.append({"shown": value, "true": true})
         return value, gradient

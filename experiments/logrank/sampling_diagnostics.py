@@ -18,12 +18,12 @@ from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
-from argrank.objectives.conditional.likelihoods import LogConvex
-from argrank.objectives.conditional.losses import RankingLoss
+from argrank.objectives.conditional.likelihoods import ConvexLoss
 from argrank.objectives.conditional.sampling import queries_of
 from argrank.objectives.conditional.valid_rankings import diverse_states
 from argrank.objectives.objective import Objective, Prepared
 from argrank.rankers import make_ranker
+from argrank.rankers import objective as objective_of
 from argrank.solvers import minimise
 
 Rows = list[dict[str, Any]]
@@ -69,7 +69,7 @@ def smear(
 
     Of every query, walks start at the rankings whose losses are nearest to those ``wanted``.
     """
-    loss = RankingLoss.of("smear", measure, None, "exp2", "log2", 1.0)
+    loss = objective_of("log-convex", measure=measure).loss
     generator = np.random.default_rng(seed)
     rows: Rows = []
     for number, query in enumerate(queries_of(data, loss, data.y)):
@@ -92,7 +92,7 @@ def objective_dynamics(data: Dataset, *, C: float = 1.0, max_iter: int = 50, **p
 
     AUC is the measure whose exact sum, over all y, is known; the two are sums over different sets.
     """
-    closed = LogConvex(measure="auc", **parameters)
+    closed = objective_of("log-convex", measure="auc", **parameters)
     exact, sampled = make_risk(data, closed), make_risk(data, _Sampled(closed))
     zero = np.zeros(data.n_features)
     rows: Rows = []
@@ -114,8 +114,8 @@ def scores_against_losses(
     For ten random queries and ten rankings of each: ``w_phi`` is w · phi(best) - w · phi(y), one value an iteration,
     the first at w = 0.
     """
-    objective = LogConvex(measure=measure, **parameters)
-    if objective.loss.is_auc:
+    objective = objective_of("log-convex", measure=measure, **parameters)
+    if objective.loss.is_of_pairs:
         raise InputError("scores_against_losses: expected a measure that is sampled, got auc")
     risk = make_risk(data, objective)
     path = [np.zeros(data.n_features)]
@@ -146,7 +146,7 @@ class _Sampled(Objective):
     mean_over: ClassVar[str] = "pairs"
     smooth: ClassVar[bool] = True
 
-    model: LogConvex
+    model: ConvexLoss
 
     def prepare(self, data: Dataset) -> Prepared:
         return self.model.sampled(data)
