@@ -33,16 +33,16 @@ def all_constraints(objective, data):
     for q in range(data.n_queries):
         part = data.select([q])
         decay = 1.0 / np.sqrt(1.0 + np.arange(part.n_documents))
-        gains, worth = objective.problem.gains(part), objective.problem.worth(part.n_documents)
+        gains, discounts = objective.gains(part), objective.discounts(part.n_documents)
         averaged = np.mean(
-            [coefficients(order, decay) for order in ideal_rankings(gains, worth)], axis=0
+            [coefficients(order, decay) for order in ideal_rankings(gains, discounts)], axis=0
         )  # of all ideal rankings
-        best = max(worth @ gains[list(order)] for order in itertools.permutations(range(part.n_documents)))
+        best = max(discounts @ gains[list(order)] for order in itertools.permutations(range(part.n_documents)))
         for order in itertools.permutations(range(part.n_documents)):
             slack = np.zeros(data.n_queries)
             slack[q] = -1.0
             rows.append(np.concatenate((part.X.T @ (coefficients(order, decay) - averaged), slack)))
-            sides.append(-(best - worth @ gains[list(order)]) if gains.any() and np.ptp(gains) > 0 else 0.0)
+            sides.append(-(best - discounts @ gains[list(order)]) if gains.any() and np.ptp(gains) > 0 else 0.0)
             if np.ptp(gains) == 0:
                 rows[-1][: data.n_features] = 0.0
     different = np.unique(np.round(np.column_stack((rows, sides)), 14), axis=0)
@@ -55,9 +55,9 @@ def coefficients(order, decay):
     return result
 
 
-def ideal_rankings(gains, worth):
+def ideal_rankings(gains, discounts):
     rankings = list(itertools.permutations(range(len(gains))))
-    values = np.array([worth @ gains[list(order)] for order in rankings])
+    values = np.array([discounts @ gains[list(order)] for order in rankings])
     return [order for order, value in zip(rankings, values, strict=True) if value >= values.max() - 1e-12]
 
 
