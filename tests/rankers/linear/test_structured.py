@@ -96,7 +96,7 @@ def measured_losses(combo, fitted, data):
     """Return 1 - measure of every query and component of a combination, at the scores of a fitted ranker."""
     scores = fitted.predict(data)
     losses = []
-    for component in combo.components():
+    for component in combo.hinges:
         values = ar.evaluate(scores, data, component.measure, undefined=1.0, ties="worst").values
         losses.append(1 - next(iter(values.values())))
     return np.array(losses)
