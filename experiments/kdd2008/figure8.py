@@ -35,15 +35,14 @@ C = 10.0
 
 def most_violated(data: ar.Dataset, objective: Any, scores: np.ndarray) -> float:
     """Return DORM's risk as the paper computes it: a maximal n x n assignment for each query."""
-    problem = objective.problem
-    gains, longest = problem.gains(data), int(data.sizes.max())
-    decay, worth = decay_vector(problem, longest), problem.worth(longest)
-    reference = reference_coefficients("averaged", gains, data.indptr, decay, worth)
+    gains, longest = objective.gains(data), int(data.sizes.max())
+    decay, discounts = decay_vector(objective, longest), objective.discounts(longest)
+    reference = reference_coefficients("averaged", gains, data.indptr, decay, discounts)
     total = -float(reference @ scores)
     for start, end in itertools.pairwise(data.indptr.tolist()):
         n, own = end - start, gains[start:end]
-        value = np.outer(decay[:n], scores[start:end]) - np.outer(worth[:n], own)
-        total += float(value[linear_sum_assignment(value, maximize=True)].sum() + worth[:n] @ np.sort(own)[::-1])
+        value = np.outer(decay[:n], scores[start:end]) - np.outer(discounts[:n], own)
+        total += float(value[linear_sum_assignment(value, maximize=True)].sum() + discounts[:n] @ np.sort(own)[::-1])
     return total / data.n_queries
 
 

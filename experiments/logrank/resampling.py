@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import argrank as ar
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
-from argrank.objectives.conditional.likelihoods import LogConvex
+from argrank.objectives.conditional.likelihoods import ConvexLoss
 from argrank.solvers import quasi_newton
 
 
@@ -21,7 +22,7 @@ def resampling(
     optimiser stopped: "gradient" where it converged, "precision" where its line search found no lower value, "passes"
     at the limit. Values that come from different functions leave it no descent to find.
     """
-    objective = LogConvex(measure=measure, **parameters)
+    objective = ar.objective("log-convex", measure=measure, **parameters)
     rows: list[dict[str, Any]] = []
     for name, redrawn in (("fixed", False), ("redrawn", True)):
         risk = _Watched(data, objective, C, redrawn)
@@ -33,7 +34,7 @@ def resampling(
 class _Watched(LocalRisk):
     """A risk that writes down the objectives it is asked for, and may answer by a new sample every time."""
 
-    def __init__(self, data: Dataset, objective: LogConvex, C: float, redrawn: bool) -> None:
+    def __init__(self, data: Dataset, objective: ConvexLoss, C: float, redrawn: bool) -> None:
         super().__init__(data, objective)
         self._data, self._model, self._C, self._redrawn = data, objective, C, redrawn
         self.rows: list[dict[str, float]] = []
@@ -43,7 +44,9 @@ class _Watched(LocalRisk):
         true, gradient = super().value_and_gradient(w)
         value, penalty = true, float(w @ w) / self._C
         if self._redrawn:
-            model = replace(self._model, random_state=self._model.random_state + 1 + len(self.rows))
+            sampling = self._model.sampling
+            sampling = replace(sampling, random_state=sampling.random_state + 1 + len(self.rows))
+            model = replace(self._model, sampling=sampling)
             value, gradient = LocalRisk(self._data, model).value_and_gradient(w)
         self.rows.append({"shown": penalty + self.n_queries * value, "true": penalty + self.n_queries * true})
         return value, gradient

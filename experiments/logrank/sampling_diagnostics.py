@@ -13,12 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+import argrank as ar
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
-from argrank.objectives.conditional.likelihoods import LogConvex
+from argrank.measures.conventions import Convention
+from argrank.objectives.conditional.likelihoods import ConvexLoss
 from argrank.objectives.conditional.losses import RankingLoss
 from argrank.objectives.conditional.sampling import queries_of
 from argrank.objectives.conditional.valid_rankings import diverse_states
@@ -69,7 +71,7 @@ def smear(
 
     Of every query, walks start at the rankings whose losses are nearest to those ``wanted``.
     """
-    loss = RankingLoss.of("smear", measure, None, "exp2", "log2", 1.0)
+    loss = RankingLoss((ar.measure(measure),), (1.0,), Convention())
     generator = np.random.default_rng(seed)
     rows: Rows = []
     for number, query in enumerate(queries_of(data, loss, data.y)):
@@ -92,7 +94,7 @@ def objective_dynamics(data: Dataset, *, C: float = 1.0, max_iter: int = 50, **p
 
     AUC is the measure whose exact sum, over all y, is known; the two are sums over different sets.
     """
-    closed = LogConvex(measure="auc", **parameters)
+    closed = ar.objective("log-convex", measure="auc", **parameters)
     exact, sampled = LocalRisk(data, closed), LocalRisk(data, _Sampled(closed))
     zero = np.zeros(data.n_features)
     rows: Rows = []
@@ -114,8 +116,8 @@ def scores_against_losses(
     For ten random queries and ten rankings of each: ``w_phi`` is w · phi(best) - w · phi(y), one value an iteration,
     the first at w = 0.
     """
-    objective = LogConvex(measure=measure, **parameters)
-    if objective.loss.is_auc:
+    objective = ar.objective("log-convex", measure=measure, **parameters)
+    if objective.loss.is_of_pairs:
         raise InputError("scores_against_losses: expected a measure that is sampled, got auc")
     risk = LocalRisk(data, objective)
     path = [np.zeros(data.n_features)]
@@ -143,8 +145,12 @@ class _Sampled(Objective):
     """A conditional model that is summed over a sample also where a closed form is known."""
 
     name: ClassVar[str] = "sampled"
+    mean_over: ClassVar[str] = "pairs"
 
-    model: LogConvex
+    model: ConvexLoss
 
     def prepare(self, data: Dataset) -> Prepared:
         return self.model.sampled(data)
+
+    def n_pairs(self, data: Dataset) -> Floats:
+        return self.model.n_pairs(data)
