@@ -104,8 +104,8 @@ def by_kernel(kernel: Any, data: Dataset, scores: np.ndarray) -> Callable[[], fl
 
 def by_scipy(name: str, parameters: dict[str, Any], data: Dataset, scores: np.ndarray) -> Callable[[], float]:
     """Return the hinge by the n x n assignment, as the paper does it, up to the reference's constant."""
-    problem = objective(name, **parameters).problem
-    c, a, b = decay_vector(problem, len(scores)), problem.worth(len(scores)), problem.gains(data)
+    hinge = objective(name, **parameters)
+    c, a, b = decay_vector(hinge, len(scores)), hinge.discounts(len(scores)), hinge.gains(data)
 
     def assign() -> float:
         value = np.outer(c, scores) - np.outer(a, b)
@@ -118,8 +118,8 @@ def rivals(n: int) -> dict[str, tuple[Callable[[], float], Callable[[], float]]]
     """Return our oracle and the textbook's, by name; both give the same hinge but for DORM's constant."""
     data, scores = one_query(n)
     graded, graded_scores = one_query(n, 5)
-    table = staircase.prepare(objective("svm-ndcg").problem, data)
-    unclipped = staircase.prepare(objective("svm-ndcg-nc").problem, data)
+    table = staircase.prepare(objective("svm-ndcg"), data)
+    unclipped = staircase.prepare(objective("svm-ndcg-nc", gain="exp2"), data)
 
     def ours(name: str, **parameters: Any) -> Callable[[], float]:
         return evaluator(objective(name, **parameters).prepare(data), scores)

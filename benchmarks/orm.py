@@ -39,9 +39,9 @@ def assignment(n: int = 1000, k: int = 10, n_queries: int = QUERIES) -> dict[str
     scores, gradient, sorter = rng.standard_normal(n * n_queries), np.empty(n * n_queries), Sorter(data.indptr)
     order, ratios = sorter.descending(scores), {}
     for name, (decay, _) in DECAYS.items():
-        problem = objective("orm", measure=f"ndcg@{k}", decay=decay).problem
-        gains, c, a = problem.gains(data), decay_vector(problem, n), problem.worth(n)
-        best = best_assignment(data, gains, problem.levels(data), c, a)
+        hinge = objective("orm", measure=f"ndcg@{k}", decay=decay)
+        gains, c, a = hinge.gains(data), decay_vector(hinge, n), hinge.discounts(n)
+        best = best_assignment(data, gains, hinge.levels(data), c, a)
         values = best.evaluate(0, n_queries, scores, order, gradient)
         matrices = [np.outer(c, scores[rows]) - np.outer(a, gains[rows]) for rows in _first_queries(n)]
         for matrix, value in zip(matrices, values, strict=False):

@@ -50,7 +50,8 @@ def mean(measure: Any, scores: np.ndarray, data: ar.Dataset) -> float:
 
 
 TRAINED = {
-    "orm": {"C": 100.0, "bound": "tight"}, "smooth-grad": {"C": 100.0, "halvings": 2}, "softrank": {"C": 100.0, "n_starts": 1},
+    "orm": {"C": 100.0, "bound": "tight"}, "smooth-grad": {"C": 100.0, "halvings": 2},
+    "softrank": {"C": 100.0, "n_starts": 1},
     "lambda-mart": {"n_trees": 10, "n_leaves": 4, "min_documents": 5}, "lambdarank": {"max_iter": 60},
     "direct-rank": {},
 }  # fmt: skip
