@@ -175,7 +175,7 @@ def rank_at_origin(
 
 
 @helper
-def is_above(v: float, a: float, s: float, at_origin: Any, lines: Any, p: int) -> bool:
+def is_above(v: float, a: float, s: float, at_origin: Any, lines: Any, p: int) -> Any:
     """Return whether a line is above the p-th just past the origin: by height there, slope, then height at 0."""
     return v > at_origin[p] or (
         v == at_origin[p] and (a > lines.slope[p] or (a == lines.slope[p] and s > lines.height[p]))
@@ -294,7 +294,7 @@ def find_entrant(lines: Any, k: int, near: int, now: float) -> Any:
 
 
 @helper
-def change_of_swap(gain: Any, p: int, q: int, weight: float, discounts: Any, kind: int) -> float:
+def change_of_swap(gain: Any, p: int, q: int, weight: float, discounts: Any, kind: int) -> Any:
     """Return how the measure changes when line q takes the p-th rank and its line moves down by one."""
     difference, factor = gain[q] - gain[p], 1.0
     if difference == 0.0:
