@@ -16,7 +16,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, shown
 from argrank.evaluation.result import text_table
 from argrank.linesearch.landscape import Landscape
-from argrank.linesearch.search import LineSearch, Wishes, search
+from argrank.linesearch.search import LineSearch, Placement, search
 from argrank.linesearch.step_function import BETTER
 
 ROUNDS = 50  # at most; a round that adds nothing ends the search much earlier
@@ -151,7 +151,7 @@ def tune_weights(
     here = landscape.value(scores)
     curves = {}
     for number, name in enumerate(names):
-        found, _ = search(landscape, scores, systems[number], here, wishes=Wishes(point="middle"))
+        found, _ = search(landscape, scores, systems[number], here, placement=Placement(point="middle"))
         curves[name] = LineSearch(
             found.step + weights[number], found.value, found.start, found.breakpoints + weights[number], found.values,
             (found.interval[0] + weights[number], found.interval[1] + weights[number]),
@@ -177,13 +177,13 @@ def _tune(landscape: Landscape, systems: Floats, restarts: int, random_state: in
 
 
 def _ascend(landscape: Landscape, systems: Floats, weights: Floats) -> tuple[Floats, float]:
-    weights, wishes = weights.copy(), Wishes(point="middle", settle=False)
+    weights, placement = weights.copy(), Placement(point="middle", settle=False)
     scores = weights @ systems
     here = landscape.value(scores)
     for _ in range(ROUNDS):
         before = here.mean
         for number in range(len(systems)):
-            found, here = search(landscape, scores, systems[number], here, wishes=wishes)
+            found, here = search(landscape, scores, systems[number], here, placement=placement)
             weights[number] += found.step
             scores = scores + found.step * systems[number]
         weights /= np.abs(weights).sum() or 1.0

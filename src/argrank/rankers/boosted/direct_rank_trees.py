@@ -19,8 +19,7 @@ from argrank.objectives.objective import Objective
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosting import BoostedRanker, Rounds
-from argrank.rankers.boosted._descent import Descent
-from argrank.rankers.boosted._weak import Regressors, Source, Trees, Weak
+from argrank.rankers.boosted._descent import Descent, Regressors, Source, Trees, Weak
 from argrank.rankers.boosted._weighing import Weighing
 
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one

@@ -11,7 +11,7 @@ from argrank.data.dataset import Dataset
 from argrank.engines.local import LocalRisk
 from argrank.objectives import objective
 from argrank.objectives.pairwise import level_numbers, pair_counts
-from argrank.rankers.climbing._columns import Columns
+from argrank.rankers.climbing._climb import Columns
 from argrank.solvers import least_squares, newton
 
 

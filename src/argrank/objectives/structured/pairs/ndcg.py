@@ -10,7 +10,6 @@ from argrank._jit import helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured import best_first
 from argrank.objectives.structured.level_counts import level_sizes
 from argrank.objectives.structured.pairs import graded_ndcg, ndcg_unclipped
 from argrank.objectives.structured.problem import Problem
@@ -173,6 +172,6 @@ def prepare(problem: Problem, data: Dataset) -> Prepared:
         return ndcg_unclipped.prepare(problem, indptr, own)
 
     def graded(indptr: Integers, own: Floats) -> Prepared:
-        return Kernels(indptr, own, constants, best_first.graded_ndcg)
+        return Kernels(indptr, own, constants, graded_ndcg.graded_ndcg)
 
     return choose((triangle, unclipped, graded), route, data.indptr, gains)

@@ -19,9 +19,9 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.objectives._sorting import Sorter
 from argrank.objectives.objective import Kernels, Prepared
-from argrank.objectives.structured.best_first import position_counts
 from argrank.objectives.structured.level_counts import MAX_STATES, count_states, level_sizes
 from argrank.objectives.structured.positions.assignment import position_assignment
+from argrank.objectives.structured.positions.count_table import position_counts
 from argrank.objectives.structured.positions.decay import decay_vector
 from argrank.objectives.structured.positions.reference import reference_coefficients
 from argrank.objectives.structured.problem import Problem

@@ -1,13 +1,4 @@
-"""The most violated ranking of graded labels with a cut-off: the best way through the numbers of documents placed.
-
-Inside a level the worst ranking is sorted by score and past rank k it is sorted altogether, so the state after p ranks
-is the number of documents placed of each level: C(k + L, L) states at most. States are visited best first, by their
-value plus what the rest could bring if placing it cost nothing: the lowest gains first. That bound never rises along a
-way, so the first full state is the best (A*, Hart et al. 1968). With k = 10 and five levels it is found after one to
-twelve of a hundred states, without a cut-off after up to half.
-
-The two kernels differ in what placing a document costs: inverted pairs, or documents moved down by one rank.
-"""
+"""Positions map, measure cut at k: the best way through the numbers of documents placed of each level, and a tail."""
 
 from __future__ import annotations
 
@@ -41,15 +32,6 @@ class Search(NamedTuple):
     left: Any  # what may still be placed from each level on
 
 
-class Tops(NamedTuple):
-    """The top k documents of each level: score, sum of scores, and the documents of other levels that score higher."""
-
-    score: Any
-    total: Any
-    higher: Any  # how many, by level
-    excess: Any  # by how much in all
-
-
 class Places(NamedTuple):
     """The documents by descending score: score, level, number inside the level; and the top documents' places."""
 
@@ -60,82 +42,16 @@ class Places(NamedTuple):
 
 
 @query_kernel
-def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
-    """Find the most violated ranking for NDCG@k on the pairs map; constants: scaled, then D(0 … k - 1).
-
-    Against the ranking by score, placing document i next inverts the pairs with all documents of other levels that
-    score higher and are not yet placed, and gains D(p).
-    """
-    n = len(scores)
-    mean = 0.0
-    for row in range(n):
-        gradient[row] = 0.0
-        mean += scores[row] / n
-    level_gain = np.unique(gains)
-    n_levels = len(level_gain)
-    if n_levels < 2 or level_gain[n_levels - 1] <= 0.0:
-        return 0.0
-    level = np.searchsorted(level_gain, gains)
-    discounts = constants[1:]
-    k = min(len(discounts), n)
-    levels = Levels(level_gain, np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64), np.zeros(k + 1))
-    measure_levels(level, discounts, levels)
-    weight = 2.0 / count_pairs(levels.size) if constants[0] == 1.0 else 2.0
-    seen = np.zeros(n_levels, np.int64)
-    tops = Tops(
-        np.empty((n_levels, k)), np.zeros((n_levels, k + 1)), np.empty((n_levels, k, n_levels), np.int64),
-        np.empty((n_levels, k)),
-    )  # fmt: skip
-    look_at_top(scores, order, level, mean, seen, np.zeros(n_levels), tops)
-
-    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
-    n_states = number_states(levels.cap, np.ones(k + 1, np.int64), before)
-    search = Search(
-        before, np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_),
-        np.zeros((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
-        np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
-    )  # fmt: skip
-    waiting = push(search, 0, 0.0, 0)
-    search.value[0] = 0.0
-    final = -1
-    while final < 0:
-        number, waiting = pop(search, waiting)
-        if search.closed[number]:
-            continue
-        placed = visit(search, number, k)
-        if placed == k:
-            final = number
-            break
-        for one in range(n_levels):
-            if search.state[one] < levels.cap[one]:
-                cost = weight * inverted_by(search.state, one, tops)
-                waiting = offer(search, levels, number, one, placed, k, cost, discounts[placed], waiting)
-
-    rank_of = np.empty((n_levels, k), np.int64)
-    loss = add_ideal(go_back(search, final, levels.gain, discounts, rank_of), levels, discounts, k)
-    ranking = np.empty(n, np.int64)
-    list_by_rank(order, level, search.counts[final], rank_of, seen, ranking)
-    # Coefficients count the documents of other levels above.
-    seen[:] = 0
-    for place in range(n):
-        row = ranking[place]
-        one = level[row]
-        for other in range(one):
-            gradient[row] -= weight * seen[other]
-        for other in range(one + 1, n_levels):
-            gradient[row] += weight * (levels.size[other] - seen[other])
-        seen[one] += 1
-        loss += gradient[row] * (scores[row] - mean)
-    return loss
-
-
-@query_kernel
 def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
     """Find max over rankings of sum of c_r s - a_r b over the ranks r; fill in c at every document's rank.
 
-    Constants: k, the number of ranks n, c(0 … n - 1), a(0 … k - 1); a is 0 from rank k on, and c never rises. Against
-    the rest sorted by score, placing document i at rank p moves the documents that score higher, and are not yet
-    placed, down by one rank each.
+    Constants: k, the number of ranks n, c(0 … n - 1), a(0 … k - 1); a is 0 from rank k on, and c never rises, so inside
+    a level the best ranking is sorted by score, and past rank k it is sorted altogether. The state after p ranks is the
+    number of documents placed of each level. Against the rest sorted by score, placing document i at rank p moves the
+    documents that score higher, and are not yet placed, down by one rank each.
+
+    States are visited best first, by their value plus what the rest could bring: sorted by score, and by itself the
+    lowest gains first. That bound never rises along a way, so the first full state is the best (A*, Hart et al. 1968).
     """
     n = len(scores)
     k = min(int(constants[0]), n)
@@ -176,7 +92,7 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
 
     best = float(search.value[final])
     rank_of = np.empty((n_levels, k), np.int64)
-    go_back(search, final, levels.gain, discounts, rank_of)
+    go_back(search, final, rank_of)
     ranking = np.empty(n, np.int64)
     list_by_rank(order, level, search.counts[final], rank_of, seen, ranking)
     for rank in range(n):
@@ -194,36 +110,6 @@ def measure_levels(level: Any, discounts: Any, levels: Any) -> None:
         levels.cap[one] = min(levels.size[one], k)
     for rank in range(k):
         levels.discount_sum[rank + 1] = levels.discount_sum[rank] + discounts[rank]
-
-
-@helper
-def count_pairs(size: Any) -> int:
-    """Return the number of pairs of documents of different levels."""
-    n_pairs, lower_size = 0, 0
-    for one in range(len(size)):
-        n_pairs += size[one] * lower_size
-        lower_size += size[one]
-    return n_pairs
-
-
-@helper
-def look_at_top(scores: Any, order: Any, level: Any, mean: float, seen: Any, seen_sum: Any, tops: Any) -> None:
-    """Describe the top k documents of each level."""
-    n_levels, k = tops.score.shape
-    for place in range(len(scores)):
-        row = order[place]
-        one, score = level[row], scores[row] - mean
-        i = seen[one]
-        if i < k:
-            tops.score[one, i], tops.total[one, i + 1] = score, tops.total[one, i] + score
-            excess = 0.0
-            for other in range(n_levels):
-                tops.higher[one, i, other] = seen[other]
-                if other != one:
-                    excess += seen_sum[other] - seen[other] * score
-            tops.excess[one, i] = excess
-        seen[one] += 1
-        seen_sum[one] += score
 
 
 @helper
@@ -302,17 +188,6 @@ def visit(search: Any, number: int, k: int) -> int:
 
 
 @helper
-def inverted_by(state: Any, one: int, tops: Any) -> Any:
-    """Return by how much the pairs differ in score that the next document of a level inverts."""
-    score, inverted = tops.score[one, state[one]], tops.excess[one, state[one]]
-    for other in range(len(state)):
-        if other != one:  # those already placed invert nothing
-            m = min(state[other], tops.higher[one, state[one], other])
-            inverted -= tops.total[other, m] - m * score
-    return inverted
-
-
-@helper
 def moved_down_by(state: Any, one: int, placed: int, places: Any, decay: Any) -> float:
     """Return what is lost when the next document of a level passes those that score higher and are not placed."""
     own = places.of_top[one, state[one]]
@@ -353,36 +228,21 @@ def offer(
 
 
 @helper
-def go_back(search: Any, final: int, gain: Any, discounts: Any, rank_of: Any) -> float:
+def go_back(search: Any, final: int, rank_of: Any) -> None:
     """Go back from the final state to the beginning, writing down the ranks of the placed documents.
 
-    Ranks are written by level and number inside the level. Returns minus the measure.
+    Ranks are written by level and number inside the level.
     """
     n_levels, k = rank_of.shape
     state = search.state
-    loss = 0.0
     for placed in range(k - 1, -1, -1):
         one = search.taken[final]
-        loss -= gain[one] * discounts[placed]
         state[one] -= 1
         rank_of[one, state[one]] = placed
         final, room = 0, k
         for other in range(n_levels):
             final += search.before[other, room, state[other]]
             room -= state[other]
-    return loss
-
-
-@helper
-def add_ideal(value: float, levels: Any, discounts: Any, k: int) -> float:
-    """Add the measure of the ideal ranking."""
-    ranked, used = len(levels.size) - 1, 0
-    for placed in range(k):
-        while used == levels.size[ranked]:
-            ranked, used = ranked - 1, 0
-        value += levels.gain[ranked] * discounts[placed]
-        used += 1
-    return value
 
 
 @helper
