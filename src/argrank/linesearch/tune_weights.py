@@ -24,7 +24,7 @@ ROUNDS = 50  # at most; a round that adds nothing ends the search much earlier
 
 @dataclass(frozen=True, eq=False)
 class TunedWeights:
-    """Weights of systems and what they are worth.
+    """Weights of systems, and the measure they reach.
 
     Attributes
     ----------
@@ -115,9 +115,9 @@ def tune_weights(
         The judged documents; features are not looked at.
     measure : str, Measure
     cv : int, optional
-        Folds of queries of the cross-validation that says what such weights are worth on new queries; None for none.
+        Folds of queries of the cross-validation that estimates the measure on new queries; None for none.
     restarts : int
-        Beginnings with random weights, beside equal weights and each system alone.
+        Starts with random weights, in addition to equal weights and each system alone.
     random_state : int
     n_jobs : int, optional
 
@@ -163,7 +163,7 @@ def tune_weights(
 
 
 def _tune(landscape: Landscape, systems: Floats, restarts: int, random_state: int) -> tuple[Floats, float]:
-    """Return the best weights of all beginnings, their magnitudes adding up to 1, and their value."""
+    """Return the best weights of all starts, their magnitudes adding up to 1, and their value."""
     rng = np.random.default_rng(random_state)
     spread = systems.std(axis=1)
     scale = np.divide(1.0, spread, out=np.zeros(len(systems)), where=spread > 0)

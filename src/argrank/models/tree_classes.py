@@ -90,7 +90,7 @@ class TreeClassesModel(Model):
 
 
 def outputs_of(n_labels: int, link: str) -> int:
-    """Return the number of sums for so many labels; at least one, also for the single label of hopeless data."""
+    """Return the number of sums for a number of labels; at least one, even where the data has a single label."""
     return max(1, n_labels if link == "multi-class" else n_labels - 1)
 
 

@@ -49,7 +49,7 @@ class DirectRankTrees(BoostedRanker):
     objective : str
         A name of ``ar.objective``, on whose gradients trees are grown; ``measure`` and all weights are as ever.
     base_estimator : regressor of scikit-learn, optional
-        Weak learner in place of LightGBM's trees. Such a model cannot be written to a model file.
+        Weak learner to use instead of LightGBM's trees. Such a model cannot be written to a model file.
     point : "middle" or "likelihood"
         Where in the best interval of weights; see ``ar.line_search``.
     measure : str

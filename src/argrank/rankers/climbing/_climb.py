@@ -27,26 +27,26 @@ class Iterate(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ClimbingRanker(BaseRanker):
-    """A linear ranker that raises the training measure itself, round by round, from several beginnings.
+    """A linear ranker that raises the training measure itself, round by round, from several starts.
 
     Parameters
     ----------
     measure : str or Measure
         What is maximised, expected over ties; also what ``score`` and the validation column report.
     restarts : int
-        Number of beginnings.
+        Number of starts.
     tol : float
         A climb ends when a round adds no more than this to the measure.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     max_iter : int
-        At most so many rounds from each beginning.
+        Maximum number of rounds from each start.
     early_stopping : int, optional
-        End a climb after so many rounds without a better validation measure.
+        End a climb after this number of rounds without a better validation measure.
     n_jobs : int, optional
         Threads; None for all cores. The result has the same bits for any number.
     random_state : int
-        Seed of the order of the weights and of random beginnings.
+        Seed of the order of the weights and of random starts.
     verbose : int
         -1 hides the progress bar.
     """

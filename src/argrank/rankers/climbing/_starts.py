@@ -18,7 +18,7 @@ from argrank.solvers import least_squares, newton
 def starting_weights(
     data: Dataset, columns: Columns, restarts: int, rng: np.random.Generator, n_jobs: int | None
 ) -> Iterator[Floats]:
-    """Yield the weights of ``restarts`` beginnings: RankSVM, equal weights, least squares, then random ones.
+    """Yield the weights of ``restarts`` starts: RankSVM, equal weights, least squares, then random ones.
 
     Equal and random weights are meant for features of unit spread. Warm starts that find nothing are left out.
     """

@@ -29,7 +29,7 @@ class CoordinateAscent(ClimbingRanker):
     Parameters
     ----------
     restarts : int
-        Number of beginnings: equal weights first, then random ones.
+        Number of starts: equal weights first, then random ones.
     step_base : float
         First step, as a share of the weight's magnitude (as it is, for a weight of 0).
     step_scale : float

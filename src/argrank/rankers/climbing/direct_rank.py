@@ -43,13 +43,13 @@ class DirectRank(ClimbingRanker):
         A round moves every weight once, in random order; or it tries all weights and moves only the best of them, of
         equally good ones the one of the greatest likelihood (Algorithm 1, lines 9 to 11).
     restarts : int
-        Number of beginnings: RankSVM, equal weights, least squares, then random weights.
+        Number of starts: RankSVM, equal weights, least squares, then random weights.
     point : "likelihood", "middle" or "auto"
         Where in the best interval: where the order by label is most likely by Plackett and Luce (section 2.3), in the
-        middle, or the former up to 100,000 documents and the latter above. With "likelihood" weights also settle within
+        middle, or "likelihood" up to 100,000 documents and "middle" above. With "likelihood" weights also settle within
         their interval when no other is better.
     bags : int
-        Against overfitting few queries: with a number above 0, the weights are the mean of those of so many climbs,
+        Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
     tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
         See ``ClimbingRanker``.
