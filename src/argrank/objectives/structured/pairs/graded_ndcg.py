@@ -87,38 +87,13 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
         np.zeros((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
         np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
     )  # fmt: skip
-    waiting = push(search, 0, 0.0, 0)
-    search.value[0] = 0.0
-    final = -1
-    while final < 0:
-        number, waiting = pop(search, waiting)
-        if search.closed[number]:
-            continue
-        placed = visit(search, number, k)
-        if placed == k:
-            final = number
-            break
-        for one in range(n_levels):
-            if search.state[one] < levels.cap[one]:
-                cost = weight * inverted_by(search.state, one, tops)
-                waiting = offer(search, levels, number, one, placed, k, cost, discounts[placed], waiting)
+    final = best_state(search, levels, tops, weight, discounts, k)
 
     rank_of = np.empty((n_levels, k), np.int64)
     loss = add_ideal(go_back(search, final, levels.gain, discounts, rank_of), levels, discounts, k)
     ranking = np.empty(n, np.int64)
     list_by_rank(order, level, search.counts[final], rank_of, seen, ranking)
-    # Coefficients count the documents of other levels above.
-    seen[:] = 0
-    for place in range(n):
-        row = ranking[place]
-        one = level[row]
-        for other in range(one):
-            gradient[row] -= weight * seen[other]
-        for other in range(one + 1, n_levels):
-            gradient[row] += weight * (levels.size[other] - seen[other])
-        seen[one] += 1
-        loss += gradient[row] * (scores[row] - mean)
-    return loss
+    return write_coefficients(scores, mean, level, ranking, weight, levels.size, seen, loss, gradient)
 
 
 @helper
@@ -177,6 +152,24 @@ def number_states(cap: Any, following: Any, before: Any) -> Any:
         for room in range(k, -1, -1):
             following[room] = before[one, room, min(cap[one], room) + 1]
     return following[k]
+
+
+@helper
+def best_state(search: Any, levels: Any, tops: Any, weight: float, discounts: Any, k: int) -> Any:
+    """Return the full state of the greatest value; the heap never runs empty before it is found."""
+    search.value[0] = 0.0
+    waiting = push(search, 0, 0.0, 0)
+    while True:
+        number, waiting = pop(search, waiting)
+        if search.closed[number]:
+            continue
+        placed = visit(search, number, k)
+        if placed == k:
+            return number
+        for one in range(len(levels.cap)):
+            if search.state[one] < levels.cap[one]:
+                cost = weight * inverted_by(search.state, one, tops)
+                waiting = offer(search, levels, number, one, placed, k, cost, discounts[placed], waiting)
 
 
 @helper
@@ -309,6 +302,26 @@ def list_by_rank(order: Any, level: Any, chosen: Any, rank_of: Any, seen: Any, r
             ranking[next_rank] = row
             next_rank += 1
         seen[one] += 1
+
+
+@helper
+def write_coefficients(
+    scores: Any, mean: float, level: Any, ranking: Any, weight: float, size: Any, seen: Any, loss: float, gradient: Any
+) -> float:
+    """Fill the gradient, which counts the documents of other levels above; return the loss with the scores' part."""
+    n_levels = len(size)
+    for one in range(n_levels):
+        seen[one] = 0
+    for place in range(len(ranking)):
+        row = ranking[place]
+        one = level[row]
+        for other in range(one):
+            gradient[row] -= weight * seen[other]
+        for other in range(one + 1, n_levels):
+            gradient[row] += weight * (size[other] - seen[other])
+        seen[one] += 1
+        loss += gradient[row] * (scores[row] - mean)
+    return loss
 
 
 def check_states(problem: Problem, data: Dataset, sizes: Integers) -> None:

@@ -74,29 +74,12 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
         np.zeros((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
         np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
     )  # fmt: skip
-    waiting = push(search, 0, total, 0)
-    search.value[0] = total
-    final = -1
-    while final < 0:
-        number, waiting = pop(search, waiting)
-        if search.closed[number]:
-            continue
-        placed = visit(search, number, k)
-        if placed == k:
-            final = number
-            break
-        for one in range(n_levels):
-            if search.state[one] < levels.cap[one]:
-                cost = moved_down_by(search.state, one, placed, places, decay)
-                waiting = offer(search, levels, number, one, placed, k, cost, discounts[placed], waiting)
+    final = best_state(search, levels, places, total, decay, discounts, k)
 
     best = float(search.value[final])
     rank_of = np.empty((n_levels, k), np.int64)
     go_back(search, final, rank_of)
-    ranking = np.empty(n, np.int64)
-    list_by_rank(order, level, search.counts[final], rank_of, seen, ranking)
-    for rank in range(n):
-        gradient[ranking[rank]] = decay[rank]
+    write_decay(order, search.counts, final, places, rank_of, decay, gradient)
     return best
 
 
@@ -142,6 +125,24 @@ def number_states(cap: Any, following: Any, before: Any) -> Any:
         for room in range(k, -1, -1):
             following[room] = before[one, room, min(cap[one], room) + 1]
     return following[k]
+
+
+@helper
+def best_state(search: Any, levels: Any, places: Any, total: float, decay: Any, discounts: Any, k: int) -> Any:
+    """Return the full state of the greatest value; the heap never runs empty before it is found."""
+    search.value[0] = total
+    waiting = push(search, 0, total, 0)
+    while True:
+        number, waiting = pop(search, waiting)
+        if search.closed[number]:
+            continue
+        placed = visit(search, number, k)
+        if placed == k:
+            return number
+        for one in range(len(levels.cap)):
+            if search.state[one] < levels.cap[one]:
+                cost = moved_down_by(search.state, one, placed, places, decay)
+                waiting = offer(search, levels, number, one, placed, k, cost, discounts[placed], waiting)
 
 
 @helper
@@ -246,17 +247,13 @@ def go_back(search: Any, final: int, rank_of: Any) -> None:
 
 
 @helper
-def list_by_rank(order: Any, level: Any, chosen: Any, rank_of: Any, seen: Any, ranking: Any) -> None:
-    """List the documents by rank: those placed, then the others by score."""
-    for one in range(len(seen)):
-        seen[one] = 0
+def write_decay(order: Any, counts: Any, final: int, places: Any, rank_of: Any, decay: Any, gradient: Any) -> None:
+    """Fill in the decay at every document's rank: those placed, then the others by score."""
     next_rank = rank_of.shape[1]
     for place in range(len(order)):
-        row = order[place]
-        one = level[row]
-        if seen[one] < chosen[one]:
-            ranking[rank_of[one, seen[one]]] = row
+        one = places.level[place]
+        if places.index[place] < counts[final, one]:
+            gradient[order[place]] = decay[rank_of[one, places.index[place]]]
         else:
-            ranking[next_rank] = row
+            gradient[order[place]] = decay[next_rank]
             next_rank += 1
-        seen[one] += 1
