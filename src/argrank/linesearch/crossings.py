@@ -110,30 +110,44 @@ def crossings(
         rows = slice(indptr[query], indptr[query + 1])
         starts[query] = 0.0
         if weight[query] != 0.0 and low < high:
-            s, a = scores[rows], slopes[rows]
-            moments = moments_of(s, a)
-            lines = Query(s, a, gains[rows], min(depth, len(s)), moments.greatest_s)
-            middle, spread, sure = where_lines_cross(moments)
-            find_first(lines, moments, low, level, chosen, best, leader)
-            sure = sure and (low == -np.inf or lie_apart(lines, level, best, leader))
-            starts[query] = weight[query] * value_of_first(lines, leader, discounts, kind)
-            after = count
-            if sure and moments.least_a < moments.greatest_a:  # parallels do not cross
-                after = walk_segments(
-                    lines, segment, (middle, spread, low, high), most, kind, weight[query], drop, level, chosen,
-                    leader, times, deltas, count,
-                )  # fmt: skip
+            after, starts[query] = walk_query(
+                scores[rows], slopes[rows], gains[rows], weight[query], discounts, kind, low, high, segment, most, drop,
+                level, chosen, best, leader, times, deltas, count,
+            )  # fmt: skip
             if after == FULL:
                 break
-            if not sure or after == UNSURE:
-                starts[query] = np.nan
-            else:
-                count = after
+            count = count if after == UNSURE else after
         query += 1
     state[0], state[1] = query, count
 
 
 FULL, UNSURE = -1, -2  # instead of a number of events
+
+
+@helper
+def walk_query(
+    scores: Any, slopes: Any, gains: Any, weight: float, discounts: Any, kind: int, low: float, high: float,
+    segment: Any, most: int, drop: Any, level: Any, chosen: Any, best: Any, leader: Any, times: Any, deltas: Any,
+    count: int,
+) -> Any:  # fmt: skip
+    """Write the changes of one query; return the number of events so far, FULL or UNSURE, and the value at the start.
+
+    The start is NaN where the query is left to ``sweep``.
+    """
+    moments = moments_of(scores, slopes)
+    lines = Query(scores, slopes, gains, min(len(discounts) - 1, len(scores)), moments.greatest_s)
+    middle, spread, sure = where_lines_cross(moments)
+    find_first(lines, moments, low, level, chosen, best, leader)
+    sure = sure and (low == -np.inf or lie_apart(lines, level, best, leader))
+    if not sure:
+        return UNSURE, np.nan
+    start = weight * value_of_first(lines, leader, discounts, kind)
+    if moments.least_a < moments.greatest_a:  # parallels do not cross
+        count = walk_segments(
+            lines, segment, (middle, spread, low, high), most, kind, weight, drop, level, chosen, leader, times,
+            deltas, count,
+        )  # fmt: skip
+    return count, np.nan if count == UNSURE else start
 
 
 @helper
