@@ -19,7 +19,7 @@ import numpy as np
 
 from argrank import Dataset, evaluate, make_ranker
 from argrank.linesearch.landscape import Landscape
-from argrank.linesearch.search import Wishes, search
+from argrank.linesearch.search import Placement, search
 from benchmarks._interleaved import medians
 from benchmarks.risk import generate
 
@@ -29,12 +29,12 @@ def one_round(data: Dataset) -> dict[str, float]:
     landscape = Landscape(data, "ndcg@10", "expected")
     columns = np.asfortranarray(data.X)
     scores = np.asarray(data.X @ np.ones(data.n_features), np.float64)
-    here, wishes = landscape.value(scores), Wishes(point="middle", settle=False)
-    search(landscape, scores, np.asarray(columns[:, 0], np.float64), here, wishes=wishes)
+    here, placement = landscape.value(scores), Placement(point="middle", settle=False)
+    search(landscape, scores, np.asarray(columns[:, 0], np.float64), here, placement=placement)
     begin, cpu, first = time.perf_counter(), time.process_time(), here.mean
     for number in np.random.default_rng(0).permutation(data.n_features).tolist():
         slopes = np.asarray(columns[:, number], np.float64)
-        found, here = search(landscape, scores, slopes, here, wishes=wishes)
+        found, here = search(landscape, scores, slopes, here, placement=placement)
         scores = scores + found.step * slopes
     figures = {
         "round_seconds": time.perf_counter() - begin,

@@ -22,8 +22,8 @@ import argrank as ar
 from argrank import objective
 from argrank.engines.local import LocalRisk
 from argrank.linesearch.landscape import Landscape
-from argrank.linesearch.search import Wishes, search
-from argrank.rankers.climbing._columns import Columns
+from argrank.linesearch.search import Placement, search
+from argrank.rankers.climbing._climb import Columns
 from argrank.rankers.climbing._starts import starting_weights
 from experiments.directrank._common import HERE, Table, fit, fold_of
 
@@ -42,13 +42,13 @@ class Climb:
         self.start = self.weights = start / np.linalg.norm(start * self.columns.spread)
         self.scores = self.columns.scores(self.weights)
         self.here = self.landscape.value(self.scores)
-        self.wishes = Wishes(point="likelihood", likelihood=self.landscape.wanted(self.scores))
+        self.placement = Placement(point="likelihood", likelihood=self.landscape.wanted(self.scores))
 
     def move(self, direction: np.ndarray, slopes: np.ndarray) -> None:
         """Go to the best place along a direction of the weights, whose change of the scores is given."""
         low, high = self.window(direction)
         if low < high:
-            found, self.here = search(self.landscape, self.scores, slopes, self.here, (low, high), self.wishes)
+            found, self.here = search(self.landscape, self.scores, slopes, self.here, (low, high), self.placement)
             self.weights, self.scores = self.weights + found.step * direction, self.scores + found.step * slopes
 
     def window(self, direction: np.ndarray) -> tuple[float, float]:

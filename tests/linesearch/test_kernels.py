@@ -42,7 +42,7 @@ def walked(landscape, scores, slopes, low, high, kernel):
     """Return the starts of the queries and the steps of their sum, by one kernel."""
     together = landscape._coinciding(scores, slopes, landscape.value(scores).tied)
     task, _ = landscape._task(together, low, high)
-    lines = (scores, slopes, task.worth)
+    lines = (scores, slopes, task.gains)
     starts, times, deltas = blocks._run(kernel, lines, task.scale, landscape.data.indptr, task)
     return starts, StepFunction.of(0.0, times, deltas)
 

@@ -20,7 +20,9 @@ WEIGHTS = np.array([0.1, -1 / 3, 5e-324, 1.7976931348623157e308, 0.0])
 def path(tmp_path):
     path = tmp_path / "model.json"
     model = LinearModel(
-        WEIGHTS, ("a", "b", "c", "d", 'e "quoted" \u2603'), None, {"ranker": "RankSVM", "objective": 0.25}
+        WEIGHTS,
+        feature_names=("a", "b", "c", "d", 'e "quoted" \u2603'),
+        training={"ranker": "RankSVM", "objective": 0.25},
     )
     save_model(model, path)
     return path
@@ -45,7 +47,7 @@ def test_a_model_comes_back_bit_for_bit(path):
 
 def test_a_normaliser_comes_back_exactly(tmp_path):
     shift, scale = np.array([0.1, 1 / 3]), np.array([2.0, 1e-17])
-    model = LinearModel(np.array([1.0, 2.0]), None, Normaliser("standard", shift, scale))
+    model = LinearModel(np.array([1.0, 2.0]), normaliser=Normaliser("standard", shift, scale))
     save_model(model, tmp_path / "m.json")
     X = np.random.default_rng(0).normal(size=(5, 2))
     np.testing.assert_array_equal(load_model(tmp_path / "m.json").predict(X), model.predict(X))

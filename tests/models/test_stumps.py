@@ -42,11 +42,11 @@ def test_a_saved_model_scores_the_same(model, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_features": 0}, "positive number of features"),
+        ({"n_features": 0}, "whole number from 1 up"),
         ({"features": [0, 9]}, "features from 0 to 3"),
         ({"features": [0]}, "equal number"),
-        ({"steps": ["a", 1.0]}, "steps to be a list of numbers"),
-        ({"thresholds": None}, "thresholds to be a list of numbers"),
+        ({"steps": ["a", 1.0]}, "steps: expected a list of numbers"),
+        ({"thresholds": None}, "thresholds: expected a list of numbers"),
         ({"feature_names": ["a"]}, "4 feature names"),
     ],
 )

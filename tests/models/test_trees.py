@@ -124,7 +124,7 @@ def test_classes_are_probabilities_and_survive_a_file(X, tmp_path, link):
         np.testing.assert_allclose(chances, booster.predict(X), atol=1e-12)
         again = lgb.Booster(model_str=model.to_lightgbm())
         np.testing.assert_allclose(again.predict(X), chances, atol=1e-12)
-    np.testing.assert_allclose(model.predict(X), chances @ model.worth, atol=1e-12)
+    np.testing.assert_allclose(model.predict(X), chances @ model.gains, atol=1e-12)
     model.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").predict(X).tobytes() == model.predict(X).tobytes()
 

@@ -18,7 +18,7 @@ class Task(NamedTuple):
     """A kernel (``crossings`` or ``count_above``) and what it is told beside the lines."""
 
     kernel: LazyKernel
-    worth: Floats
+    gains: Floats
     scale: Floats
     discounts: Floats
     kind: int
@@ -34,7 +34,7 @@ class Changes(NamedTuple):
 
 
 def adjacent_queries(indptr: Integers, n_rows: int = BLOCK_ROWS) -> list[tuple[int, int]]:
-    """Return blocks (first, last) of adjacent queries with about so many rows; they depend on the data alone."""
+    """Return blocks (first, last) of adjacent queries with about ``n_rows`` rows; they depend on the data alone."""
     borders, first = [], 0
     while first < len(indptr) - 1:
         last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + n_rows, side="right")) - 1)
@@ -48,7 +48,7 @@ def walk_block(scores: Floats, slopes: Floats, indptr: Integers, task: Task, blo
     first, last = block
     borders = indptr[first : last + 1]
     rows = slice(int(borders[0]), int(borders[-1]))
-    lines = (scores[rows], slopes[rows], task.worth[rows])
+    lines = (scores[rows], slopes[rows], task.gains[rows])
     scale, borders = task.scale[first:last], borders - borders[0]
     starts, times, deltas = _run(task.kernel, lines, scale, borders, task)
     left = np.isnan(starts)

@@ -8,14 +8,14 @@ taken.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
 
-#: Sum of worth times discount of the rank; average precision; discount of the first; pairs in right order.
+#: Sum of gain times discount of the rank; average precision; discount of the first; pairs in right order.
 GAIN, AVERAGE, FIRST, PAIRS = 0, 1, 2, 3
 
 
@@ -26,70 +26,32 @@ def _signature(types: Any) -> Any:
     return types.void(*rows, whole, whole, real, real, write, write, write, types.int64[::1])
 
 
-@helper
-def count_at_left_end(
-    scores: Any, slopes: Any, slot: Any, document: Any, expected: int, low: float, high: float, above: Any, hits: Any,
-    tied: Any, tied_hits: Any, crossing: Any, who: Any, other: Any,
-) -> int:  # fmt: skip
-    """Count the documents above each counted document just above ``low``; list the crossings below ``high``.
-
-    Returns the number of crossings. A pair of two counted documents is seen once.
-    """
-    n, counted = len(scores), len(document)
-    n_crossings = 0
-    for x in range(counted):
-        i = document[x]
-        s, a = scores[i], slopes[i]
-        for j in range(n):
-            y = slot[j]
-            if j == i or (y >= 0 and j < i):
-                continue  # a pair of two counted documents is seen once
-            steeper = slopes[j] - a
-            if steeper == 0.0:
-                ahead = s - scores[j]
-                if ahead == 0.0 and expected != 0:
-                    tied[x] += 1
-                    if y >= 0:
-                        tied_hits[x] += 1
-                        tied[y] += 1
-                        tied_hits[y] += 1
-                    continue
-                below = ahead < 0.0 or (ahead == 0.0 and j < i)
-            else:
-                time = (s - scores[j]) / steeper
-                below = (steeper < 0.0) == (time > low)
-                if low < time < high:
-                    crossing[n_crossings], who[n_crossings], other[n_crossings] = time, x, j
-                    n_crossings += 1
-            if below:
-                above[x] += 1
-                hits[x] += 1 if y >= 0 else 0
-            elif y >= 0:
-                above[y] += 1
-                hits[y] += 1
-    return n_crossings
+FULL = -1  # instead of a number of events
 
 
-@helper
-def discount_of_first(discounts: Any, above: Any, tied: Any, tied_hits: Any) -> float:
-    """Return the expected discount of the first counted document: its group of equal lines decides."""
-    u = 0
-    for z in range(1, len(above)):
-        if above[z] < above[u]:
-            u = z
-    chance, expected = 1.0, 0.0
-    for place in range(tied[u] - tied_hits[u] + 1):
-        here = chance * tied_hits[u] / (tied[u] - place)
-        expected += here * discounts[above[u] + place]
-        chance -= here
-    return expected
+class Counts(NamedTuple):
+    """Of each counted document: its row, and how many documents are above it and how many lines equal its own."""
+
+    document: Any
+    above: Any
+    hits: Any  # counted documents above
+    tied: Any  # documents of its line, itself included
+    tied_hits: Any  # counted documents of its line
+
+
+class Crossings(NamedTuple):
+    """Crossings of a counted document (its number) with another document (its row)."""
+
+    time: Any
+    who: Any
+    other: Any
 
 
 @kernel(_signature)
 def count_above(
     scores: Floats,
     slopes: Floats,
-    worth: Floats,
+    gains: Floats,
     weight: Floats,
     discounts: Floats,
     indptr: Integers,
@@ -108,88 +70,175 @@ def count_above(
     likely: of m such documents, r of them counted, each is at every place of the group with chance 1 / m.
     ``discounts`` has an entry for every rank there is. ``state`` is used as in ``sweep``.
     """
-    n_queries = len(indptr) - 1
-    query, count, capacity = state[0], state[1], len(times)
-    while query < n_queries:
-        first, n = indptr[query], indptr[query + 1] - indptr[query]
-        scale = weight[query]
-        before = count
+    query, count = state[0], state[1]
+    while query < len(indptr) - 1:
+        rows = slice(indptr[query], indptr[query + 1])
+        s, a, g = scores[rows], slopes[rows], gains[rows]
+        slot = np.empty(len(s), np.int64)
+        counted = number_counted(g, slot)
         starts[query] = 0.0
-        slot = np.full(n, -1)
-        counted = 0
-        for i in range(n):
-            if worth[first + i] != 0.0:
-                slot[i] = counted
-                counted += 1
-        if scale == 0.0 or counted == 0:
-            query += 1
-            continue
-        document = np.empty(counted, np.int64)
-        for i in range(n):
-            if slot[i] >= 0:
-                document[slot[i]] = i
-        above, hits = np.zeros(counted, np.int64), np.zeros(counted, np.int64)  # all documents, and counted ones
-        tied, tied_hits = np.ones(counted, np.int64), np.ones(counted, np.int64)  # of its group, itself included
-        crossing = np.empty(counted * n)
-        who, other = np.empty(counted * n, np.int64), np.empty(counted * n, np.int64)
-        rows = slice(first, first + n)
-        n_crossings = count_at_left_end(
-            scores[rows], slopes[rows], slot, document, expected, low, high, above, hits, tied, tied_hits, crossing,
-            who, other,
-        )  # fmt: skip
-
-        # After the first round (e = -1, all documents) every crossing renews the terms of its one or two documents.
-        order = np.argsort(crossing[:n_crossings])
-        term = np.zeros(counted)
-        value = 0.0
-        full = False
-        for e in range(-1, n_crossings):
-            x, y, time = 0, counted - 1, low
-            if e >= 0:
-                time, x, j = crossing[order[e]], who[order[e]], other[order[e]]
-                y = slot[j]
-                change = 1 if slopes[first + j] > slopes[first + document[x]] else -1
-                above[x] += change
-                if y >= 0:
-                    hits[x] += change
-                    above[y] -= change
-                    hits[y] -= change
-            removed, added = 0.0, 0.0
-            for z in range(counted if e < 0 else 2):
-                u = z if e < 0 else (x if z == 0 else y)
-                if u < 0:
-                    continue
-                removed += term[u]
-                m, r = tied[u], tied_hits[u]
-                fresh = 0.0
-                if kind == GAIN:
-                    for place in range(m):
-                        fresh += discounts[above[u] + place]
-                    fresh *= worth[first + document[u]] / m
-                elif kind == AVERAGE:
-                    others = (r - 1.0) / max(m - 1.0, 1.0)
-                    for place in range(m):
-                        fresh += discounts[above[u] + place] * (hits[u] + 1.0 + place * others)
-                    fresh /= m
-                elif kind == PAIRS:
-                    fresh = n - counted - (above[u] - hits[u]) - 0.5 * (m - r)
-                term[u] = fresh
-                added += fresh
-            if kind == FIRST:
-                added = discount_of_first(discounts, above, tied, tied_hits)
-                removed = value
-                value = added
-            delta = scale * (added - removed)
-            if e < 0:
-                starts[query] = delta
-            elif delta != 0.0:
-                if count == capacity:
-                    full = True
-                    break
-                times[count], deltas[count] = time, delta
-                count += 1
-        if full:
-            state[0], state[1] = query, before
-            return
+        if weight[query] != 0.0 and counted > 0:
+            counts = Counts(
+                np.empty(counted, np.int64), np.zeros(counted, np.int64), np.zeros(counted, np.int64),
+                np.ones(counted, np.int64), np.ones(counted, np.int64),
+            )  # fmt: skip
+            size = counted * len(s)
+            crossings = Crossings(np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
+            n_crossings = count_at_left_end(s, a, slot, expected, low, high, counts, crossings)
+            order = np.argsort(crossings.time[:n_crossings])
+            term = np.zeros(counted)
+            value = first_value(g, discounts, kind, counts, term)
+            starts[query] = weight[query] * value
+            after = write_changes(
+                a, g, weight[query], discounts, kind, slot, counts, crossings, order, term, value, times, deltas, count
+            )
+            if after == FULL:
+                break
+            count = after
         query += 1
     state[0], state[1] = query, count
+
+
+@helper
+def number_counted(gains: Any, slot: Any) -> int:
+    """Give the documents with a gain their numbers, all others -1; return how many have one."""
+    counted = 0
+    for i in range(len(gains)):
+        slot[i] = -1
+        if gains[i] != 0.0:
+            slot[i] = counted
+            counted += 1
+    return counted
+
+
+@helper
+def count_at_left_end(
+    scores: Any, slopes: Any, slot: Any, expected: int, low: float, high: float, counts: Any, crossings: Any
+) -> int:
+    """Count the documents above each counted document just above ``low``; list the crossings below ``high``.
+
+    Returns the number of crossings. A pair of two counted documents is seen once.
+    """
+    n, n_crossings = len(scores), 0
+    above, hits, tied, tied_hits = counts.above, counts.hits, counts.tied, counts.tied_hits
+    for i in range(n):
+        x = slot[i]
+        if x < 0:
+            continue
+        counts.document[x] = i
+        s, a = scores[i], slopes[i]
+        for j in range(n):
+            y = slot[j]
+            if j == i or (y >= 0 and j < i):
+                continue
+            steeper = slopes[j] - a
+            if steeper == 0.0:
+                ahead = s - scores[j]
+                if ahead == 0.0 and expected != 0:
+                    tied[x] += 1
+                    if y >= 0:
+                        tied_hits[x] += 1
+                        tied[y] += 1
+                        tied_hits[y] += 1
+                    continue
+                below = ahead < 0.0 or (ahead == 0.0 and j < i)
+            else:
+                time = (s - scores[j]) / steeper
+                below = (steeper < 0.0) == (time > low)
+                if low < time < high:
+                    crossings.time[n_crossings], crossings.who[n_crossings], crossings.other[n_crossings] = time, x, j
+                    n_crossings += 1
+            if below:
+                above[x] += 1
+                hits[x] += 1 if y >= 0 else 0
+            elif y >= 0:
+                above[y] += 1
+                hits[y] += 1
+    return n_crossings
+
+
+@helper
+def first_value(gains: Any, discounts: Any, kind: int, counts: Any, term: Any) -> float:
+    """Return the measure at the left end, up to the query's weight; fill in the terms of all counted documents."""
+    value = 0.0
+    if kind == FIRST:
+        value = discount_of_first(discounts, counts)
+    else:
+        for u in range(len(term)):
+            term[u] = term_of(gains, discounts, kind, counts, u)
+            value += term[u]
+    return value
+
+
+@helper
+def write_changes(
+    slopes: Any, gains: Any, weight: float, discounts: Any, kind: int, slot: Any, counts: Any, crossings: Any,
+    order: Any, term: Any, value: float, times: Any, deltas: Any, count: int,
+) -> int:  # fmt: skip
+    """Go through the crossings in order of time; each renews the terms of its one or two counted documents.
+
+    Returns the number of events so far, or FULL.
+    """
+    above, hits = counts.above, counts.hits
+    for e in range(len(order)):
+        time, x, j = crossings.time[order[e]], crossings.who[order[e]], crossings.other[order[e]]
+        y = slot[j]
+        change = 1 if slopes[j] > slopes[counts.document[x]] else -1
+        above[x] += change
+        if y >= 0:
+            hits[x] += change
+            above[y] -= change
+            hits[y] -= change
+        removed, added = value, 0.0
+        if kind == FIRST:
+            added = value = discount_of_first(discounts, counts)
+        else:
+            removed, added = term[x], term_of(gains, discounts, kind, counts, x)
+            term[x] = added
+            if y >= 0:
+                removed += term[y]
+                term[y] = term_of(gains, discounts, kind, counts, y)
+                added += term[y]
+        delta = weight * (added - removed)
+        if delta != 0.0:
+            if count == len(times):
+                return FULL
+            times[count], deltas[count] = time, delta
+            count += 1
+    return count
+
+
+@helper
+def term_of(gains: Any, discounts: Any, kind: int, counts: Any, u: int) -> float:
+    """Return what a counted document adds to the measure, in the mean over the orders of equal lines."""
+    above, m, r = counts.above[u], counts.tied[u], counts.tied_hits[u]
+    term = 0.0
+    if kind == GAIN:
+        for place in range(m):
+            term += discounts[above + place]
+        term *= gains[counts.document[u]] / m
+    elif kind == AVERAGE:
+        others = (r - 1.0) / max(m - 1.0, 1.0)
+        for place in range(m):
+            term += discounts[above + place] * (counts.hits[u] + 1.0 + place * others)
+        term /= m
+    elif kind == PAIRS:
+        term = len(gains) - len(counts.document) - (above - counts.hits[u]) - 0.5 * (m - r)
+    return term
+
+
+@helper
+def discount_of_first(discounts: Any, counts: Any) -> float:
+    """Return the expected discount of the first counted document: its group of equal lines decides."""
+    above = counts.above
+    u = 0
+    for z in range(1, len(above)):
+        if above[z] < above[u]:
+            u = z
+    m, r = counts.tied[u], counts.tied_hits[u]
+    chance, expected = 1.0, 0.0
+    for place in range(m - r + 1):
+        here = chance * r / (m - place)
+        expected += here * discounts[above[u] + place]
+        chance -= here
+    return expected

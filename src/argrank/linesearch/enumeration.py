@@ -20,7 +20,7 @@ from argrank.measures.measure import Measure
 from argrank.measures.rankings import Rankings
 from argrank.measures.ties import find_ties
 
-CELLS = 1 << 20  # rankings worked on together hold so many documents
+CELLS = 1 << 20  # documents of the rankings that are worked on together
 
 
 @dataclass(frozen=True, repr=False)

@@ -55,7 +55,7 @@ class Landscape:
     """One measure as a function of the scores of one Dataset; all rows here are in stored order.
 
     Means are those of ``evaluate``: queries for which the measure is undefined are left out (or count as the measure
-    itself says), query weights are heeded, documents of equal score keep the order of their rows (``ties="row"``) or
+    itself says), query weights are applied, documents of equal score keep the order of their rows (``ties="row"``) or
     are valued by the mean over their orders (``ties="expected"``).
     """
 
@@ -110,21 +110,21 @@ class Landscape:
         plan, nothing = self.route, np.empty(0, np.intp)
         if plan is None:
             return None, np.flatnonzero(self.share)
-        share, worth, apart = self.share, plan.gains, nothing
+        share, gains, apart = self.share, plan.gains, nothing
         coincide = len(together.rows) > 0
         if plan.swap is None or (coincide and plan.swap != ADDITIVE and plan.count is not None):
             expected = int(self.rules.ties == "expected")
             kind = int(plan.count or 0)
-            return Task(count_above, worth, share * plan.scale, plan.discounts, kind, (expected, low, high)), nothing
+            return Task(count_above, gains, share * plan.scale, plan.discounts, kind, (expected, low, high)), nothing
         if coincide and plan.swap == ADDITIVE:
-            worth = worth.copy()  # linear in the gains: the mean over all orders is that of the mean gain
-            worth[together.rows] = together.means(worth)
+            gains = gains.copy()  # linear in the gains: the mean over all orders is that of the mean gain
+            gains[together.rows] = together.means(gains)
         elif coincide:
             apart = np.unique(np.searchsorted(self.data.indptr, together.rows, side="right") - 1)
             share = share.copy()
             share[apart] = 0.0
         discounts = plan.discounts[: plan.depth + 1]
-        return Task(crossings, worth, share * plan.scale, discounts, plan.swap, (low, high)), apart
+        return Task(crossings, gains, share * plan.scale, discounts, plan.swap, (low, high)), apart
 
     def _enumerate(self, query: int, scores: Floats, slopes: Floats, low: float, high: float) -> Changes:
         rows = slice(int(self.data.indptr[query]), int(self.data.indptr[query + 1]))

@@ -118,11 +118,11 @@ def line_search(
     slopes = data.from_caller(checks.numbers(direction, data.n_documents, "direction", "number"))
     if not landscape.is_defined and not isinstance(landscape.rules.undefined, float):
         raise InputError(f"measure {landscape.measure.name}: expected a query for which it is defined, got none")
-    wishes = Wishes(interval, point)
-    return search(landscape, stored, slopes, landscape.value(stored), (low, high), wishes)[0]
+    placement = Placement(interval, point)
+    return search(landscape, stored, slopes, landscape.value(stored), (low, high), placement)[0]
 
 
-class Wishes(NamedTuple):
+class Placement(NamedTuple):
     """Where to stand: which of equally good intervals, where in it, and whether to move within the present one."""
 
     interval: str = "widest"
@@ -153,39 +153,39 @@ def search(
     slopes: Floats,
     here: Value,
     window: tuple[float, float] = (-math.inf, math.inf),
-    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    placement: Placement = Placement(),  # noqa: B008 - frozen
 ) -> tuple[LineSearch, Value]:
     """Search from scores whose value is known (``here``), all in stored order; return the value at the step too.
 
     The measure is taken again at the step: where rounding keeps the scores from what the interval promises (crossings
     a few units in the last place apart), the next best interval is tried, so that the value is always a true one.
     """
-    wishes.check()
+    placement.check()
     low, high = window
     holds_zero = low <= 0.0 <= high
     steps = landscape.walk(scores, slopes, low, high, here.tied)
     unit = natural_step(scores, slopes)
     floor = here.mean + BETTER if holds_zero else -math.inf
-    ranked = rank_intervals(steps, low, high, unit, wishes.interval, TRIES, floor)
+    ranked = rank_intervals(steps, low, high, unit, placement.interval, TRIES, floor)
     current = _current(steps, low, high) if holds_zero else None
     if holds_zero:
         number = int(np.searchsorted(steps.breakpoints, 0.0))
         # where documents cross at 0 without a change from left to right, 0 itself may still be better than both
         same = abs(float(steps.values[number]) - here.mean) <= BETTER
-        if not ranked and current is not None and wishes.settle and same:
+        if not ranked and current is not None and placement.settle and same:
             ranked = [(number, *_bounded(*current, unit))]
     along: list[Callable[[float], Floats]] = []
 
     def derivative(time: float) -> float:
         if not along:
-            along.append((wishes.likelihood or landscape.wanted(scores))(scores, slopes))
+            along.append((placement.likelihood or landscape.wanted(scores))(scores, slopes))
         return float(along[0](time)[1])
 
     def result(step: float, value: Value, ends: tuple[float, float]) -> tuple[LineSearch, Value]:
         return LineSearch(step, value.mean, here.mean, steps.breakpoints, steps.values, ends), value
 
     for number, left, right in ranked:
-        step = wishes.place(left, right, derivative)
+        step = placement.place(left, right, derivative)
         for candidate in (step, *(left + share * (right - left) for share in OTHER_POINTS)):
             value = landscape.value(scores + candidate * slopes)
             if abs(value.mean - float(steps.values[number])) <= AGREES * max(1.0, abs(value.mean)):

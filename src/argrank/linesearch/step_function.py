@@ -49,7 +49,7 @@ def last_of_point(times: Floats) -> NDArray[np.intp]:
 
 
 def _rough_order(times: Floats) -> Integers:
-    """Return the order of times, but for those that agree in all but the last bits.
+    """Return the order of times; those that differ only in the last bits may be in any order.
 
     One sort of whole numbers, each a time's leading bits and its place, takes a third of the time of ``np.argsort``.
     """

@@ -16,7 +16,7 @@ from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, shown
 from argrank.linesearch.landscape import Landscape
-from argrank.linesearch.search import LineSearch, Wishes, search
+from argrank.linesearch.search import LineSearch, Placement, search
 from argrank.linesearch.step_function import BETTER
 
 ROUNDS = 50  # at most; a round that adds nothing ends the search much earlier
@@ -24,7 +24,7 @@ ROUNDS = 50  # at most; a round that adds nothing ends the search much earlier
 
 @dataclass(frozen=True, eq=False)
 class TunedWeights:
-    """Weights of systems and what they are worth.
+    """Weights of systems, and the measure they reach.
 
     Attributes
     ----------
@@ -112,9 +112,9 @@ def tune_weights(
         The judged documents; features are not looked at.
     measure : str, Measure
     cv : int, optional
-        Folds of queries of the cross-validation that says what such weights are worth on new queries; None for none.
+        Folds of queries of the cross-validation that estimates the measure on new queries; None for none.
     n_starts : int
-        Beginnings with random weights, beside equal weights and each system alone.
+        Starts with random weights, in addition to equal weights and each system alone.
     random_state : int
     n_jobs : int, optional
 
@@ -148,7 +148,7 @@ def tune_weights(
     here = landscape.value(scores)
     curves = {}
     for number, name in enumerate(names):
-        found, _ = search(landscape, scores, systems[number], here, wishes=Wishes(point="middle"))
+        found, _ = search(landscape, scores, systems[number], here, placement=Placement(point="middle"))
         curves[name] = LineSearch(
             found.step + weights[number], found.value, found.start, found.breakpoints + weights[number], found.values,
             (found.interval[0] + weights[number], found.interval[1] + weights[number]),
@@ -160,7 +160,7 @@ def tune_weights(
 
 
 def _tune(landscape: Landscape, systems: Floats, n_starts: int, random_state: int) -> tuple[Floats, float]:
-    """Return the best weights of all beginnings, their magnitudes adding up to 1, and their value."""
+    """Return the best weights of all starts, their magnitudes adding up to 1, and their value."""
     rng = np.random.default_rng(random_state)
     spread = systems.std(axis=1)
     scale = np.divide(1.0, spread, out=np.zeros(len(systems)), where=spread > 0)
@@ -174,13 +174,13 @@ def _tune(landscape: Landscape, systems: Floats, n_starts: int, random_state: in
 
 
 def _ascend(landscape: Landscape, systems: Floats, weights: Floats) -> tuple[Floats, float]:
-    weights, wishes = weights.copy(), Wishes(point="middle", settle=False)
+    weights, placement = weights.copy(), Placement(point="middle", settle=False)
     scores = weights @ systems
     here = landscape.value(scores)
     for _ in range(ROUNDS):
         before = here.mean
         for number in range(len(systems)):
-            found, here = search(landscape, scores, systems[number], here, wishes=wishes)
+            found, here = search(landscape, scores, systems[number], here, placement=placement)
             weights[number] += found.step
             scores = scores + found.step * systems[number]
         weights /= np.abs(weights).sum() or 1.0

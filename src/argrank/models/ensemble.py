@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
 from argrank.models.model import Model
 
@@ -33,9 +32,6 @@ class EnsembleModel(Model):
 
     members: tuple[Member, ...]
     n_columns: int
-    feature_names: tuple[str, ...] | None = None
-    normaliser: Normaliser | None = None
-    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:

@@ -1,8 +1,7 @@
-"""Factors of users and items: score = user's factors · item's factors + the item's own worth."""
+"""Factors of users and items: score = user's factors · item's factors + the item's own score."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
@@ -11,19 +10,19 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import InputError, ModelError, check_count, shown
-from argrank.models.model import Model
+from argrank.models.model import StoredModel
 
 
 @dataclass(frozen=True, eq=False)
-class FactorModel:
-    """Recommends items to users. An unknown user gets what is generally liked, an unknown item the mean worth.
+class FactorModel(StoredModel):
+    """Recommends items to users. An unknown user gets what is generally liked, an unknown item the mean score.
 
     Attributes
     ----------
     users, items : tuple of ids
     user_factors : array of shape (n_users, rank)
     item_factors : array of shape (n_items, rank + 1)
-        The last column is the item's own worth, together with what was known of it beforehand.
+        The last column is the item's own score, together with what was known of it beforehand.
     seen : tuple of arrays
         For every user the numbers of the items that were rated in training.
     """
@@ -75,12 +74,6 @@ class FactorModel:
 
     def _number(self, table: str, name: Any) -> int:
         return int(getattr(self, table).get(name, -1))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that ``ar.load_model`` reads."""
-        from argrank.models.files import save_model
-
-        save_model(cast(Model, self), path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ids and factors as plain data for a model file."""

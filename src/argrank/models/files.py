@@ -22,13 +22,13 @@ from argrank._files import write_bytes
 from argrank._version import __version__
 from argrank.errors import ArgrankError, ModelError
 from argrank.models import KINDS
-from argrank.models.model import Model
+from argrank.models.model import Model, StoredModel
 
 FORMAT = 1
 LARGEST = 1 << 30  # bytes; a model file beyond this is refused unread
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
     """Write a model file; it appears whole or not at all."""
     payload = {
         "kind": model.kind,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from argrank._types import Floats, Integers
-from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError, OptionError, unknown_name
 from argrank.models.model import Model, read_served, served_fields
 
@@ -57,9 +56,6 @@ class KernelModel(Model):
     kernel: Kernel
     support: Floats  # for "precomputed" of shape (0, number of training rows)
     coefficients: Floats
-    feature_names: tuple[str, ...] | None = None
-    normaliser: Normaliser | None = None
-    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -89,8 +85,7 @@ class KernelModel(Model):
         n_vectors = support.shape[1] if kernel.name == "precomputed" else len(support)
         if coefficients.shape != (n_vectors,):
             raise ModelError(f"expected {n_vectors} coefficients")
-        names, normaliser = read_served(fields, support.shape[1])
-        return cls(kernel, support, coefficients, names, normaliser)
+        return cls(kernel, support, coefficients, **read_served(fields, support.shape[1]))
 
 
 def _dense(X: Any) -> Floats:

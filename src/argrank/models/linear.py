@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from argrank._types import Floats, Integers
-from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
-from argrank.models.model import Model, read_served, served_fields
+from argrank.models.model import Model, read_numbers, read_served, served_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +29,6 @@ class LinearModel(Model):
     kind: ClassVar[str] = "linear"
 
     weights: Floats
-    feature_names: tuple[str, ...] | None = None
-    normaliser: Normaliser | None = None
-    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -58,7 +54,7 @@ class LinearModel(Model):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> LinearModel:
         """Make the model from the plain data of a model file."""
-        weights = fields.get("weights")
-        if not isinstance(weights, list) or not weights or not all(type(w) in (int, float) for w in weights):
-            raise ModelError("expected a list of numbers as weights")
-        return cls(np.array(weights, np.float64), *read_served(fields, len(weights)))
+        weights = read_numbers(fields, "weights")
+        if len(weights) == 0:
+            raise ModelError("weights: expected a list of numbers, got none")
+        return cls(weights, **read_served(fields, len(weights)))

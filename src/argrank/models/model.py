@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -18,16 +18,40 @@ from argrank.data.grouping import group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import InputError, ModelError
 
+MOST_FEATURES = 1 << 31
+
 Served = TypeVar("Served", bound="Model")
 
 
-class Model(ABC):
-    """A trained scorer, a frozen dataclass. Knows its features, and how they have to be normalised."""
+class StoredModel(ABC):
+    """A frozen dataclass that a model file can hold: a kind, plain data and the summary of the training."""
 
     kind: ClassVar[str]
-    feature_names: tuple[str, ...] | None
-    normaliser: Normaliser | None
     training: Mapping[str, Any]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain data for a model file; JSON keeps floats exactly."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> StoredModel:
+        """Make the model from the plain data of a model file, checking every part."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that ``ar.load_model`` reads."""
+        from argrank.models.files import save_model
+
+        save_model(self, path)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(StoredModel):
+    """A trained scorer. Knows its features, and how they have to be normalised."""
+
+    feature_names: tuple[str, ...] | None = None
+    normaliser: Normaliser | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     @abstractmethod
@@ -61,22 +85,7 @@ class Model(ABC):
         training: Mapping[str, Any],
     ) -> Served:
         """Return the model as it is served: with names, normaliser and the summary of its training."""
-        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)  # type: ignore[type-var]
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return the model as plain data for a model file."""
-
-    @classmethod
-    @abstractmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Model:
-        """Make the model from the plain data of a model file, checking every part."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that ``ar.load_model`` reads."""
-        from argrank.models.files import save_model
-
-        save_model(self, path)
+        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
@@ -139,13 +148,29 @@ def served_fields(model: Model) -> dict[str, Any]:
     }
 
 
-def read_served(fields: Mapping[str, Any], n_features: int) -> tuple[tuple[str, ...] | None, Normaliser | None]:
+def read_served(fields: Mapping[str, Any], n_features: int) -> dict[str, Any]:
     """Read names and normaliser from the plain data of a model file."""
     names, normaliser = fields.get("feature_names"), fields.get("normaliser")
     named = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
     if names is not None and not named:
         raise ModelError(f"expected {n_features} feature names")
-    return (
-        None if names is None else tuple(names),
-        None if normaliser is None else Normaliser.from_dict(normaliser),
-    )
+    return {
+        "feature_names": None if names is None else tuple(names),
+        "normaliser": None if normaliser is None else Normaliser.from_dict(normaliser),
+    }
+
+
+def read_width(fields: Mapping[str, Any]) -> int:
+    """Read the number of features from the plain data of a model file."""
+    n_features = fields.get("n_features")
+    if type(n_features) is not int or not 1 <= n_features <= MOST_FEATURES:
+        raise ModelError(f"n_features: expected a whole number from 1 up, got {n_features!r:.60}")
+    return n_features
+
+
+def read_numbers(fields: Mapping[str, Any], name: str) -> Floats:
+    """Read a list of numbers from the plain data of a model file."""
+    values = fields.get(name)
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        raise ModelError(f"{name}: expected a list of numbers")
+    return np.array(values, np.float64)

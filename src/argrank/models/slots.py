@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -14,11 +13,11 @@ from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, ModelError
-from argrank.models.model import Model
+from argrank.models.model import StoredModel
 
 
 @dataclass(frozen=True, eq=False)
-class SlotModel:
+class SlotModel(StoredModel):
     """Fills slots with documents. ``slots`` has the features of every slot, a row each; ``weights`` are W."""
 
     kind: ClassVar[str] = "slots"
@@ -45,12 +44,6 @@ class SlotModel:
             page[slots] = rows[start + documents]
             filled.append(page)
         return filled
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that ``ar.load_model`` reads."""
-        from argrank.models.files import save_model
-
-        save_model(cast(Model, self), path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the weights and the slots as plain data for a model file."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
-from argrank.models.model import Model, read_served, served_fields
+from argrank.models.model import Model, read_numbers, read_served, read_width, served_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +31,6 @@ class StumpsModel(Model):
     thresholds: Floats
     steps: Floats
     n_columns: int
-    feature_names: tuple[str, ...] | None = None
-    normaliser: Normaliser | None = None
-    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -68,21 +64,10 @@ class StumpsModel(Model):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> StumpsModel:
         """Make the model from the plain data of a model file."""
-        n_features = fields.get("n_features")
-        if type(n_features) is not int or n_features < 1:
-            raise ModelError("expected a positive number of features")
-        features = _list(fields, "features", (int,))
-        thresholds, steps = _list(fields, "thresholds", (int, float)), _list(fields, "steps", (int, float))
-        if not len(features) == len(thresholds) == len(steps):
+        n_features, features = read_width(fields), fields.get("features")
+        thresholds, steps = read_numbers(fields, "thresholds"), read_numbers(fields, "steps")
+        if not isinstance(features, list) or not len(features) == len(thresholds) == len(steps):
             raise ModelError("expected a feature, a threshold and a step of equal number")
-        if not all(0 <= feature < n_features for feature in features):
+        if not all(type(feature) is int and 0 <= feature < n_features for feature in features):
             raise ModelError(f"expected features from 0 to {n_features - 1}")
-        arrays = (np.array(features, np.int64), np.array(thresholds, np.float64), np.array(steps, np.float64))
-        return cls(*arrays, n_features, *read_served(fields, n_features))
-
-
-def _list(fields: Mapping[str, Any], name: str, kinds: tuple[type, ...]) -> list[Any]:
-    values = fields.get(name)
-    if not isinstance(values, list) or not all(type(value) in kinds for value in values):
-        raise ModelError(f"expected {name} to be a list of numbers")
-    return values
+        return cls(np.array(features, np.int64), thresholds, steps, n_features, **read_served(fields, n_features))

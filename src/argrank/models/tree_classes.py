@@ -1,26 +1,25 @@
-"""Trees for every label: class probabilities, and as score the expected worth of the label."""
+"""Trees for every label: class probabilities, and as score the expected gain of the label."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
 from argrank.models import _forest, lightgbm_text
 from argrank.models._tree import Tree
-from argrank.models.model import Model, read_served, served_fields
+from argrank.models.model import Model, read_numbers, read_served, served_fields
 
 LINKS = ("multi-class", "ordinal")
 
 
 @dataclass(frozen=True, eq=False)
 class TreeClassesModel(Model):
-    """Probabilities of the labels from sums of trees; score = sum over labels of probability times worth.
+    """Probabilities of the labels from sums of trees; score = sum over labels of probability times gain.
 
     ``link`` says how sums F become probabilities. "multi-class": softmax of one sum for each label. "ordinal": the
     chance of a label of at most the k-th is 1 / (1 + exp(-F_k)), one sum for each label but the last; differences of
@@ -32,11 +31,8 @@ class TreeClassesModel(Model):
     trees: tuple[Tree, ...]
     n_columns: int
     labels: Floats
-    worth: Floats
+    gains: Floats
     link: str = "multi-class"
-    feature_names: tuple[str, ...] | None = None
-    normaliser: Normaliser | None = None
-    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -49,8 +45,8 @@ class TreeClassesModel(Model):
         return outputs_of(len(self.labels), self.link)
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the expected worth of every row's label."""
-        return expected(self.probabilities(X, indptr), self.worth)
+        """Return the expected gain of every row's label."""
+        return expected(self.probabilities(X, indptr), self.gains)
 
     def probabilities(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return one probability for every row and label."""
@@ -68,11 +64,11 @@ class TreeClassesModel(Model):
         return lightgbm_text.write(self.trees, self.n_columns, self.feature_names, n, objective)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return labels, their worth, trees (JSON keeps floats exactly), names and normaliser."""
+        """Return labels, their gains, trees (JSON keeps floats exactly), names and normaliser."""
         return {
             "n_features": self.n_columns,
             "labels": self.labels.tolist(),
-            "worth": self.worth.tolist(),
+            "worth": self.gains.tolist(),
             "link": self.link,
             **served_fields(self),
             "trees": [tree.to_dict() for tree in self.trees],
@@ -85,17 +81,16 @@ class TreeClassesModel(Model):
         link = fields.get("link")
         if link not in LINKS:
             raise ModelError(f"link: expected {' or '.join(LINKS)}, got {link!r:.60}")
-        labels, worth = _numbers(fields, "labels"), _numbers(fields, "worth")
-        if not 1 <= len(labels) == len(worth) or (np.diff(labels) <= 0).any():
-            raise ModelError("labels: expected different labels in order, and a worth for each of them")
+        labels, gains = read_numbers(fields, "labels"), read_numbers(fields, "worth")
+        if not 1 <= len(labels) == len(gains) or (np.diff(labels) <= 0).any():
+            raise ModelError("labels: expected different labels in order, and a gain for each of them")
         if len(trees) % outputs_of(len(labels), link):
             raise ModelError("expected the same number of trees for every sum")
-        names, normaliser = read_served(fields, n_features)
-        return cls(tuple(trees), n_features, labels, worth, link, names, normaliser)
+        return cls(tuple(trees), n_features, labels, gains, link, **read_served(fields, n_features))
 
 
 def outputs_of(n_labels: int, link: str) -> int:
-    """Return the number of sums for so many labels; at least one, also for the single label of hopeless data."""
+    """Return the number of sums for a number of labels; at least one, even where the data has a single label."""
     return max(1, n_labels if link == "multi-class" else n_labels - 1)
 
 
@@ -112,16 +107,9 @@ def probabilities(sums: Floats, link: str) -> Floats:
     return normalised
 
 
-def expected(chances: Floats, worth: Floats) -> Floats:
-    """Return the expected worth, added label by label: the same bits in every block."""
+def expected(chances: Floats, gains: Floats) -> Floats:
+    """Return the expected gain, added label by label: the same bits in every block."""
     total = np.zeros(len(chances))
-    for label, one in enumerate(worth):
+    for label, one in enumerate(gains):
         total += chances[:, label] * one
     return total
-
-
-def _numbers(fields: Mapping[str, Any], name: str) -> Floats:
-    values = fields.get(name)
-    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-        raise ModelError(f"{name}: expected a list of numbers")
-    return np.array(values, np.float64)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from argrank._types import Floats, Integers
-from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
 from argrank.models import _forest, lightgbm_text
 from argrank.models._tree import Tree
 from argrank.models.model import Model, read_served, served_fields
-from argrank.models.tree_paths import path_contributions
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +35,6 @@ class TreesModel(Model):
 
     trees: tuple[Tree, ...]
     n_columns: int
-    feature_names: tuple[str, ...] | None = None
-    normaliser: Normaliser | None = None
-    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -54,7 +49,7 @@ class TreesModel(Model):
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return what each feature's splits add along the rows' ways through the trees."""
         X = self.normalised(X, indptr)
-        return path_contributions(self.trees, X, self.n_columns)
+        return _forest.contributions(self.trees, X, self.n_columns)
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
@@ -71,7 +66,7 @@ class TreesModel(Model):
         read = lightgbm_text.read(text)
         if read.n_outputs != 1 or not read.trees:
             raise ModelError(f"expected trees with one output, got {read.n_outputs} outputs, {len(read.trees)} trees")
-        return cls(tuple(read.trees), len(read.feature_names), read.feature_names)
+        return cls(tuple(read.trees), len(read.feature_names), feature_names=read.feature_names)
 
     def to_dict(self) -> dict[str, Any]:
         """Return trees (JSON keeps floats exactly), names and normaliser."""
@@ -82,4 +77,4 @@ class TreesModel(Model):
     def from_dict(cls, fields: Mapping[str, Any]) -> TreesModel:
         """Make the model from the plain data of a model file; every way through a tree is checked to end in a leaf."""
         trees, n_features = _forest.trees_from(fields)
-        return cls(tuple(trees), n_features, *read_served(fields, n_features))
+        return cls(tuple(trees), n_features, **read_served(fields, n_features))

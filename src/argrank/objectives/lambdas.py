@@ -90,6 +90,31 @@ def add_down_the_ranking(y: Any, discounts: Any, kind: int, hits: Any, reached: 
     return leader, second
 
 
+@helper
+def change_of_swap(
+    y: Any, discounts: Any, kind: int, hits: Any, reached: Any, terms: Any, leader: int, second: int, i: int, j: int
+) -> float:
+    """Return the change of average precision (kind 1), reciprocal rank (2) or ERR (3) when ranks i < j are swapped."""
+    delta = 0.0
+    if kind == 1:
+        between = terms[j] - terms[i + 1]
+        if y[i] > 0.0:
+            delta = discounts[i] * hits[i + 1] + between - discounts[j] * hits[j + 1]
+        else:
+            delta = discounts[i] * (hits[i + 1] + 1.0) + between - discounts[j] * hits[j + 1]
+    elif kind == 2:
+        if y[i] > 0.0 and i == leader:
+            delta = discounts[i] - discounts[min(j, second)]
+        elif y[i] == 0.0 and i < leader:
+            delta = discounts[i] - (discounts[leader] if leader < len(y) else 0.0)
+    else:
+        keep = (1.0 - y[j]) / (1.0 - y[i])
+        past = reached[j] / (1.0 - y[i])
+        delta = discounts[i] * reached[i] * (y[j] - y[i]) + (terms[j] - terms[i + 1]) * (keep - 1.0)
+        delta += discounts[j] * past * ((1.0 - y[j]) * y[i] - (1.0 - y[i]) * y[j])
+    return delta
+
+
 @kernel(_signature)
 def lambda_gradients(
     scores: Floats,
@@ -145,26 +170,11 @@ def lambda_gradients(
             for j in range(i + 1, n):
                 if y[i] == y[j]:
                     continue
-                delta = 0.0
                 if kind == 0:
                     delta = inside[i] if last[i] == last[j] else mean_above[i] - above[i] * mean[j]
                     delta *= abs(y[i] - y[j])
-                elif kind == 1:
-                    between = terms[j] - terms[i + 1]
-                    if y[i] > 0.0:
-                        delta = discounts[i] * hits[i + 1] + between - discounts[j] * hits[j + 1]
-                    else:
-                        delta = discounts[i] * (hits[i + 1] + 1.0) + between - discounts[j] * hits[j + 1]
-                elif kind == 2:
-                    if y[i] > 0.0 and i == leader:
-                        delta = discounts[i] - discounts[min(j, second)]
-                    elif y[i] == 0.0 and i < leader:
-                        delta = discounts[i] - (discounts[leader] if leader < n else 0.0)
                 else:
-                    keep = (1.0 - y[j]) / (1.0 - y[i])
-                    past = reached[j] / (1.0 - y[i])
-                    delta = discounts[i] * reached[i] * (y[j] - y[i]) + (terms[j] - terms[i + 1]) * (keep - 1.0)
-                    delta += discounts[j] * past * ((1.0 - y[j]) * y[i] - (1.0 - y[i]) * y[j])
+                    delta = change_of_swap(y, discounts, kind, hits, reached, terms, leader, second, i, j)
                 delta = abs(delta) * scale[query]
                 if delta == 0.0:
                     continue

@@ -42,7 +42,7 @@ class BoostedRanker(BaseRanker):
         What ``score``, the validation column of ``trace_`` and early stopping look at; None for the measure that is
         optimised, and "ndcg@10" where none is.
     early_stopping : int, optional
-        Stop when ``scoring`` on the first ``eval_set`` has not improved for so many rounds, and keep the best round.
+        Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     random_state : int
@@ -126,7 +126,7 @@ class Rounds:
             scores += self._sums(members, part.data.X, self._n_outputs)
 
     def replace(self, members: Sequence[Any]) -> None:
-        """Take other members in place of all so far."""
+        """Replace all members so far."""
         self.members = list(members)
         for part, scores in zip(self._watcher.validations, self._validation, strict=True):
             scores[:] = self._sums(members, part.data.X, self._n_outputs)

@@ -7,7 +7,7 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.linesearch.landscape import Landscape, Value
-from argrank.linesearch.search import Wishes, search
+from argrank.linesearch.search import Placement, search
 
 
 class Weighing:
@@ -22,7 +22,7 @@ class Weighing:
     ):
         self._landscape = Landscape(data, measure, "expected", n_jobs)
         self._range = weight_range
-        self._wishes = Wishes(point=point)
+        self._placement = Placement(point=point)
         self.scores = np.zeros(data.n_documents)
         self.value = self._measure(self.scores)
 
@@ -67,8 +67,8 @@ class Weighing:
             step = 0.0 if low <= 0.0 <= high else 0.5 * (low + high)
             self.scores = self.scores + step * direction
             return step
-        wishes = self._wishes._replace(settle=settle)
-        found, value = search(self._landscape, self.scores, direction, self.value, (low, high), wishes)
+        placement = self._placement._replace(settle=settle)
+        found, value = search(self._landscape, self.scores, direction, self.value, (low, high), placement)
         if found.step != 0.0:
             self.scores, self.value = self.scores + found.step * direction, value
         return found.step

@@ -56,9 +56,9 @@ class AdaRank(BaseRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_count("n_rounds", self.n_rounds)
         columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
-        worth = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
+        values = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
         reverse = [self._per_query(-_column(columns, j), data) for j in range(data.n_features)]
-        weak = np.stack((*worth, *reverse), axis=1)  # query x (feature up, feature down)
+        weak = np.stack((*values, *reverse), axis=1)  # query x (feature up, feature down)
         counted = np.isfinite(weak).all(axis=1)
         shares = np.where(counted, query_shares(data), 0.0)
         weights, scores = np.zeros(data.n_features), np.zeros(data.n_documents)

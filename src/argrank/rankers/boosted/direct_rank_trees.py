@@ -18,8 +18,7 @@ from argrank.objectives.objective import Objective
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosting import BoostedRanker, Rounds
-from argrank.rankers.boosted._descent import Descent
-from argrank.rankers.boosted._weak import Regressors, Source, Trees, Weak
+from argrank.rankers.boosted._descent import Descent, Regressors, Source, Trees, Weak
 from argrank.rankers.boosted._weighing import Weighing
 from argrank.rankers.registry import ranker_class
 
@@ -50,7 +49,7 @@ class DirectRankTrees(BoostedRanker):
     objective : str
         A name of ``ar.objective``, on whose gradients trees are grown; ``measure`` and all weights are as ever.
     base_estimator : regressor of scikit-learn, optional
-        Weak learner in place of LightGBM's trees. Such a model cannot be written to a model file.
+        Weak learner to use instead of LightGBM's trees. Such a model cannot be written to a model file.
     point : "middle" or "likelihood"
         Where in the best interval of weights; see ``ar.line_search``.
     measure : str

@@ -26,7 +26,7 @@ LEAST_CHANCE = 1e-300  # keeps the logarithm finite
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class McRank(BoostedRanker):
-    """Boosted class probabilities: documents are ranked by the expected worth of their label (Li, Burges & Wu 2007).
+    """Boosted class probabilities: documents are ranked by the expected gain of their label (Li, Burges & Wu 2007).
 
     "multi-class": softmax over one sum of trees for each label. "ordinal": one logistic model of "at most this label"
     for each label but the greatest. A round grows one tree for each sum; leaves take Newton's step, which for
@@ -38,7 +38,7 @@ class McRank(BoostedRanker):
     link : "multi-class" or "ordinal"
         How probabilities are made.
     gain : "linear", "exp2", sequence or callable
-        What a label is worth in the score.
+        What a label gains in the score.
     n_trees : int
         Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 takes 30, McRank's
         authors 1,000 and more.
@@ -89,12 +89,12 @@ class McRank(BoostedRanker):
             raise InputError(
                 f"y: expected at most {MOST_LABELS} different labels to make classes of, got {len(labels)}"
             )
-        worth, weight = gains_of(labels, check_gain(self.gain)), row_weights(data)
+        gains, weight = gains_of(labels, check_gain(self.gain)), row_weights(data)
         n_outputs = outputs_of(len(labels), self.link)
         growth = Growth(data, self._settings(), n_outputs)
 
         def score(sums: Floats) -> Floats:
-            return expected(probabilities(sums, self.link), worth)
+            return expected(probabilities(sums, self.link), gains)
 
         with self._rounds(data, watcher, n_outputs) as rounds:
             for _ in range(self.n_trees):
@@ -110,7 +110,7 @@ class McRank(BoostedRanker):
         self.labels_ = labels
         trees = rounds.kept or [Tree.constant(0.0, data.n_documents)] * n_outputs
         loss = rounds.objective if rounds.kept else log_loss(rounds.scores, which, self.link, weight)
-        model = TreeClassesModel(tuple(trees), data.n_features, labels, worth, self.link)
+        model = TreeClassesModel(tuple(trees), data.n_features, labels, gains, self.link)
         return Outcome(model, loss, np.nan, len(rounds.kept) // n_outputs, rounds.complaint)
 
 

@@ -41,7 +41,7 @@ class RankBoost(BaseRanker):
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
-        Not used: rounds follow upon each other.
+        Not used: the rounds are sequential.
     verbose : int
         -1 hides the progress bar.
     """
@@ -75,7 +75,7 @@ class RankBoost(BaseRanker):
 
 
 class _Pairs:
-    """The pairs of different label of every query, all alike in weight but for the queries' own."""
+    """The pairs of different label of every query, weighted by their query alone."""
 
     def __init__(self, data: Dataset) -> None:
         levels = level_numbers(data.y, data.indptr).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What rankers share that climb the measure itself: several starts, rounds, and the choice of the best iterate."""
+"""What rankers share that climb the measure itself: starts, rounds, the choice of the best iterate, feature columns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from argrank._blas import single_threaded_blas
 from argrank._types import Floats
+from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
@@ -39,9 +42,9 @@ class ClimbingRanker(BaseRanker):
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     max_iter : int
-        Number of rounds from each start after which to stop.
+        Maximum number of rounds from each start.
     early_stopping : int, optional
-        Number of rounds without a better validation measure after which a climb ends.
+        End a climb after this number of rounds without a better validation measure.
     n_jobs : int, optional
         Threads; None for all cores. The result has the same bits for any number.
     random_state : int
@@ -106,3 +109,49 @@ class ClimbingRanker(BaseRanker):
             record(best, best_start)  # the last row is that of the model
         complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if unfinished else None
         return Outcome(LinearModel(best.weights), 1.0 - best.value, np.nan, rounds_done, complaint)
+
+
+class Columns:
+    """A second copy of the features in which columns lie together, and what is asked of them."""
+
+    def __init__(self, data: Dataset) -> None:
+        X = data.X
+        self.n_features = int(X.shape[1])
+        self._rows = X
+        self._columns: Any = sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
+        weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
+        self.spread = np.array([_deviation(self.column(j), weight) for j in range(self.n_features)])
+
+    def column(self, number: int) -> Floats:
+        """Return one feature of all rows, dense and in float64."""
+        if not sparse.issparse(self._columns):
+            return np.asarray(self._columns[:, number], np.float64)
+        begin, end = self._columns.indptr[number : number + 2]
+        values = np.zeros(self._columns.shape[0])
+        values[self._columns.indices[begin:end]] = self._columns.data[begin:end]
+        return values
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return ``X @ weights`` in float64, with the same bits for any number of threads."""
+        with single_threaded_blas():
+            scores: Floats = np.asarray(self._rows @ weights, np.float64)
+        return scores
+
+    def scaled(self, weights: Floats) -> Floats:
+        """Return weights of features of unit spread as weights of the features as they are; 0 for constant ones."""
+        scaled = np.zeros(self.n_features)
+        np.divide(weights, self.spread, out=scaled, where=self.spread > 0)
+        return scaled
+
+    def normed(self, weights: Floats) -> Floats:
+        """Return weights divided so that, of features of unit spread, they would have a length near 1.
+
+        The divisor is a power of two: no score's rounding changes, so no two documents change their order.
+        """
+        norm = float(np.linalg.norm(weights * self.spread))
+        return np.asarray(weights * 2.0 ** -round(np.log2(norm))) if norm > 0 else weights
+
+
+def _deviation(values: Floats, weight: Floats | None) -> float:
+    mean = np.average(values, weights=weight)
+    return float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))

@@ -10,14 +10,14 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
 from argrank.objectives.pairwise import PairwiseHinge
-from argrank.rankers.climbing._columns import Columns
+from argrank.rankers.climbing._climb import Columns
 from argrank.solvers import least_squares, minimise
 
 
 def starting_weights(
     data: Dataset, columns: Columns, n_starts: int, rng: np.random.Generator, n_jobs: int | None
 ) -> Iterator[Floats]:
-    """Yield the weights of ``n_starts`` beginnings: RankSVM, equal weights, least squares, then random ones.
+    """Yield the weights of ``n_starts`` starts: RankSVM, equal weights, least squares, then random ones.
 
     Equal and random weights are meant for features of unit spread. Warm starts that find nothing are left out.
     """

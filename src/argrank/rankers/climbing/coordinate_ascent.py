@@ -13,8 +13,7 @@ from argrank.errors import check_count
 from argrank.linesearch.landscape import Landscape
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.climbing._climb import ClimbingRanker, Iterate
-from argrank.rankers.climbing._columns import Columns
+from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

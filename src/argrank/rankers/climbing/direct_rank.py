@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -13,14 +13,12 @@ from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_count
 from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.linesearch.landscape import Landscape, Value, as_measure
-from argrank.linesearch.search import Wishes, search
+from argrank.linesearch.search import Placement, search
 from argrank.linesearch.step_function import BETTER
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.climbing._bagging import mean_weights
-from argrank.rankers.climbing._climb import ClimbingRanker, Iterate
-from argrank.rankers.climbing._columns import Columns
+from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate
 from argrank.rankers.climbing._starts import starting_weights
 
 SMALL = 100_000  # documents up to which point="auto" takes the Plackett–Luce point
@@ -46,10 +44,10 @@ class DirectRank(ClimbingRanker):
         Number of starts: RankSVM, equal weights, least squares, then random weights.
     point : "likelihood", "middle" or "auto"
         Where in the best interval: where the order by label is most likely by Plackett and Luce (section 2.3), in the
-        middle, or the former up to 100,000 documents and the latter above. With "likelihood" weights also settle within
+        middle, or "likelihood" up to 100,000 documents and "middle" above. With "likelihood" weights also settle within
         their interval when no other is better.
     bags : int
-        Against overfitting few queries: with a number above 0, the weights are the mean of those of so many climbs,
+        Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
     scoring, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
         See ``ClimbingRanker``.
@@ -86,7 +84,7 @@ class DirectRank(ClimbingRanker):
         if self.bags == 0:
             return self._search(data, watcher, start, rng)
         columns = Columns(data)
-        bagged = mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
+        bagged = _mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
         weights = cast(LinearModel, bagged.model).weights
         value = self._landscape(data).value(columns.scores(weights)).mean
         watcher(weights, {"objective": 1.0 - value, "measure": value})
@@ -114,13 +112,13 @@ class _Walker:
     def cyclic(self, weights: Floats) -> Iterator[Iterate]:
         """Yield the weights as they begin and after every round, in which each of them moves once."""
         place = self._stand(self.columns.normed(weights))
-        wishes = self._wishes(place)
+        placement = self._placement(place)
         while True:
             yield Iterate(place.weights, place.value.mean)
             weights, scores, here = place.weights.copy(), place.scores, place.value
             for number in self.rng.permutation(self.columns.n_features).tolist():
                 slopes = self.columns.column(number)
-                found, here = search(self.landscape, scores, slopes, here, wishes=wishes)
+                found, here = search(self.landscape, scores, slopes, here, placement=placement)
                 if found.step != 0.0:
                     weights[number] += found.step
                     scores = scores + found.step * slopes
@@ -129,14 +127,14 @@ class _Walker:
     def greedy(self, weights: Floats) -> Iterator[Iterate]:
         """Yield the weights as they begin and after every round, in which the best of all single moves is made."""
         place = self._stand(self.columns.normed(weights))
-        wishes = self._wishes(place)
+        placement = self._placement(place)
         while True:
             yield Iterate(place.weights, place.value.mean)
-            likelihood = wishes.likelihood or self.landscape.wanted(place.scores)
+            likelihood = placement.likelihood or self.landscape.wanted(place.scores)
             best: tuple[float, float, int, float] | None = None
             for number in range(self.columns.n_features):
                 slopes = self.columns.column(number)
-                found, _ = search(self.landscape, place.scores, slopes, place.value, wishes=wishes)
+                found, _ = search(self.landscape, place.scores, slopes, place.value, placement=placement)
                 if best is not None and found.value < best[0] - BETTER:
                     continue
                 likely = float(likelihood(place.scores, slopes)(found.step)[0])
@@ -147,10 +145,10 @@ class _Walker:
                 weights[best[2]] += best[3]
             place = self._after(place, weights)
 
-    def _wishes(self, place: _Place) -> Wishes:
+    def _placement(self, place: _Place) -> Placement:
         if self.point == "middle":
-            return Wishes(point="middle", settle=False)
-        return Wishes(point="likelihood", likelihood=self.landscape.wanted(place.scores))
+            return Placement(point="middle", settle=False)
+        return Placement(point="likelihood", likelihood=self.landscape.wanted(place.scores))
 
     def _stand(self, weights: Floats) -> _Place:
         scores = self.columns.scores(weights)
@@ -174,3 +172,31 @@ def _shuffled(data: Dataset, rng: np.random.Generator) -> Dataset:
     """Return the data with the rows of every query in random order."""
     order = np.lexsort((rng.random(data.n_documents), data.query_of_row))
     return Dataset(data.X[order], data.y[order], group=data.sizes, query_weight=data.query_weight)
+
+
+def _mean_weights(
+    data: Dataset, columns: Columns, n_bags: int, rng: np.random.Generator, fit: Callable[[Dataset], Outcome]
+) -> Outcome:
+    """Fit every sample and return the mean of the weights, each vector of length 1 in features of unit spread.
+
+    The objective is that of the last fit; the caller replaces it by that of the mean. Ctrl-C ends the bagging after the
+    fit it interrupts, with the mean so far.
+    """
+    found: list[Floats] = []
+    n_iter, complaint = 0, None
+    while len(found) < n_bags and complaint != "interrupted":
+        outcome = fit(_resampled(data, rng))
+        weights = cast(LinearModel, outcome.model).weights
+        length = float(np.linalg.norm(weights * columns.spread))
+        found.append(weights / (length if length > 0 else 1.0))
+        n_iter, complaint = n_iter + outcome.n_iter, outcome.complaint or complaint
+    return Outcome(LinearModel(np.mean(found, axis=0)), outcome.objective, np.nan, n_iter, complaint)
+
+
+def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:
+    """Return as many queries as there are, drawn with replacement; one drawn twice has twice the weight."""
+    counts = np.bincount(rng.integers(0, data.n_queries, data.n_queries), minlength=data.n_queries).astype(np.float64)
+    if data.query_weight is not None:
+        counts *= data.query_weight
+    part = data.select(counts > 0)
+    return Dataset(part.X, part.y, group=part.sizes, query_weight=counts[counts > 0])

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 START_ROUNDS = 15  # of the factorisation by squared error
-#: Precision of a half relative to ``tol``. From a start near 0 the first half gains next to nothing and leads out of it.
-HALF_TOL = 1e-5
+HALF_TOL = 1e-5  # of ``tol``: near a start of 0 the first half gains next to nothing, and yet leads away from it
 START_SCALES = np.geomspace(0.003, 100.0, 16)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.measures.structure import level_sizes
@@ -28,36 +28,15 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     bads are above them: each takes all bads that score higher than itself, and at least k - g0.
     """
     n = len(scores)
-    low, high, mean = gains[0], gains[0], 0.0
-    for row in range(n):
-        gradient[row] = 0.0
-        mean += scores[row] / n
-        low, high = min(low, gains[row]), max(high, gains[row])
-    n_good = 0
-    for row in range(n):
-        n_good += gains[row] > low
-    n_bad = n - n_good
+    low, high, mean, n_good = look_at_gains(scores, gains, gradient)
     if n_good == 0 or high <= 0.0:
         return 0.0
+    n_bad, k = n - n_good, len(constants) - 1
     weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
-    gain = high - low
-    k = len(constants) - 1
-    good, bad = np.empty(n_good), np.empty(n_bad)
+    gain, discounts = high - low, constants[1:]
+    good, bad_sum, good_sum = np.empty(n_good), np.empty(n_bad + 1), np.empty(n_good + 1)
     above = np.empty(n_good, np.int64)  # bads that score higher than a good: where its score alone would put it
-    bad_sum, good_sum = np.empty(n_bad + 1), np.empty(n_good + 1)
-    bad_sum[0] = good_sum[0] = 0.0
-    g = b = 0
-    for place in range(n):
-        row = order[place]
-        score = scores[row] - mean
-        if gains[row] > low:
-            good[g], above[g] = score, b
-            good_sum[g + 1] = good_sum[g] + score
-            g += 1
-        else:
-            bad[b] = score
-            bad_sum[b + 1] = bad_sum[b] + score
-            b += 1
+    separate(scores, order, gains, low, mean, good, above, bad_sum, good_sum)
     tail = np.empty(n_good + 1)  # sums over the goods from g on, each below the bads that score higher
     tail[n_good] = 0.0
     for g in range(n_good - 1, -1, -1):
@@ -67,37 +46,11 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     width = min(k - 1, n_bad) + 1
     best = np.empty((rows, width))  # of good g at or before cell b
     where = np.empty((rows, width), np.int64)  # the b of that best
-    for g in range(rows):
-        for b in range(min(k - 1 - g, n_bad) + 1):
-            value = weight * (bad_sum[b] - b * good[g]) - gain * constants[1 + g + b]
-            if g > 0:
-                value += best[g - 1, b]
-            if b == 0 or value > best[g, b - 1]:
-                best[g, b], where[g, b] = value, b
-            else:
-                best[g, b], where[g, b] = best[g, b - 1], where[g, b - 1]
+    fill_triangle(good, bad_sum, weight, gain, discounts, best, where)
+    champion, inside = choose_inside(best, above, tail, bad_sum, good_sum, weight, k)
     ideal = 0.0
     for g in range(rows):
-        ideal += gain * constants[1 + g]
-
-    champion, inside = -np.inf, 0
-    border = n_good  # goods from here on have at least k - g0 higher bads
-    for g0 in range(rows + 1):
-        if g0 < n_good and k - g0 > n_bad:
-            continue
-        value = 0.0
-        if g0 > 0:
-            value = best[g0 - 1, min(k - g0, n_bad)]
-        least = k - g0
-        while border > 0 and above[border - 1] >= least:
-            border -= 1
-        if g0 < n_good:
-            start = max(border, g0)
-            value += tail[start]
-            value += weight * ((start - g0) * bad_sum[least] - least * (good_sum[start] - good_sum[g0]))
-        if value > champion:
-            champion, inside = value, g0
-    loss = champion + ideal
+        ideal += gain * discounts[g]
 
     if inside > 0:
         b = where[inside - 1, min(k - inside, n_bad)]
@@ -106,9 +59,89 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
             above[g] = b
     for g in range(inside, n_good):
         above[g] = max(above[g], k - inside)
-    # The ranking is known: bads above every good. Count the goods below every bad, and write both down by row.
+    write_coefficients(order, gains, low, above, weight, gradient)
+    return float(champion + ideal)
+
+
+@helper
+def look_at_gains(scores: Any, gains: Any, gradient: Any) -> Any:
+    """Return the lowest and the highest gain, the mean score and the number of good documents; clear the gradient."""
+    n = len(scores)
+    low, high, mean = gains[0], gains[0], 0.0
+    for row in range(n):
+        gradient[row] = 0.0
+        mean += scores[row] / n
+        low, high = min(low, gains[row]), max(high, gains[row])
+    n_good = 0
+    for row in range(n):
+        n_good += gains[row] > low
+    return low, high, mean, n_good
+
+
+@helper
+def separate(
+    scores: Any, order: Any, gains: Any, low: float, mean: float, good: Any, above: Any, bad_sum: Any, good_sum: Any
+) -> None:
+    """Fill in the goods' scores, the bads above each and the sums of both levels' scores, by descending score."""
+    bad_sum[0] = good_sum[0] = 0.0
+    g = b = 0
+    for place in range(len(scores)):
+        row = order[place]
+        score = scores[row] - mean
+        if gains[row] > low:
+            good[g], above[g] = score, b
+            good_sum[g + 1] = good_sum[g] + score
+            g += 1
+        else:
+            bad_sum[b + 1] = bad_sum[b] + score
+            b += 1
+
+
+@helper
+def fill_triangle(good: Any, bad_sum: Any, weight: float, gain: float, discounts: Any, best: Any, where: Any) -> None:
+    """Fill in the best value of the goods 0 … g with at most b bads above good g, and the b where it is reached."""
+    k, n_bad = len(discounts), len(bad_sum) - 1
+    for g in range(len(best)):
+        for b in range(min(k - 1 - g, n_bad) + 1):
+            value = weight * (bad_sum[b] - b * good[g]) - gain * discounts[g + b]
+            if g > 0:
+                value += best[g - 1, b]
+            if b == 0 or value > best[g, b - 1]:
+                best[g, b], where[g, b] = value, b
+            else:
+                best[g, b], where[g, b] = best[g, b - 1], where[g, b - 1]
+
+
+@helper
+def choose_inside(best: Any, above: Any, tail: Any, bad_sum: Any, good_sum: Any, weight: float, k: int) -> Any:
+    """Return the greatest value and the number of goods in the top k that gives it."""
+    n_good, n_bad = len(above), len(bad_sum) - 1
+    champion, inside = -np.inf, 0
+    border = n_good  # goods from here on have at least k - g0 higher bads
+    for g0 in range(len(best) + 1):
+        least = k - g0
+        if g0 < n_good and least > n_bad:
+            continue
+        value = 0.0
+        if g0 > 0:
+            value = best[g0 - 1, min(least, n_bad)]
+        while border > 0 and above[border - 1] >= least:
+            border -= 1
+        if g0 < n_good:
+            start = max(border, g0)
+            value += tail[start]
+            value += weight * ((start - g0) * bad_sum[least] - least * (good_sum[start] - good_sum[g0]))
+        if value > champion:
+            champion, inside = value, g0
+    return champion, inside
+
+
+@helper
+def write_coefficients(order: Any, gains: Any, low: float, above: Any, weight: float, gradient: Any) -> None:
+    """Fill the gradient of the ranking given by the bads above every good."""
+    n_good = len(above)
     g = b = below = 0
-    for place in range(n):
+    for place in range(len(order)):
         row = order[place]
         if gains[row] > low:
             gradient[row] = -weight * above[g]
@@ -118,7 +151,6 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
                 below += 1
             gradient[row] = weight * (n_good - below)
             b += 1
-    return loss
 
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
+
+FEW = 64  # levels
 
 
 @query_kernel
@@ -14,7 +16,7 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
     """Find max over rankings of sum of c_r s - a_r b over the ranks r; fill in c at every document's rank.
 
     Constants: k, the number of ranks n, c(0 … n - 1), a(0 … k - 1); c >= 0 and a are 0 from rank k on (k = n allows
-    any c). Documents of one level are interchangeable but for their scores, so only the k highest of each can be at the
+    any c). Documents of one level differ only in their scores, so only the k highest of each can be at the
     k ranks: an assignment problem of k x kL at most, solved by adding one rank after another along a shortest
     augmenting path with dual prices (Jonker and Volgenant 1987). O(k² kL).
     """
@@ -22,19 +24,10 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
     for row in range(n):
         gradient[row] = 0.0
     k = min(int(constants[0]), n)
-    decay, discount = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
-    level_gain, n_levels, level = np.empty(n), 0, np.empty(n, np.int64)
-    for row in range(n):  # few levels are found faster by looking through them than by sorting
-        one = 0
-        while one < n_levels and level_gain[one] != gains[row]:
-            one += 1
-        if one == n_levels:
-            level_gain[one] = gains[row]
-            n_levels += 1
-            if n_levels > 64:
-                break
-        level[row] = one
-    if n_levels > 64:
+    decay, discounts = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
+    level_gain, level = np.empty(n), np.empty(n, np.int64)
+    n_levels = find_levels(gains, level_gain, level)
+    if n_levels > FEW:
         level_gain = np.unique(gains)
         n_levels = len(level_gain)
         level[:] = np.searchsorted(level_gain, gains)
@@ -54,29 +47,15 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
     for new_rank in range(k):
         distance[:] = np.inf
         done[:] = False
-        r, reached, through = new_rank, 0.0, -1
-        while True:
-            c, a, rank_cost = decay[r], discount[r], rank_price[r]
-            nearest, least = -1, np.inf
-            for j in range(m):
-                if done[j]:
-                    continue
-                length = reached + a * gain[j] - c * score[j] - rank_cost - price[j]
-                if length < distance[j]:
-                    distance[j], path[j] = length, through
-                if distance[j] < least:
-                    nearest, least = j, distance[j]
-            done[nearest] = True
-            reached, through = least, nearest
-            if holder[nearest] < 0:
-                break
-            r = holder[nearest]
+        reached, free = find_path(
+            new_rank, decay, discounts, score, gain, rank_price, price, holder, distance, done, path
+        )
         rank_price[new_rank] += reached
         for j in range(m):
-            if done[j] and j != through:
+            if done[j] and j != free:
                 rank_price[holder[j]] += reached - distance[j]
                 price[j] -= reached - distance[j]
-        j = through
+        j = free
         while j >= 0:  # every candidate on the path takes over the rank of the one before it
             before = path[j]
             holder[j] = new_rank if before < 0 else holder[before]
@@ -86,5 +65,52 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
         if holder[j] >= 0:
             r = holder[j]
             gradient[candidate[j]] = decay[r]
-            value += decay[r] * scores[candidate[j]] - discount[r] * gain[j]
+            value += decay[r] * scores[candidate[j]] - discounts[r] * gain[j]
     return value
+
+
+@helper
+def find_levels(gains: Any, level_gain: Any, level: Any) -> int:
+    """Number the levels as they appear; return how many there are, or give up with more than FEW.
+
+    A few levels are found faster by looking through them than by sorting.
+    """
+    n_levels = 0
+    for row in range(len(gains)):
+        one = 0
+        while one < n_levels and level_gain[one] != gains[row]:
+            one += 1
+        if one == n_levels:
+            level_gain[one] = gains[row]
+            n_levels += 1
+            if n_levels > FEW:
+                break
+        level[row] = one
+    return n_levels
+
+
+@helper
+def find_path(
+    new_rank: int, decay: Any, discounts: Any, score: Any, gain: Any, rank_price: Any, price: Any, holder: Any,
+    distance: Any, done: Any, path: Any,
+) -> Any:  # fmt: skip
+    """Find the shortest path from a new rank to a free candidate; return its length and that candidate.
+
+    Fills in which candidates are reached for certain, how far away they are, and through which other candidate.
+    """
+    r, reached, through = new_rank, 0.0, -1
+    while r >= 0:
+        c, a, rank_cost = decay[r], discounts[r], rank_price[r]
+        nearest, least = -1, np.inf
+        for j in range(len(price)):
+            if done[j]:
+                continue
+            length = reached + a * gain[j] - c * score[j] - rank_cost - price[j]
+            if length < distance[j]:
+                distance[j], path[j] = length, through
+            if distance[j] < least:
+                nearest, least = j, distance[j]
+        done[nearest] = True
+        reached, through = least, nearest
+        r = holder[nearest]
+    return reached, through

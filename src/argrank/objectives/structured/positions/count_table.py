@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from argrank._jit import helper, query_kernel
 
 
-@helper
-def number_states(cap: Any, k: int, before: Any, following: Any) -> Any:
-    """Number the states in lexicographic order and return how many there are.
+class Levels(NamedTuple):
+    """The levels of a query from the lowest up."""
 
-    ``before[l, r, m]`` states come before, when level l may still take r documents and takes m; ``following`` counts
-    the states of the levels after l, by what is left for them.
-    """
-    for one in range(len(cap) - 1, -1, -1):
-        for room in range(k + 1):
-            for m in range(min(cap[one], room) + 1):
-                before[one, room, m + 1] = before[one, room, m] + following[room - m]
-        for room in range(k, -1, -1):
-            following[room] = before[one, room, min(cap[one], room) + 1]
-    return following[k]
+    gain: Any
+    size: Any
+    cap: Any  # documents that can be among the first k
+    discount_sum: Any  # of the first ranks
 
 
-@helper
-def ranks_of_placed(before: Any, taken: Any, state: Any, final: int, rank_of: Any) -> None:
-    """Go back from the final state to the beginning; fill in the ranks of the placed documents, by level and index."""
-    n_levels, k = rank_of.shape
-    for placed in range(k - 1, -1, -1):
-        one = taken[final]
-        state[one] -= 1
-        rank_of[one, state[one]] = placed
-        final, room = 0, k
-        for other in range(n_levels):
-            final += before[other, room, state[other]]
-            room -= state[other]
+class Search(NamedTuple):
+    """The states by number, a heap of those to visit, and the state that is being visited."""
+
+    before: Any  # [l, r, m]: states that come before, when level l may still take r documents and takes m
+    value: Any
+    taken: Any  # the level of the last document placed
+    closed: Any
+    counts: Any
+    heap_key: Any
+    heap: Any
+    state: Any
+    left: Any  # what may still be placed from each level on
+
+
+class Places(NamedTuple):
+    """The documents by descending score: score, level, number inside the level; and the top documents' places."""
+
+    score: Any
+    level: Any
+    index: Any
+    of_top: Any
 
 
 @query_kernel
@@ -53,108 +55,205 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
     """
     n = len(scores)
     k = min(int(constants[0]), n)
-    decay, discount = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
+    decay, discounts = constants[2 : 2 + int(constants[1])], constants[2 + int(constants[1]) :]
     level_gain = np.unique(gains)
     n_levels = len(level_gain)
     level = np.searchsorted(level_gain, gains)
-    size = np.zeros(n_levels, np.int64)
-    for row in range(n):
-        size[level[row]] += 1
-    cap = np.minimum(size, k)
-    discount_sum = np.zeros(k + 1)
-    for rank in range(k):
-        discount_sum[rank + 1] = discount_sum[rank] + discount[rank]
-
-    score, level_at, index_at = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)  # by place in the order
-    place_of = np.empty((n_levels, k), np.int64)  # of the top documents of each level
+    levels = Levels(level_gain, np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64), np.zeros(k + 1))
+    measure_levels(level, discounts, levels)
+    places = Places(
+        np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n_levels, k), np.int64)
+    )  # fmt: skip
     seen = np.zeros(n_levels, np.int64)
+    total = look_at_places(scores, order, level, decay, seen, places)
+
+    before = np.zeros((n_levels, k + 1, k + 2), np.int64)
+    n_states = number_states(levels.cap, np.ones(k + 1, np.int64), before)
+    search = Search(
+        before, np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_),
+        np.zeros((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
+        np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
+    )  # fmt: skip
+    final = best_state(search, levels, places, total, decay, discounts, k)
+
+    best = float(search.value[final])
+    rank_of = np.empty((n_levels, k), np.int64)
+    go_back(search, final, rank_of)
+    write_decay(order, search.counts, final, places, rank_of, decay, gradient)
+    return best
+
+
+@helper
+def measure_levels(level: Any, discounts: Any, levels: Any) -> None:
+    """Fill in the sizes of the levels and the sums of the first discounts."""
+    k = len(levels.discount_sum) - 1
+    for row in range(len(level)):
+        levels.size[level[row]] += 1
+    for one in range(len(levels.size)):
+        levels.cap[one] = min(levels.size[one], k)
+    for rank in range(k):
+        levels.discount_sum[rank + 1] = levels.discount_sum[rank] + discounts[rank]
+
+
+@helper
+def look_at_places(scores: Any, order: Any, level: Any, decay: Any, seen: Any, places: Any) -> float:
+    """Describe the documents in the order of their scores; return the value of that order without the gains."""
+    k = places.of_top.shape[1]
     total = 0.0
-    for place in range(n):
+    for place in range(len(scores)):
         row = order[place]
         one = level[row]
         if seen[one] < k:
-            place_of[one, seen[one]] = place
-        score[place], level_at[place], index_at[place] = scores[row], one, seen[one]
+            places.of_top[one, seen[one]] = place
+        places.score[place], places.level[place], places.index[place] = scores[row], one, seen[one]
         total += decay[place] * scores[row]
         seen[one] += 1
+    return total
 
-    before, following = np.zeros((n_levels, k + 1, k + 2), np.int64), np.ones(k + 1, np.int64)
-    n_states = number_states(cap, k, before, following)
-    value, taken, closed = np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_)
-    counts = np.zeros((n_states, n_levels), np.int32)
-    heap_key, heap = np.empty(n_states * n_levels + 1), np.empty(n_states * n_levels + 1, np.int64)
-    state, left = np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64)
-    value[0], heap[0], heap_key[0] = total, 0, total
-    waiting, final = 1, 0
-    while waiting > 0:
-        number = heap[0]  # the most promising state; the last of the heap sinks from its place
-        waiting -= 1
-        key, moved, spot = heap_key[waiting], heap[waiting], 0
-        while 2 * spot + 1 < waiting:
-            child = 2 * spot + 1
-            if child + 1 < waiting and heap_key[child + 1] > heap_key[child]:
-                child += 1
-            if heap_key[child] <= key:
-                break
-            heap_key[spot], heap[spot] = heap_key[child], heap[child]
-            spot = child
-        heap_key[spot], heap[spot] = key, moved
-        if closed[number]:
+
+@helper
+def number_states(cap: Any, following: Any, before: Any) -> Any:
+    """Number the states in lexicographic order; return how many there are.
+
+    ``following``, ones at first, holds the number of states of the levels after l, by what is left for them.
+    """
+    k = len(following) - 1
+    for one in range(len(cap) - 1, -1, -1):
+        for room in range(k + 1):
+            for m in range(min(cap[one], room) + 1):
+                before[one, room, m + 1] = before[one, room, m] + following[room - m]
+        for room in range(k, -1, -1):
+            following[room] = before[one, room, min(cap[one], room) + 1]
+    return following[k]
+
+
+@helper
+def best_state(search: Any, levels: Any, places: Any, total: float, decay: Any, discounts: Any, k: int) -> Any:
+    """Return the full state of the greatest value; the heap never runs empty before it is found."""
+    search.value[0] = total
+    waiting = push(search, 0, total, 0)
+    while True:
+        number, waiting = pop(search, waiting)
+        if search.closed[number]:
             continue
-        closed[number] = True
-        placed = 0
-        for one in range(n_levels):
-            state[one] = counts[number, one]
-            left[one] = k - placed
-            placed += state[one]
+        placed = visit(search, number, k)
         if placed == k:
-            final = number
-            break
-        for one in range(n_levels):
-            if state[one] == cap[one]:
-                continue
-            own = place_of[one, state[one]]
-            lost, rank = 0.0, placed
-            for place in range(own):
-                if index_at[place] >= state[level_at[place]]:  # not yet placed: it gives way
-                    lost += (decay[rank] - decay[rank + 1]) * (score[place] - score[own])
-                    rank += 1
-            value_there = value[number] - lost - level_gain[one] * discount[placed]
-            successor = before[one, left[one], state[one] + 1]
-            for other in range(n_levels):
-                if other < one:
-                    successor += before[other, left[other], state[other]]
-                elif other > one:
-                    successor += before[other, left[other] - 1, state[other]]
-            if closed[successor] or value_there <= value[successor]:
-                continue
-            value[successor], taken[successor] = value_there, one
-            hope, rank = value_there, placed + 1  # the rest at its best: the lowest gains first
-            for other in range(n_levels):
-                counts[successor, other] = state[other] + (other == one)
-                more = min(size[other] - counts[successor, other], k - rank)
-                hope -= level_gain[other] * (discount_sum[rank + more] - discount_sum[rank])
-                rank += more
-            spot = waiting
-            waiting += 1
-            while spot > 0 and heap_key[(spot - 1) // 2] < hope:
-                heap_key[spot], heap[spot] = heap_key[(spot - 1) // 2], heap[(spot - 1) // 2]
-                spot = (spot - 1) // 2
-            heap_key[spot], heap[spot] = hope, successor
+            return number
+        for one in range(len(levels.cap)):
+            if search.state[one] < levels.cap[one]:
+                cost = moved_down_by(search.state, one, placed, places, decay)
+                waiting = offer(search, levels, number, one, placed, k, cost, discounts[placed], waiting)
 
-    # Back to the beginning, writing down the ranks of the placed documents.
-    best = float(value[final])
-    chosen = np.zeros(n_levels, np.int64)
-    for one in range(n_levels):
-        chosen[one] = state[one] = counts[final, one]
-    rank_of = np.empty((n_levels, k), np.int64)
-    ranks_of_placed(before, taken, state, final, rank_of)
-    next_rank = k
-    for place in range(n):
-        row, one = order[place], level_at[place]
-        if index_at[place] < chosen[one]:
-            gradient[row] = decay[rank_of[one, index_at[place]]]
+
+@helper
+def push(search: Any, waiting: int, key: float, number: int) -> int:
+    """Put a state on the heap; return the size of the heap."""
+    heap_key, heap = search.heap_key, search.heap
+    spot = waiting
+    while spot > 0 and heap_key[(spot - 1) // 2] < key:
+        heap_key[spot], heap[spot] = heap_key[(spot - 1) // 2], heap[(spot - 1) // 2]
+        spot = (spot - 1) // 2
+    heap_key[spot], heap[spot] = key, number
+    return waiting + 1
+
+
+@helper
+def pop(search: Any, waiting: int) -> Any:
+    """Take the most promising state off the heap; return it and the size of the heap."""
+    heap_key, heap = search.heap_key, search.heap
+    number = heap[0]
+    waiting -= 1
+    key, moved, spot = heap_key[waiting], heap[waiting], 0
+    while 2 * spot + 1 < waiting:  # the last of the heap sinks from the first place
+        child = 2 * spot + 1
+        if child + 1 < waiting and heap_key[child + 1] > heap_key[child]:
+            child += 1
+        if heap_key[child] <= key:
+            break
+        heap_key[spot], heap[spot] = heap_key[child], heap[child]
+        spot = child
+    heap_key[spot], heap[spot] = key, moved
+    return number, waiting
+
+
+@helper
+def visit(search: Any, number: int, k: int) -> int:
+    """Close a state and make it the present one; return how many documents are placed."""
+    search.closed[number] = True
+    placed = 0
+    for one in range(len(search.state)):
+        search.state[one] = search.counts[number, one]
+        search.left[one] = k - placed
+        placed += search.state[one]
+    return placed
+
+
+@helper
+def moved_down_by(state: Any, one: int, placed: int, places: Any, decay: Any) -> float:
+    """Return what is lost when the next document of a level passes those that score higher and are not placed."""
+    own = places.of_top[one, state[one]]
+    lost, rank = 0.0, placed
+    for place in range(own):
+        if places.index[place] >= state[places.level[place]]:
+            lost += (decay[rank] - decay[rank + 1]) * (places.score[place] - places.score[own])
+            rank += 1
+    return lost
+
+
+@helper
+def offer(
+    search: Any, levels: Any, number: int, one: int, placed: int, k: int, cost: float, discount: float, waiting: int
+) -> int:
+    """Place the next document of a level; put the state on the heap if no better way to it is known.
+
+    Returns the size of the heap.
+    """
+    before, state, left = search.before, search.state, search.left
+    value = search.value[number] - cost - levels.gain[one] * discount
+    successor = before[one, left[one], state[one] + 1]
+    for other in range(one):
+        successor += before[other, left[other], state[other]]
+    for other in range(one + 1, len(state)):
+        successor += before[other, left[other] - 1, state[other]]
+    if search.closed[successor] or value <= search.value[successor]:
+        return waiting
+    search.value[successor], search.taken[successor] = value, one
+    hope, rank = value, placed + 1  # the rest at its best: the lowest gains first
+    for other in range(len(state)):
+        count = state[other] + (other == one)
+        search.counts[successor, other] = count
+        more = min(levels.size[other] - count, k - rank)
+        hope -= levels.gain[other] * (levels.discount_sum[rank + more] - levels.discount_sum[rank])
+        rank += more
+    return push(search, waiting, hope, successor)
+
+
+@helper
+def go_back(search: Any, final: int, rank_of: Any) -> None:
+    """Go back from the final state to the beginning, writing down the ranks of the placed documents.
+
+    Ranks are written by level and number inside the level.
+    """
+    n_levels, k = rank_of.shape
+    state = search.state
+    for placed in range(k - 1, -1, -1):
+        one = search.taken[final]
+        state[one] -= 1
+        rank_of[one, state[one]] = placed
+        final, room = 0, k
+        for other in range(n_levels):
+            final += search.before[other, room, state[other]]
+            room -= state[other]
+
+
+@helper
+def write_decay(order: Any, counts: Any, final: int, places: Any, rank_of: Any, decay: Any, gradient: Any) -> None:
+    """Fill in the decay at every document's rank: those placed, then the others by score."""
+    next_rank = rank_of.shape[1]
+    for place in range(len(order)):
+        one = places.level[place]
+        if places.index[place] < counts[final, one]:
+            gradient[order[place]] = decay[rank_of[one, places.index[place]]]
         else:
-            gradient[row] = decay[next_rank]
+            gradient[order[place]] = decay[next_rank]
             next_rank += 1
-    return best

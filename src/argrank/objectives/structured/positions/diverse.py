@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import kernel, read_only
+from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.sources import take_diverse
@@ -37,9 +37,8 @@ def diverse_assignment(
         n = end - begin
         s, b, source = scores[begin:end], gains[begin:end], sources[begin:end]
         u = gradient[begin:end]
-        size = np.zeros(n, np.int64)
-        n_ranks = 0
-        largest = 1.0
+        size, held = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        n_ranks, largest = 0, 1.0
         for j in range(n):
             u[j] = 0.0
             if size[source[j]] < at_most:
@@ -49,70 +48,100 @@ def diverse_assignment(
         n_ranks = min(n_ranks, k)  # fewer sources lower k
         room = 1e-13 * largest  # rounding must not look like a better path: it could close a circle
         rank_of, document_of = np.full(n, -1), np.full(n_ranks, -1)
-        held = np.zeros(n, np.int64)
         for new in range(n_ranks):
             last, last_document = np.full(new + 1, -np.inf), np.full(new + 1, -1)
             inside, inside_document = np.full((new + 1, n), -np.inf), np.full((new + 1, n), -1)
             for r in range(new + 1):
-                c, a = decay[r], discounts[r]
-                for j in range(n):
-                    if rank_of[j] >= 0:
-                        continue
-                    here = c * s[j] - a * b[j]
-                    if held[source[j]] < at_most:
-                        if here > last[r]:
-                            last[r], last_document[r] = here, j
-                    elif here > inside[r, source[j]]:
-                        inside[r, source[j]], inside_document[r, source[j]] = here, j
+                find_free(
+                    s, b, source, decay[r], discounts[r], rank_of, held, at_most, r, last, last_document, inside,
+                    inside_document,
+                )  # fmt: skip
             gain, came_from, through = np.full(new + 1, -np.inf), np.full(new + 1, -1), np.full(new + 1, -1)
             gain[new] = 0.0
             changed = True
             while changed:
-                changed = False
-                before = gain.copy()
-                for r in range(new + 1):
-                    if before[r] == -np.inf:
-                        continue
-                    c, a = decay[r], discounts[r]
-                    for other in range(new):
-                        if other == r:
-                            continue
-                        j = document_of[other]
-                        given_up = decay[other] * s[j] - discounts[other] * b[j]
-                        best, chosen = c * s[j] - a * b[j], j
-                        if inside[r, source[j]] > best:
-                            best, chosen = inside[r, source[j]], inside_document[r, source[j]]
-                        trial = before[r] + best - given_up
-                        if trial > gain[other] + room:
-                            gain[other], came_from[other], through[other] = trial, r, chosen
-                            changed = True
+                changed = lengthen_paths(
+                    s, b, source, decay, discounts, document_of, inside, inside_document, room, gain.copy(), gain,
+                    came_from, through,
+                )  # fmt: skip
             finish = 0
             for r in range(new + 1):
                 if gain[r] + last[r] > gain[finish] + last[finish]:
                     finish = r
-            r, document = finish, last_document[finish]
-            while True:  # every rank on the path lets go of its document before any takes a new one
-                old = document_of[r]
-                if old >= 0:
-                    rank_of[old] = -1
-                    held[source[old]] -= 1
-                if r == new:
-                    break
-                r = came_from[r]
-            r = finish
-            while True:
-                document_of[r] = document
-                rank_of[document] = r
-                held[source[document]] += 1
-                if r == new:
-                    break
-                document, r = through[r], came_from[r]
+            move_along(finish, last_document[finish], source, came_from, through, document_of, rank_of, held)
         value = 0.0
         for r in range(n_ranks):
             j = document_of[r]
             u[j] = decay[r]
             value += decay[r] * s[j] - discounts[r] * b[j]
         values[query] = value
+
+
+@helper
+def find_free(
+    s: Any, b: Any, source: Any, c: float, a: float, rank_of: Any, held: Any, at_most: int, r: int, last: Any,
+    last_document: Any, inside: Any, inside_document: Any,
+) -> None:  # fmt: skip
+    """Find the best free document for rank r: of the sources that are not full, and of each source that is."""
+    for j in range(len(s)):
+        if rank_of[j] >= 0:
+            continue
+        here = c * s[j] - a * b[j]
+        if held[source[j]] < at_most:
+            if here > last[r]:
+                last[r], last_document[r] = here, j
+        elif here > inside[r, source[j]]:
+            inside[r, source[j]], inside_document[r, source[j]] = here, j
+
+
+@helper
+def lengthen_paths(
+    s: Any, b: Any, source: Any, decay: Any, discounts: Any, document_of: Any, inside: Any, inside_document: Any,
+    room: float, before: Any, gain: Any, came_from: Any, through: Any,
+) -> bool:  # fmt: skip
+    """Add one move to all chains of moves; return whether one of them got better.
+
+    A rank takes the document of another, or one of the same source, and the other rank has to move on.
+    """
+    new = len(gain) - 1
+    changed = False
+    for r in range(new + 1):
+        if before[r] == -np.inf:
+            continue
+        c, a = decay[r], discounts[r]
+        for other in range(new):
+            if other == r:
+                continue
+            j = document_of[other]
+            given_up = decay[other] * s[j] - discounts[other] * b[j]
+            best, chosen = c * s[j] - a * b[j], j
+            if inside[r, source[j]] > best:
+                best, chosen = inside[r, source[j]], inside_document[r, source[j]]
+            trial = before[r] + best - given_up
+            if trial > gain[other] + room:
+                gain[other], came_from[other], through[other] = trial, r, chosen
+                changed = True
+    return changed
+
+
+@helper
+def move_along(
+    finish: int, document: int, source: Any, came_from: Any, through: Any, document_of: Any, rank_of: Any, held: Any
+) -> None:
+    """Carry out a chain of moves; every rank lets go of its document before any takes a new one."""
+    r = finish
+    while r >= 0:
+        old = document_of[r]
+        if old >= 0:
+            rank_of[old] = -1
+            held[source[old]] -= 1
+        r = came_from[r]
+    r = finish
+    while r >= 0:
+        document_of[r] = document
+        rank_of[document] = r
+        held[source[document]] += 1
+        document, r = through[r], came_from[r]
 
 
 class DiverseAssignment(Prepared):
