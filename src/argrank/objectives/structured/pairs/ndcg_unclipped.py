@@ -9,6 +9,7 @@ import numpy as np
 from argrank._jit import helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.hinge import StructuredHinge
 from argrank.objectives.structured.pairs.staircase import tabulate
 
 
