@@ -107,6 +107,13 @@ def export(
     def score(X: Any) -> Any:
         return module.simulate(files, options, np.asarray(X, np.float64))
 
-    parity = compare(served, parts, score, constant, missing, check)
+    seen = getattr(module, "seen", lambda X: X)
+    misses = module.misses(parts) if hasattr(module, "misses") else None
+    parity = compare(served, parts, score, constant, missing, check, seen, None if misses is None else misses == 0)
     said = notes(to, parts, missing, files)
+    if misses is not None and misses.any():
+        said.append(
+            f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be hit by {line.title}'s arithmetic: values "
+            f"within {misses.max():.1e} below them go the other way."
+        )
     return Export(to, files, parity, [*said, f"Proof: {line.proof}."])

@@ -12,7 +12,7 @@ from argrank.export.forest import Forest
 from argrank.export.options import Files, Options, check_names
 from argrank.export.plain import Plain
 from argrank.models import _forest, lightgbm_text
-from argrank.models._tree import Tree
+from argrank.models._tree import ZERO, Tree
 
 NAN = 2  # the missing type of a split that has a way for NaN
 
@@ -49,6 +49,11 @@ def tree_of(forest: Forest, root: int) -> Tree:
     )
 
 
+def seen(X: Floats) -> Floats:
+    """Return rows as LightGBM reads them: it takes numbers up to 1e-35 for 0."""
+    return np.where(np.abs(X) <= ZERO, 0.0, X)
+
+
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     """Score rows from the written text as LightGBM does: float64, trees in order."""
-    return _forest.sums(lightgbm_text.read(files["model.txt"].decode()).trees, X)[:, 0]
+    return _forest.sums(lightgbm_text.read(files["model.txt"].decode()).trees, seen(X))[:, 0]

@@ -45,7 +45,6 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
         found.append("The queries of the features are yours: replace the constant, keep the names.")
         if model.forest is not None and missing == "as-trained":
             found.append('Missing branches need Solr 9.2 or later; missing="zero" writes a file for every version.')
-        found.append("Solr adds 1e-6 to thresholds; cuts below 2e-6 cannot always be hit exactly.")
     if to == "ranklib":
         found.append("RankLib has no missing values: an absent feature is 0. Features go by number, 1 first.")
         if model.linear is not None and model.linear.normalises:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.evaluation.evaluate import evaluate
+from argrank.export.cuts import GREATEST
 from argrank.export.plain import Plain
 from argrank.models.stumps import StumpsModel
 
@@ -78,9 +80,22 @@ class Parity:
         return "\n".join(self.lines())
 
 
-def compare(model: Any, plain: Plain, score: Score, constant: float, missing: str, check: Dataset | None) -> Parity:
-    """Return the parity on the rows of ``check`` (or on made rows), and on made rows in any case."""
-    made = made_rows(plain)
+def compare(
+    model: Any,
+    plain: Plain,
+    score: Score,
+    constant: float,
+    missing: str,
+    check: Dataset | None,
+    seen: Score,
+    reachable: NDArray[np.bool_] | None,
+) -> Parity:
+    """Return the parity on the rows of ``check`` (or on made rows), and on made rows in any case.
+
+    ``seen`` gives the rows as the engine reads them, where it does not take them as they are; ``reachable`` tells
+    which cuts its arithmetic can express: only there are rows made, as the notes speak of the others.
+    """
+    made = seen(made_rows(plain, reachable))
     def reference(X: Floats) -> Floats:
         return own_scores(model, plain, missing, X)
 
@@ -132,14 +147,17 @@ def _stump_scores(model: StumpsModel, X: Any) -> Floats:
     return replace(model, normaliser=None).scores(known)
 
 
-def made_rows(plain: Plain, n: int = 256, seed: int = 0) -> Floats:
+def made_rows(
+    plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int = 256, seed: int = 0
+) -> Floats:  # fmt: skip
     """Return rows with values on, just below and just above cuts, zeros of both signs and missing values."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(n, plain.n_features)).astype(np.float32)
     if plain.linear is not None:
         rows = (rows * plain.linear.scale + plain.linear.shift).astype(np.float32)
     if plain.forest is not None and len(plain.forest.cut):
-        finite = np.flatnonzero(np.isfinite(plain.forest.cut))
+        usable = np.abs(plain.forest.cut) < GREATEST  # beyond it no float32 is left to be told apart
+        finite = np.flatnonzero(usable if reachable is None else usable & reachable)
         for feature in np.unique(plain.forest.feature[finite]).tolist():
             own = plain.forest.cut[finite][plain.forest.feature[finite] == feature]
             values = random.choice(own, n)

@@ -48,6 +48,15 @@ def write(plain: Plain, options: Options) -> Files:
     }
 
 
+def misses(plain: Plain) -> Floats | None:
+    """Return how far below every cut Solr's test is, 0 where some threshold plus 1e-6 hits it exactly."""
+    if plain.forest is None:
+        return None
+    cut = cuts.writable(plain.forest.cut)
+    hit = (cuts.writable(cuts.solr_threshold(plain.forest.cut)) + cuts.SOLR_SLACK).astype(np.float32)
+    return np.where(np.isfinite(plain.forest.cut), np.abs(hit.astype(np.float64) - cut), 0.0)
+
+
 def _feature(name: str, store: str, keeps_missing: bool) -> dict[str, Any]:
     fields = {"store": store, "name": name, "class": f"{PACKAGE}.feature.SolrFeature", "params": {"q": "{!func}0"}}
     return {**fields, "defaultValue": "NaN"} if keeps_missing else fields
