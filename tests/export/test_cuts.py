@@ -94,7 +94,9 @@ def test_a_constant_feature_sends_all_rows_one_way():
 @given(st.lists(numbers, min_size=1, max_size=6), st.integers(0, 2**31))
 def test_stumps_are_trees_of_two_leaves(thresholds, seed):
     random = np.random.default_rng(seed)
-    model = StumpsModel(np.zeros(len(thresholds), np.int64), np.array(thresholds), random.normal(size=len(thresholds)), 1)
+    model = StumpsModel(
+        np.zeros(len(thresholds), np.int64), np.array(thresholds), random.normal(size=len(thresholds)), 1
+    )
     forest = plain(model, "as-trained").forest
     X = np.concatenate([near(cut, []) for cut in forest.cut])[:, None]
     np.testing.assert_allclose(forest.sums(X, np.float64), model.scores(X), atol=1e-12)

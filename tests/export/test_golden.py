@@ -9,7 +9,7 @@ import pytest
 
 import argrank as ar
 from argrank.export.options import Options
-from argrank.export.targets import writer
+from argrank.export.registry import writer
 
 NAMES = ("linear, None", "linear, standard", "linear, minmax", "trees", "trees, standard",
          "trees trained with missing values", "stumps")  # fmt: skip

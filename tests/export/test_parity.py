@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.export.conftest import random_tree
 
 import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
@@ -14,7 +15,6 @@ from argrank.models.kernel import Kernel, KernelModel
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
 from argrank.models.trees import TreesModel
-from tests.export.conftest import random_tree
 
 SINGLE = ("elasticsearch", "opensearch", "solr", "xgboost", "vespa", "elastic", "lightgbm", "python")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.export.conftest import random_tree
 
 import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
@@ -15,7 +16,6 @@ from argrank.models.slots import SlotModel
 from argrank.models.sum import SumModel
 from argrank.models.tree_classes import TreeClassesModel
 from argrank.models.trees import TreesModel
-from tests.export.conftest import random_tree
 
 LINEAR = LinearModel(np.array([1.0, 2.0]))
 
@@ -29,7 +29,9 @@ def refused(model, to, words, kind=ModelError, **options):
 def test_normalising_within_queries():
     model = LinearModel(np.array([1.0]), normaliser=Normaliser("query-minmax"))
     for to in ar.targets():
-        refused(model, to, r"normalises within queries \(query-minmax\), which no engine can do.*normalise=\"standard\"")
+        refused(
+            model, to, r"normalises within queries \(query-minmax\), which no engine can do.*normalise=\"standard\""
+        )
     assert ar.targets(model) == {}
 
 

@@ -12,7 +12,7 @@ from argrank.errors import InputError
 
 def complete_target(incomplete: str) -> list[str]:
     """Return the targets that a shell offers for completion."""
-    from argrank.export.targets import TARGETS
+    from argrank.export.registry import TARGETS
 
     return [name for name in TARGETS if name.startswith(incomplete)]
 

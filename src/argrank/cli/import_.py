@@ -26,7 +26,7 @@ def run(
       argrank export model.json --to solr -o deploy
     """
     from argrank.export.importing import import_model
-    from argrank.export.targets import targets
+    from argrank.export.registry import targets
 
     found = import_model(model, source)
     found.save(output)

@@ -1,4 +1,4 @@
-"""``argrank verify``: do the scores that an engine logged equal the model's?"""
+"""``argrank verify``: compare the scores that an engine logged with the model's."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from argrank.export.exporting import Export, export
 from argrank.export.importing import import_model
-from argrank.export.targets import blend_families, targets
+from argrank.export.registry import blend_families, targets
 
 __all__ = ["Export", "blend_families", "export", "import_model", "targets"]
 

@@ -24,21 +24,21 @@ Predicate = Callable[[NDArray[Any]], NDArray[np.bool_]]
 GREATEST = np.finfo(np.float32).max
 SOLR_SLACK = np.float32(1e-6)  # Solr tests x <= threshold + 1e-6, in float32
 
-_WHOLE = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
+_WHOLE: dict[Any, Any] = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 
 
 def to_key(x: NDArray[Any]) -> Integers:
     """Return whole numbers in the order of the floats; both zeros are 0."""
     whole = _WHOLE[x.dtype]
     bits = x.view(whole).astype(np.int64)
-    return np.where(bits >= 0, bits, -(bits & np.iinfo(whole).max))
+    return np.asarray(np.where(bits >= 0, bits, -(bits & np.iinfo(whole).max)))
 
 
 def from_key(key: Integers, kind: type[np.floating[Any]]) -> NDArray[Any]:
     """Return the floats of the numbers that `to_key` gave."""
     whole = _WHOLE[np.dtype(kind)]
     size = np.abs(key).astype(whole).view(kind)
-    return np.where(key < 0, -size, size)
+    return np.asarray(np.where(key < 0, -size, size))
 
 
 def greatest(goes_left: Predicate, n: int, kind: type[np.floating[Any]] = np.float32) -> NDArray[Any]:
@@ -56,7 +56,7 @@ def greatest(goes_left: Predicate, n: int, kind: type[np.floating[Any]] = np.flo
         middle = (low & high) + ((low ^ high) >> 1)  # the mean, without overflow
         left = goes_left(from_key(middle, kind))
         low, high = np.where(todo & left, middle, low), np.where(todo & ~left, middle, high)
-    return np.where(everywhere, kind(np.inf), from_key(low, kind))
+    return np.asarray(np.where(everywhere, kind(np.inf), from_key(low, kind)), kind)
 
 
 def single_cuts(features: Integers, thresholds: Floats, normaliser: Normaliser | None) -> Singles:
@@ -75,7 +75,7 @@ def double_cuts(features: Integers, thresholds: Floats, normaliser: Normaliser |
     low = single_cuts(features, thresholds, normaliser)
     high = np.nextafter(next_single(low).astype(np.float64), -np.inf)
     found = greatest(_goes_left(features, thresholds, normaliser), len(thresholds), np.float64)
-    return np.clip(found, low.astype(np.float64), np.maximum(high, low))
+    return np.asarray(np.clip(found, low.astype(np.float64), np.maximum(high, low)))
 
 
 def double_of_single(goes_left: Predicate, n: int) -> Floats:
@@ -85,7 +85,8 @@ def double_of_single(goes_left: Predicate, n: int) -> Floats:
         with np.errstate(over="ignore"):
             return goes_left(x.astype(np.float32))
 
-    return np.clip(greatest(rounded, n, np.float64), -np.finfo(np.float64).max, np.finfo(np.float64).max)
+    most = np.finfo(np.float64).max
+    return np.asarray(np.clip(greatest(rounded, n, np.float64), -most, most))
 
 
 def next_single(cut: Singles) -> Singles:
@@ -104,12 +105,12 @@ def solr_threshold(cut: Singles) -> Singles:
         with np.errstate(over="ignore"):
             return np.asarray((t + SOLR_SLACK).astype(np.float32) <= cut)
 
-    return greatest(fits, len(cut))
+    return np.asarray(greatest(fits, len(cut)))
 
 
 def writable(cut: NDArray[Any]) -> Singles:
     """Return finite float32 thresholds: JSON has no infinity."""
-    return np.clip(cut, -GREATEST, GREATEST).astype(np.float32)
+    return np.asarray(np.clip(cut, -GREATEST, GREATEST), np.float32)
 
 
 def _goes_left(features: Integers, thresholds: Floats, normaliser: Normaliser | None) -> Predicate:

@@ -22,7 +22,7 @@ README = """\
 1. Add the model:     PUT _ml/trained_models/{name}   with model.json
    Every feature needs its own query in "feature_extractors"; match_all stands there in its place. Keep names and order.
    Before Elasticsearch 8.15 add "input": {{"field_names": [the names of the features]}}.
-2. Rescore with it:   {{"rescore": {{"window_size": 100, "learning_to_rank": {{"model_id": "{name}", "params": {{}}}}}}}}
+2. Rescore with it: {{"rescore": {{"window_size": 100, "learning_to_rank": {{"model_id": "{name}", "params": {{}}}}}}}}
 This format was written from its source and was not run against a server: verify before use.
    argrank verify MODEL.json LOGGED.csv --tolerance 1e-5
 """
@@ -35,9 +35,7 @@ def write(plain: Plain, options: Options) -> Files:
         raise ModelError("elastic: expected trees, got a linear model; elasticsearch (the plugin) takes those")
     names = list(options.features)
     default = {"default_score": 0} if options.missing == "zero" else {}
-    extractors = [
-        {"query_extractor": {"feature_name": name, "query": {"match_all": {}}, **default}} for name in names
-    ]
+    extractors = [{"query_extractor": {"feature_name": name, "query": {"match_all": {}}, **default}} for name in names]
     ensemble = {
         "target_type": "regression",
         "feature_names": names,

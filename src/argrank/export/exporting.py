@@ -16,7 +16,7 @@ from argrank.export.notes import notes
 from argrank.export.options import Files, Options, names_of
 from argrank.export.parity import Parity, compare
 from argrank.export.plain import plain
-from argrank.export.targets import check_takes, model_of, target, writer
+from argrank.export.registry import check_takes, model_of, target, writer
 
 MISSING = ("as-trained", "zero")
 

@@ -73,7 +73,9 @@ def _xgboost(content: bytes, path: Path) -> Model:
         return x < threshold
 
     trees = _trees(found.forest, cuts.double_of_single(goes_left, len(threshold)), nan=True)
-    return TreesModel(trees, found.n_features, found.names, training={"ranker": "XGBoost", "base_score": found.base_score})
+    return TreesModel(
+        trees, found.n_features, found.names, training={"ranker": "XGBoost", "base_score": found.base_score}
+    )
 
 
 def _ranklib(content: bytes, path: Path) -> Model:
@@ -95,7 +97,10 @@ def _catboost(content: bytes, path: Path) -> Model:
 
 
 def _lightgbm(content: bytes, path: Path) -> Model:
-    read = lightgbm_text.read(content.decode("utf-8"))
+    text = content.decode("utf-8")
+    read = lightgbm_text.read(text)
+    if "\nend of trees" not in text:
+        raise ModelError("expected the line 'end of trees': the file was cut off")
     if read.n_outputs != 1 or not read.trees:
         raise ModelError(f"expected trees with one output, got {read.n_outputs} outputs, {len(read.trees)} trees")
     if len(set(read.feature_names)) < len(read.feature_names):

@@ -59,5 +59,7 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
         found.append("ONNX runtimes add leaves in their own order: scores agree up to rounding in float32.")
     size = max(len(content) for content in files.values())
     if size > LARGE:
-        found.append(f"The model has {size / 1e6:.0f} MB: OpenSearch takes 50 million characters, servers 100 MB a request.")
+        found.append(
+            f"The model has {size / 1e6:.0f} MB: OpenSearch takes 50 million characters, servers 100 MB a request."
+        )
     return found

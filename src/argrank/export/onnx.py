@@ -121,7 +121,9 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     rows = X.astype(np.float32)
     graph = _onnx().load_from_string(files["model.onnx"]).graph
     total = np.zeros(len(rows))
-    tables = {one.name: np.array(one.double_data or np.frombuffer(one.raw_data, np.float64)) for one in graph.initializer}
+    tables = {
+        one.name: np.array(one.double_data or np.frombuffer(one.raw_data, np.float64)) for one in graph.initializer
+    }
     if "weights" in tables:
         scaled = (np.nan_to_num(rows.astype(np.float64), nan=0.0) - tables["shift"]) / tables["scale"]
         total += (scaled * tables["weights"]).sum(axis=1)

@@ -44,7 +44,9 @@ def singles(values: NDArray[Any], what: str) -> list[float]:
 def to_json(value: Any, indent: int | None = None) -> bytes:
     """Return JSON text; infinities, which no engine reads, cannot be in it."""
     separators = None if indent else (",", ":")
-    return (json.dumps(value, indent=indent, separators=separators, allow_nan=False, ensure_ascii=False) + "\n").encode()
+    return (
+        json.dumps(value, indent=indent, separators=separators, allow_nan=False, ensure_ascii=False) + "\n"
+    ).encode()
 
 
 def from_json(files: Mapping[str, bytes], name: str = "model.json") -> Any:
@@ -53,7 +55,7 @@ def from_json(files: Mapping[str, bytes], name: str = "model.json") -> Any:
 
 
 def names_of(model_names: Sequence[str] | None, given: Any, n_features: int) -> tuple[str, ...]:
-    """Return one name for each feature: the given ones, the model's, or f1, f2, …"""
+    """Return one name for each feature: the given ones, the model's, or f1, f2 and so on."""
     if given is None:
         return tuple(model_names) if model_names is not None else tuple(f"f{i}" for i in range(1, n_features + 1))
     names = list(given) if not isinstance(given, str) else None
@@ -66,6 +68,10 @@ def check_names(names: Sequence[str], target: str) -> None:
     """Refuse empty and repeated names, which no engine can tell apart."""
     if not all(name.strip() for name in names):
         raise ModelError(f"{target}: expected a name for every feature, got an empty one; give features=[…]")
-    repeated = next((name for name in names if list(names).count(name) > 1), None) if len(set(names)) < len(names) else None
+    repeated = (
+        next((name for name in names if list(names).count(name) > 1), None) if len(set(names)) < len(names) else None
+    )
     if repeated is not None:
-        raise ModelError(f"{target}: expected different names of features, got {shown(repeated)} twice; give features=[…]")
+        raise ModelError(
+            f"{target}: expected different names of features, got {shown(repeated)} twice; give features=[…]"
+        )

@@ -96,7 +96,8 @@ def compare(
     which cuts its arithmetic can express: only there are rows made, as the notes speak of the others.
     """
     made = seen(made_rows(plain, reachable))
-    def reference(X: Floats) -> Floats:
+
+    def reference(X: NDArray[Any]) -> Floats:
         return own_scores(model, plain, missing, X)
 
     def both(X: Floats) -> tuple[Floats, Floats, Floats]:
@@ -112,10 +113,10 @@ def compare(
     indptr = np.array([0, len(X)]) if check is None else check.indptr
     before, after, rounded = (made_rounded, made_after, made_rounded) if check is None else both(X)
     sizes = plain.magnitudes(X) + abs(constant)
-    measures: list[float | None] = [None, None, None]
+    measures: tuple[float | None, float | None, float | None] = (None, None, None)
     if check is not None:
-        rows = [check.to_caller(scores) for scores in (before, after, rounded)]
-        measures = [evaluate(scores, check, [MEASURE]).means[MEASURE] for scores in rows]
+        a, b, c = (check.to_caller(scores) for scores in (before, after, rounded))
+        measures = (_mean(a, check), _mean(b, check), _mean(c, check))
     return Parity(
         len(X),
         len(indptr) - 1,
@@ -129,6 +130,10 @@ def compare(
         float(gap.max(initial=0.0)),
         beyond,
     )
+
+
+def _mean(scores: Floats, check: Dataset) -> float:
+    return float(evaluate(scores, check, [MEASURE]).means[MEASURE])
 
 
 def own_scores(model: Any, plain: Plain, missing: str, X: Any) -> Floats:
@@ -163,7 +168,9 @@ def made_rows(
             values = random.choice(own, n)
             step = random.integers(-1, 2, n)
             with np.errstate(over="ignore", under="ignore"):
-                near = np.where(step == 0, values, np.nextafter(values, np.where(step < 0, -np.inf, np.inf), dtype=np.float32))
+                near = np.where(
+                    step == 0, values, np.nextafter(values, np.where(step < 0, -np.inf, np.inf), dtype=np.float32)
+                )
             rows[:, feature] = np.where(np.isfinite(near), near, values)
     rows[random.random(rows.shape) < 0.05] = 0.0
     rows[random.random(rows.shape) < 0.02] = -0.0

@@ -194,6 +194,6 @@ def _forests(trees: Sequence[tuple[Tree, Normaliser | None]], missing: str) -> t
         double[own] = cuts.double_cuts(feature[own], threshold[own], normaliser)
     left, right = child("left"), child("right")
     return (
-        Forest(roots, feature, single, 0 <= single if missing == "zero" else nan_left, left, right, value),
-        Forest(roots, feature, double, 0 <= double if missing == "zero" else nan_left, left, right, value),
+        Forest(roots, feature, single, single >= 0 if missing == "zero" else nan_left, left, right, value),
+        Forest(roots, feature, double, double >= 0 if missing == "zero" else nan_left, left, right, value),
     )

@@ -16,7 +16,7 @@ from argrank.errors import FormatError, OptionError, shown
 from argrank.export.options import names_of
 from argrank.export.parity import own_scores
 from argrank.export.plain import plain
-from argrank.export.targets import model_of
+from argrank.export.registry import model_of
 
 MISSING = ("", "nan", "null", "none")
 

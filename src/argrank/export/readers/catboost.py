@@ -9,6 +9,7 @@ import numpy as np
 
 from argrank.errors import ModelError, shown
 from argrank.export.forest import DEEPEST, Builder, Forest
+from argrank.export.readers.xgboost import tree_number
 
 DEEPEST_OBLIVIOUS = 16
 
@@ -31,7 +32,9 @@ def parse(content: bytes) -> Booster:
     if not isinstance(document, dict):
         raise ModelError("expected CatBoost's JSON")
     info = document.get("features_info")
-    floats = info.get("float_features") if isinstance(info, dict) else None
+    if not isinstance(info, dict):
+        raise ModelError("features_info: expected an object")
+    floats = info.get("float_features")
     if not isinstance(floats, list) or not floats:
         raise ModelError("features_info: expected float_features")
     if info.get("categorical_features") or info.get("text_features") or info.get("embedding_features"):
@@ -44,11 +47,9 @@ def parse(content: bytes) -> Booster:
     if not isinstance(trees, list) or not trees:
         raise ModelError("expected a list of trees")
     for number, tree in enumerate(trees):
-        try:
+        with tree_number(number):
             add = _oblivious if oblivious is not None else _free
             builder.roots.append(add(builder, tree, scale, places, nan_left))
-        except ModelError as error:
-            raise ModelError(f"tree {number}: {error}") from error
     return Booster(builder.forest(np.float32), names, max(places) + 1, bias)
 
 

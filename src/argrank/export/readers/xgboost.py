@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,11 +51,18 @@ def parse(content: bytes) -> Booster:
         raise ModelError(f"weight_drop: expected {len(trees)} numbers, got {len(factors)}")
     builder = Builder()
     for number, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True)):
-        try:
+        with tree_number(number):
             builder.roots.append(_tree(builder, tree, factor, n_features))
-        except ModelError as error:
-            raise ModelError(f"tree {number}: {error}") from error
     return Booster(builder.forest(np.float32), _names(learner, n_features), n_features, str(param.get("base_score")))
+
+
+@contextlib.contextmanager
+def tree_number(number: int) -> Iterator[None]:
+    """Let an error say which tree it is about."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"tree {number}: {error}") from error
 
 
 def _tree(builder: Builder, tree: Any, factor: float, n_features: int) -> int:
