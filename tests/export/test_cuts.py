@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.export.conftest import random_tree
 
 from argrank.data.prepare.normalise import Normaliser
 from argrank.export import cuts
@@ -82,6 +83,20 @@ def test_keys_keep_the_order_of_floats(kind):
     assert (np.diff(keys) > 0).all()
     assert np.array_equal(cuts.from_key(keys, kind), values)
     assert cuts.to_key(np.array([-0.0], kind))[0] == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 20), st.lists(numbers, min_size=19, max_size=19), st.booleans())
+def test_random_trees_send_float32_rows_argranks_way(seed, n_leaves, thresholds, normalises):
+    random = np.random.default_rng(seed)
+    tree = random_tree(random, 2, n_leaves, thresholds[: n_leaves - 1])
+    how = Normaliser("minmax", random.normal(size=2), np.array([random.random(), 0.0])) if normalises else None
+    model = TreesModel((tree,), 2, normaliser=how)
+    forest = plain(model, "as-trained").forest
+    values = np.concatenate([near(cut, [1e-45, -3.0]) for cut in [F(0), *forest.cut]] + [np.array([np.nan], F)])
+    X = random.choice(values, (200, 2)).astype(F)
+    with np.errstate(over="ignore"):
+        assert np.array_equal(forest.sums(X, np.float64), model.scores(X))
 
 
 def test_a_constant_feature_sends_all_rows_one_way():

@@ -77,6 +77,30 @@ def target(name: str) -> Target:
     return TARGETS[name]
 
 
+def early_refusal(name: str, normalise: str | None) -> None:
+    """Refuse before training what could not be exported after it."""
+    from argrank.data.prepare.normalise import normaliser
+
+    target(name)
+    if normalise is not None and normaliser(normalise).needs_queries:
+        raise ModelError(
+            f"{name} scores a document alone and cannot normalise within queries ({normalise}); "
+            'train with normalise="standard" or "minmax"'
+        )
+
+
+def sentence(model: Any) -> str:
+    """Say where a model can go, for those who have just trained it."""
+    names = targets(model)
+    if names:
+        return f"It can go to {', '.join(names)}: argrank export."
+    try:
+        plain(model_of(model), "zero")
+    except ArgrankError as error:
+        return f"It cannot be exported: {error}."
+    return "It cannot be exported."
+
+
 def writer(name: str) -> Any:
     """Return the module that writes and simulates a target."""
     return importlib.import_module(f"argrank.export.{target(name).module}")

@@ -1,4 +1,4 @@
-"""Makes the small models of other libraries in ``stored``, with their own scores: python tests/export/make_stored.py.
+"""Makes the small models of other libraries in tests/export/stored, with their own scores: python scripts/make_import_models.py.
 
 CatBoost takes 270 MB, too much for every test run, so its files are kept; test_live.py compares live where it is
 installed.
@@ -14,10 +14,11 @@ import lightgbm
 import numpy as np
 import xgboost
 
-STORED = Path(__file__).parent / "stored"
+STORED = Path(__file__).resolve().parent.parent / "tests" / "export" / "stored"
 
 
 def main() -> None:
+    """Train the models and keep their scores for some rows."""
     random = np.random.default_rng(0)
     X = random.normal(size=(600, 4)).astype(np.float32)
     X[random.random(X.shape) < 0.1] = np.nan
