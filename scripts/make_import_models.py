@@ -1,4 +1,6 @@
-"""Makes the small models of other libraries in tests/export/stored, with their own scores: python scripts/make_import_models.py.
+"""Makes the small models of other libraries in tests/export/stored, with their own scores.
+
+Run it as python scripts/make_import_models.py, where those libraries are installed.
 
 CatBoost takes 270 MB, too much for every test run, so its files are kept; test_live.py compares live where it is
 installed.

@@ -68,6 +68,14 @@ def test_features_that_float32_cannot_hold_are_told_apart():
     assert parity.reordered_beyond_rounding == 0
 
 
+def test_engines_of_doubles_are_held_to_the_features_as_they_are():
+    tree = random_tree(np.random.default_rng(0), 1, 2, [0.1])
+    data = ar.Dataset([[0.1], [0.1 + 1e-12]], [1, 0], qid=[1, 1])
+    parity = ar.export(TreesModel((tree,), 1), "python", check=data).parity
+    assert parity.largest == 0.0
+    assert parity.holds
+
+
 def test_an_exchange_beyond_rounding_is_told_from_one_within():
     size = np.full(3, 1.0)
     before = np.array([3.0, 2.0, 1.0])

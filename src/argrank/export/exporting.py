@@ -109,11 +109,17 @@ def export(
 
     seen = getattr(module, "seen", lambda X: X)
     misses = module.misses(parts) if hasattr(module, "misses") else None
-    parity = compare(served, parts, score, constant, missing, check, seen, None if misses is None else misses == 0)
+    reachable = None if misses is None else misses == 0
+    parity = compare(served, parts, score, constant, missing, check, seen, reachable, line.singles)
     said = notes(to, parts, missing, files)
     if misses is not None and misses.any():
         said.append(
             f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be hit by {line.title}'s arithmetic: values "
             f"within {misses.max():.1e} below them go the other way."
+        )
+    if line.singles and parts.forest is not None and parity.rounded_reordered:
+        said.append(
+            f"{parity.rounded_reordered} queries are reordered by rounding the features to float32, before any engine "
+            "sees them: values lie on thresholds. Train on float32 features, as the engine has them."
         )
     return Export(to, files, parity, [*said, f"Proof: {line.proof}."])

@@ -89,11 +89,13 @@ def compare(
     check: Dataset | None,
     seen: Score,
     reachable: NDArray[np.bool_] | None,
+    singles: bool,
 ) -> Parity:
     """Return the parity on the rows of ``check`` (or on made rows), and on made rows in any case.
 
     ``seen`` gives the rows as the engine reads them, where it does not take them as they are; ``reachable`` tells
-    which cuts its arithmetic can express: only there are rows made, as the notes speak of the others.
+    which cuts its arithmetic can express: only there are rows made, as the notes speak of the others. ``singles``:
+    whether the engine keeps features as float32, so that argrank's scores of rounded features are what to reach.
     """
     made = seen(made_rows(plain, reachable))
 
@@ -123,7 +125,7 @@ def compare(
         float(np.abs(after - before).max(initial=0.0)),
         _relative(before, after, indptr),
         sum(_reordered(before[a:b], after[a:b]) for a, b in _spans(indptr)),
-        sum(_beyond(rounded[a:b], after[a:b], sizes[a:b]) for a, b in _spans(indptr)),
+        sum(_beyond((rounded if singles else before)[a:b], after[a:b], sizes[a:b]) for a, b in _spans(indptr)),
         float(np.abs(rounded - before).max(initial=0.0)),
         sum(_reordered(before[a:b], rounded[a:b]) for a, b in _spans(indptr)),
         *measures,
