@@ -65,17 +65,14 @@ def single_cuts(features: Integers, thresholds: Floats, normaliser: Normaliser |
 
 
 def double_cuts(features: Integers, thresholds: Floats, normaliser: Normaliser | None) -> Floats:
-    """Return cuts for engines that compare float64: exact for every float32, and for float64 where both can be.
+    """Return for every split the greatest float64 of the raw feature that goes left, for engines of doubles.
 
-    A normaliser rounds to float32 on float32 data, so the two kinds of data may have different cuts; the double one
-    is kept within the gap between the float32 cut and its successor, where every choice is exact for float32.
+    A normaliser rounds to float32 on float32 data only, so these are not always the nearest to the float32 cuts: such
+    an engine scores as argrank does for the same numbers as float64.
     """
     if normaliser is None:
         return thresholds.copy()
-    low = single_cuts(features, thresholds, normaliser)
-    high = np.nextafter(next_single(low).astype(np.float64), -np.inf)
-    found = greatest(_goes_left(features, thresholds, normaliser), len(thresholds), np.float64)
-    return np.asarray(np.clip(found, low.astype(np.float64), np.maximum(high, low)))
+    return greatest(_goes_left(features, thresholds, normaliser), len(thresholds), np.float64)
 
 
 def double_of_single(goes_left: Predicate, n: int) -> Floats:

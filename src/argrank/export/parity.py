@@ -108,12 +108,13 @@ def compare(
         rounded = X.astype(np.float32)
         return before, after, np.concatenate([reference(rounded[i : i + BLOCK]) for i in range(0, len(X), BLOCK)])
 
-    _, made_after, made_rounded = both(made)
-    gap = np.abs(made_after - made_rounded)
+    made_before, made_after, made_rounded = both(made)
+    made_own = made_rounded if singles else made_before
+    gap = np.abs(made_after - made_own)
     beyond = bool((gap > 4 * ROUNDING * (plain.magnitudes(made) + abs(constant))).any())
     X = made if check is None else _dense(check.X)
     indptr = np.array([0, len(X)]) if check is None else check.indptr
-    before, after, rounded = (made_rounded, made_after, made_rounded) if check is None else both(X)
+    before, after, rounded = (made_own, made_after, made_own) if check is None else both(X)
     sizes = plain.magnitudes(X) + abs(constant)
     measures: tuple[float | None, float | None, float | None] = (None, None, None)
     if check is not None:
