@@ -70,6 +70,11 @@ def test_trees_trained_with_missing_values_go_to_ranklib_only_as_zeros(cases):
     assert ar.export(model, "ranklib", missing="zero").parity.holds
 
 
+def test_ranklib_takes_missing_values_for_zeros_whatever_training_did(cases):
+    model, _ = cases["trees, standard"]
+    assert ar.export(model, "ranklib").parity.holds
+
+
 def test_options(forest):
     refused(LINEAR, "solar", "did you mean solr", OptionError)
     refused(LINEAR, "solr", "as-trained", OptionError, missing="nan")

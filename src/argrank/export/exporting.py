@@ -110,7 +110,8 @@ def export(
     seen = getattr(module, "seen", lambda X: X)
     misses = module.misses(parts) if hasattr(module, "misses") else None
     reachable = None if misses is None else misses == 0
-    parity = compare(served, parts, score, constant, missing, check, seen, reachable, line.singles)
+    mode = "zero" if getattr(module, "MISSING_IS_ZERO", False) else missing
+    parity = compare(served, parts, score, constant, mode, check, seen, reachable, line.singles)
     said = notes(to, parts, missing, files)
     if misses is not None and misses.any():
         said.append(

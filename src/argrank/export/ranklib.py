@@ -19,6 +19,7 @@ from argrank.export.options import Files, Options, singles
 from argrank.export.plain import Plain
 from argrank.export.readers.ranklib_trees import parse_ensemble
 
+MISSING_IS_ZERO = True
 LINEAR = """\
 ## Coordinate Ascent
 ## Restart = 1
