@@ -106,3 +106,17 @@ def test_verify_says_where_a_table_is_wrong(rows, words, capsys, saved, tmp_path
 def test_targets_are_listed():
     assert set(ar.targets()) >= {"elasticsearch", "opensearch", "solr", "ranklib", "xgboost", "lightgbm", "vespa",
                                  "onnx", "elastic", "python"}  # fmt: skip
+
+
+def test_training_says_where_the_model_can_go(capsys, tmp_path):
+    ar.dump(ar.make_ranking(10, (5, 8), 3, random_state=0), tmp_path / "train.txt")
+    code, out, _ = run(capsys, "train", "-r", "regression", tmp_path / "train.txt", "--target", "opensearch")
+    assert code == 0
+    assert "It can go to elasticsearch" in out
+    code, _, err = run(capsys, "train", "-r", "regression", tmp_path / "train.txt", "--target", "xgboost")
+    assert code == 2
+    assert "xgboost cannot express linear models" in err
+    options = ("--target", "solr", "--normalise", "query-minmax")
+    code, _, err = run(capsys, "train", "-r", "regression", tmp_path / "train.txt", *options)
+    assert code == 2
+    assert "cannot normalise within queries" in err
