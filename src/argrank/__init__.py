@@ -26,6 +26,8 @@ _HOME = {
     "dump": "argrank.data.io.load",
     "evaluate": "argrank.evaluation.evaluate",
     "evaluate_diverse": "argrank.evaluation.diversity",
+    "export": "argrank.export",
+    "import_model": "argrank.export",
     "impute": "argrank.data.prepare.impute",
     "line_search": "argrank.linesearch.search",
     "load": "argrank.data.io.load",
@@ -47,6 +49,7 @@ _HOME = {
     "regularisation_path": "argrank.trials.path",
     "run_experiment": "argrank.trials.experiment",
     "select": "argrank.trials.select",
+    "targets": "argrank.export",
     "tune_weights": "argrank.linesearch.tune_weights",
     "why_above": "argrank.report.why",
     "why_differs": "argrank.evaluation.why_differs",
@@ -72,6 +75,8 @@ __all__ = [
     "dump",
     "evaluate",
     "evaluate_diverse",
+    "export",
+    "import_model",
     "impute",
     "line_search",
     "load",
@@ -93,6 +98,7 @@ __all__ = [
     "regularisation_path",
     "run_experiment",
     "select",
+    "targets",
     "tune_weights",
     "why_above",
     "why_differs",
@@ -119,6 +125,7 @@ if TYPE_CHECKING:
     from argrank.evaluation.diversity import diversify, evaluate_diverse
     from argrank.evaluation.evaluate import evaluate
     from argrank.evaluation.why_differs import why_differs
+    from argrank.export import export, import_model, targets
     from argrank.linesearch.search import line_search
     from argrank.linesearch.tune_weights import tune_weights
     from argrank.measures.conventions import convention_names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import keyword
 import logging
 import sys
 import warnings
@@ -28,6 +29,10 @@ COMMANDS: tuple[str, ...] = (
     "experiment",
     "report",
     "convert",
+    "export",
+    "import",
+    "verify",
+    "compile",
     "ranklib",
 )
 
@@ -75,7 +80,7 @@ def _app() -> typer.Typer:
             typer.echo(context.get_help())
 
     for name in COMMANDS:
-        module = importlib.import_module(f"argrank.cli.{name}")
+        module = importlib.import_module(f"argrank.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
         run = module.run
         # a backspace before a paragraph keeps its lines as they are
         text = cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")

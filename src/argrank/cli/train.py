@@ -37,6 +37,9 @@ def run(
     normalise: str | None = options.NORMALISE,
     convention: str = options.CONVENTION,
     jobs: int | None = options.JOBS,
+    target: str | None = typer.Option(
+        None, "--target", metavar="NAME", help="Engine that will serve the model: refuse what it cannot express."
+    ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
     verbose: bool = options.VERBOSE,
@@ -57,6 +60,10 @@ def run(
     names = options.measure_names(measures)
     measure_list(names)
     estimator = options.ranker_of(ranker, options.parse_parameters(parameters), normalise, jobs)
+    if target is not None:
+        from argrank.export.registry import early_refusal
+
+        early_refusal(target, estimator.get_params().get("normalise"))
     choices = options.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
@@ -90,6 +97,11 @@ def run(
         typer.echo(options.means_lines(means))
     else:
         typer.echo(_table(means, names, _notes(ranker, estimator, params, convention, output)))
+    if target is not None:
+        from argrank.export.plain import plain
+        from argrank.export.registry import check_takes
+
+        check_takes(target, plain(estimator.model_, "zero"))
 
 
 def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
@@ -122,7 +134,10 @@ def _summary(
 def _notes(name: str, estimator: Any, params: dict[str, Any], convention: str, output: Path | None) -> list[str]:
     chosen = f", chosen {parameters_text(params)}" if params else ""
     notes = [f"{name}{chosen}: objective {estimator.objective_:.6g}; convention {convention}."]
+    from argrank.export.registry import sentence
+
     notes.append("The model was not saved: say where with -o." if output is None else f"Model saved to {output}.")
+    notes.append(sentence(estimator.model_))
     return notes
 
 

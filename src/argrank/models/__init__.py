@@ -9,6 +9,7 @@ KINDS = {
     "linear": ("argrank.models.linear", "LinearModel"),
     "slots": ("argrank.models.slots", "SlotModel"),
     "stumps": ("argrank.models.stumps", "StumpsModel"),
+    "sum": ("argrank.models.sum", "SumModel"),
     "tree-classes": ("argrank.models.tree_classes", "TreeClassesModel"),
     "trees": ("argrank.models.trees", "TreesModel"),
 }

@@ -1,0 +1,32 @@
+"""``argrank compile``: compile all kernels now, so that no later command has to wait for them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+
+import typer
+
+from argrank.cli import _training as training
+
+
+def run(quiet: bool = training.QUIET) -> None:
+    """Compile every kernel beforehand, in an image or after an upgrade say; they are kept on disk.
+
+    For example:
+      argrank compile
+    """
+    import argrank
+    from argrank._jit import declared_kernels
+
+    start = time.perf_counter()
+    for package in ("evaluation", "linesearch", "engines", "objectives", "solvers", "rankers", "data", "measures"):
+        home = importlib.import_module(f"argrank.{package}")
+        for module in pkgutil.walk_packages(home.__path__, f"{argrank.__name__}.{package}."):
+            importlib.import_module(module.name)
+    kernels = declared_kernels()
+    for kernel in kernels:
+        _ = kernel.compiled
+    if not quiet:
+        typer.echo(f"{len(kernels)} kernels compiled in {time.perf_counter() - start:.0f} s.")

@@ -1,0 +1,68 @@
+"""``argrank export``: files for the engine that will serve a model, with the proof that it scores the same there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from argrank.cli import _training as training
+from argrank.errors import InputError
+
+
+def complete_target(incomplete: str) -> list[str]:
+    """Return the targets that a shell offers for completion."""
+    from argrank.export.registry import TARGETS
+
+    return [name for name in TARGETS if name.startswith(incomplete)]
+
+
+def run(
+    model: Path = typer.Argument(..., metavar="MODEL.json", help="Model saved by `argrank train` or ranker.save."),
+    to: str = typer.Option(
+        ...,
+        "--to",
+        metavar="TARGET",
+        autocompletion=complete_target,
+        help="elasticsearch, opensearch, solr, ranklib, xgboost, lightgbm, vespa, onnx, elastic or python.",
+    ),
+    output: Path = typer.Option(..., "--output", "-o", metavar="FOLDER", help="Where the files go."),
+    check: str | None = typer.Option(None, "--check", metavar="DATA", help="Judged data to compare the scores on."),
+    name: str = typer.Option("argrank", "--name", metavar="NAME", help="The model's name in the engine."),
+    features: Path | None = typer.Option(
+        None, "--features", metavar="FILE", help="Names of the features in the engine, one a line."
+    ),
+    missing: str = typer.Option(
+        "as-trained", "--missing", metavar="MODE", help="Missing values in trees: as-trained, or zero."
+    ),
+    shift: bool = typer.Option(False, "--shift", help="Lift the scores of trees to 0 and above."),
+    strict: bool = typer.Option(False, "--strict", help="Exit code 1 where scores differ beyond rounding."),
+    quiet: bool = training.QUIET,
+) -> None:
+    """Export a model to a search engine or another library, and prove that it scores the same there.
+
+    For example:
+      argrank export model.json --to opensearch -o deploy --check test.txt
+      argrank export model.json --to solr -o deploy --missing zero --strict
+    """
+    from argrank.export.exporting import export
+    from argrank.models.files import load_model
+
+    loaded = load_model(model)
+    data = None if check is None else training.load_wide(check, loaded.n_features, not quiet)
+    names = None if features is None else _lines(features)
+    found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
+    found.write(output)
+    if not quiet:
+        for line in [*found.parity.lines(), *found.notes]:
+            typer.echo(line)
+        typer.echo(f"Written to {output}: {', '.join(found.files)}.")
+    if strict and not found.parity.holds:
+        raise typer.Exit(1)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected names as UTF-8 text, one a line") from error

@@ -1,0 +1,34 @@
+"""``argrank import``: a model of another library as an argrank model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from argrank.cli import _training as training
+
+
+def run(
+    model: Path = typer.Argument(..., metavar="MODEL", help="Model saved by XGBoost, LightGBM, CatBoost or RankLib."),
+    source: str | None = typer.Option(
+        None, "--from", metavar="FORMAT", help="xgboost, lightgbm, catboost or ranklib; default: by the content."
+    ),
+    output: Path = typer.Option(..., "--output", "-o", metavar="FILE.json", help="Where to save the argrank model."),
+    quiet: bool = training.QUIET,
+) -> None:
+    """Turn a model of XGBoost (JSON, UBJ), LightGBM, CatBoost (JSON) or RankLib into an argrank model.
+
+    It then evaluates, reports, explains and exports like a model of our own.
+
+    For example:
+      argrank import booster.ubj -o model.json
+      argrank export model.json --to solr -o deploy
+    """
+    from argrank.export.importing import import_model
+    from argrank.export.registry import targets
+
+    found = import_model(model, source)
+    found.save(output)
+    if not quiet:
+        typer.echo(f"{output}: {found.kind}, {found.n_features:,} features; can go to {', '.join(targets(found))}.")

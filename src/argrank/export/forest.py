@@ -1,0 +1,124 @@
+"""Many trees in flat arrays: what writers walk through and what simulators score with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats, Integers
+from argrank.errors import ModelError
+
+DEEPEST = 300  # levels; a file of nested braces beyond that is refused by some engine's parser
+BLOCK = 1 << 20  # ways of rows through trees that are followed together
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Inner nodes of all trees one after another. A child below 0 is a leaf: -1 is leaf 0, -2 leaf 1, and so on."""
+
+    roots: Integers  # the first node of every tree, or its only leaf
+    feature: Integers
+    cut: NDArray[Any]  # what the values are compared with
+    nan_left: NDArray[np.bool_]
+    left: Integers
+    right: Integers
+    value: Floats
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.roots)
+
+    def leaves(self, X: NDArray[Any], strict: bool = False) -> Integers:
+        """Return the leaf of every row in every tree: a value goes left where ``value <= cut`` (``<`` if strict)."""
+        reached = np.empty((len(X), self.n_trees), np.int64)
+        step = max(1, BLOCK // max(1, self.n_trees))
+        for start in range(0, len(X), step):
+            reached[start : start + step] = self._leaves(X[start : start + step], strict)
+        return reached
+
+    def _leaves(self, X: NDArray[Any], strict: bool) -> Integers:
+        at = np.tile(self.roots, (len(X), 1))
+        rows, trees = np.nonzero(at >= 0)
+        while len(rows):
+            node = at[rows, trees]
+            x, cut = X[rows, self.feature[node]], self.cut[node]
+            goes = np.where(np.isnan(x), self.nan_left[node], x < cut if strict else x <= cut)
+            at[rows, trees] = child = np.where(goes, self.left[node], self.right[node])
+            rows, trees = rows[child >= 0], trees[child >= 0]
+        return ~at
+
+    def sums(self, X: NDArray[Any], kind: type[np.floating[Any]], strict: bool = False) -> Floats:
+        """Return the sum of the leaves of every row, added tree by tree in numbers of the given kind."""
+        values = self.value.astype(kind)
+        reached = self.leaves(X, strict)
+        total = np.zeros(len(X), kind)
+        for tree in range(self.n_trees):
+            total += values[reached[:, tree]]
+        return total.astype(np.float64)
+
+    def magnitudes(self, X: NDArray[Any]) -> Floats:
+        """Return the sum of the absolute leaves of every row: the scale of rounding errors."""
+        return np.asarray(np.abs(self.value)[self.leaves(X)].sum(axis=1))
+
+    def walk(self, root: int) -> Iterator[tuple[int, int]]:
+        """Yield (node or leaf, depth) of a tree, parents before children, left before right."""
+        waiting = [(root, 0)]
+        while waiting:
+            node, depth = waiting.pop()
+            if depth > DEEPEST:
+                raise ModelError(f"expected trees of at most {DEEPEST} levels, got a deeper one; train with max_depth")
+            yield node, depth
+            if node >= 0:
+                waiting += [(int(self.right[node]), depth + 1), (int(self.left[node]), depth + 1)]
+
+
+class Builder:
+    """Collects nodes and leaves of trees; a parent is made before its children and told of them afterwards."""
+
+    def __init__(self) -> None:
+        self.roots: list[int] = []
+        self.nodes: list[list[Any]] = []  # feature, cut, nan_left, left, right
+        self.values: list[float] = []
+
+    def leaf(self, value: float) -> int:
+        """Add a leaf and return its number, below 0."""
+        self.values.append(value)
+        return -len(self.values)
+
+    def node(self, feature: int, cut: float, nan_left: bool) -> int:
+        """Add an inner node and return its number."""
+        self.nodes.append([feature, cut, nan_left, 0, 0])
+        return len(self.nodes) - 1
+
+    def join(self, node: int, left: int, right: int) -> None:
+        """Tell a node its children."""
+        self.nodes[node][3:] = left, right
+
+    def forest(self, kind: type[np.floating[Any]] = np.float64) -> Forest:
+        """Return the arrays."""
+        columns = list(zip(*self.nodes, strict=True)) if self.nodes else [()] * 5
+        return Forest(
+            np.array(self.roots, np.int64),
+            np.array(columns[0], np.int64),
+            np.array(columns[1], kind),
+            np.array(columns[2], bool),
+            np.array(columns[3], np.int64),
+            np.array(columns[4], np.int64),
+            np.array(self.values, np.float64),
+        )
+
+
+def nested(builder: Builder, tree: Any, read: Any) -> int:
+    """Add a tree of nested objects; ``read`` gives ``(feature, cut, nan_left, left, right)`` or a leaf's value."""
+    found = read(tree)
+    if not isinstance(found, tuple):
+        return builder.leaf(found)
+    feature, cut, nan_left, left, right = found
+    node = builder.node(feature, cut, nan_left)
+    builder.join(node, nested(builder, left, read), nested(builder, right, read))
+    return node

@@ -1,0 +1,65 @@
+"""What one has to know about a target before relying on a model there; printed with every export."""
+
+from __future__ import annotations
+
+from argrank.export.options import Files
+from argrank.export.plain import Plain
+
+LARGE = 20_000_000  # bytes
+
+PLUGIN_MISSING = {
+    "elasticsearch": (
+        "A feature whose query does not match is missing: 0 in Elasticsearch plugins before v1.5.9-es8.11.4, the "
+        '"missing" branch since.'
+    ),
+    "opensearch": (
+        "A feature whose query does not match is missing: 0 in OpenSearch up to 3.1; in 3.2/3.3 until July 2026 always "
+        'the "no" branch; the "missing" branch since.'
+    ),
+}
+MODES = {
+    "as-trained": "This file sends missing values the way that training gave them.",
+    "zero": "This file sends missing values where 0 goes, which means the same in every version that knows 0 or NaN.",
+}
+DEFAULT_QUERY = (
+    "Safe in all versions: give every feature a query that always matches (function_score or script_score with a "
+    "default)."
+)
+
+
+def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
+    """Return the sentences for one export."""
+    found: list[str] = []
+    plugin = to in PLUGIN_MISSING
+    if plugin and model.forest is not None:
+        found += [f"{PLUGIN_MISSING[to]} {MODES[missing]}", DEFAULT_QUERY]
+    if model.linear is not None and (plugin or to in ("solr", "ranklib")):
+        found.append("A missing feature is 0, and is normalised like any other value.")
+    if plugin or to == "elastic":
+        found.append(
+            "Scores may be negative: documents of the rescore window can sink below others"
+            + ("; shift=True lifts the scores of trees to 0 and above." if model.forest is not None else ".")
+        )
+        found.append("The queries of the features are yours: replace match_all, keep names and order.")
+    if to == "solr":
+        found.append("The queries of the features are yours: replace the constant, keep the names.")
+        if model.forest is not None and missing == "as-trained":
+            found.append('Missing branches need Solr 9.2 or later; missing="zero" writes a file for every version.')
+    if to == "ranklib":
+        found.append("RankLib has no missing values: an absent feature is 0. Features go by number, 1 first.")
+        if model.linear is not None and model.linear.normalises:
+            found.append("The normaliser is folded into the weights: scores lack a constant, which moves no document.")
+    if to == "vespa":
+        found.append("Written from Vespa's source, not run. Names of features have to be rank features of the schema.")
+    if to == "elastic":
+        found.append("Written from eland's source, not run against a server: verify before use.")
+    if to == "xgboost":
+        found.append("Both search plugins read this file too, as model/xgboost+json+raw.")
+    if to == "onnx" and model.forest is not None:
+        found.append("ONNX runtimes add leaves in their own order: scores agree up to rounding in float32.")
+    size = max(len(content) for content in files.values())
+    if size > LARGE:
+        found.append(
+            f"The model has {size / 1e6:.0f} MB: OpenSearch takes 50 million characters, servers 100 MB a request."
+        )
+    return found

@@ -1,0 +1,77 @@
+"""What a writer needs beside the model, and how numbers and names are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import ModelError, OptionError, shown
+
+
+@dataclass(frozen=True)
+class Options:
+    """The model's name in the engine, the names of its features, and what becomes of missing values."""
+
+    name: str
+    features: tuple[str, ...]
+    missing: str = "as-trained"
+    store: str = "argrank"
+
+
+Files = dict[str, bytes]
+
+
+def single(value: Any) -> float:
+    """Return a number that float32 holds exactly, so that readers of doubles and of floats see the same."""
+    return float(np.float32(value))
+
+
+def singles(values: NDArray[Any], what: str) -> list[float]:
+    """Return numbers as float32; those beyond its range are refused."""
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(values, np.float64).astype(np.float32)
+    if not np.isfinite(rounded).all():
+        worst = float(np.asarray(values)[~np.isfinite(rounded)][0])
+        raise ModelError(f"{what}: expected numbers within float32, as the engine has them, got {worst!r}")
+    return [float(value) for value in rounded.tolist()]
+
+
+def to_json(value: Any, indent: int | None = None) -> bytes:
+    """Return JSON text; infinities, which no engine reads, cannot be in it."""
+    separators = None if indent else (",", ":")
+    return (
+        json.dumps(value, indent=indent, separators=separators, allow_nan=False, ensure_ascii=False) + "\n"
+    ).encode()
+
+
+def from_json(files: Mapping[str, bytes], name: str = "model.json") -> Any:
+    """Return what a written file says."""
+    return json.loads(files[name])
+
+
+def names_of(model_names: Sequence[str] | None, given: Any, n_features: int) -> tuple[str, ...]:
+    """Return one name for each feature: the given ones, the model's, or f1, f2 and so on."""
+    if given is None:
+        return tuple(model_names) if model_names is not None else tuple(f"f{i}" for i in range(1, n_features + 1))
+    names = list(given) if not isinstance(given, str) else None
+    if names is None or len(names) != n_features or not all(isinstance(name, str) for name in names):
+        raise OptionError(f"features: expected {n_features} names, got {shown(given)}")
+    return tuple(names)
+
+
+def check_names(names: Sequence[str], target: str) -> None:
+    """Refuse empty and repeated names, which no engine can tell apart."""
+    if not all(name.strip() for name in names):
+        raise ModelError(f"{target}: expected a name for every feature, got an empty one; give features=[…]")
+    repeated = (
+        next((name for name in names if list(names).count(name) > 1), None) if len(set(names)) < len(names) else None
+    )
+    if repeated is not None:
+        raise ModelError(
+            f"{target}: expected different names of features, got {shown(repeated)} twice; give features=[…]"
+        )

@@ -1,0 +1,95 @@
+"""One Python file without imports but ``math``: for small services, for review, and as the plainest statement of all.
+
+Scores are argrank's own, in float64; missing values are NaN, None or absent from the dictionary.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.export.forest import Builder, Forest, nested
+from argrank.export.options import Files, Options, check_names
+from argrank.export.plain import Plain
+
+CODE = '''\
+"""The model {name!r}, exported by argrank: ``score(features)`` takes a dictionary by name or a sequence in order.
+
+Values are numbers; a missing one is None, NaN or, in a dictionary, left out. Greater is better.
+"""
+
+import math
+
+NAMES = {names}
+
+# (feature, weight, shift, scale): weight * (x - shift) / scale
+LINEAR = {linear}
+
+# a split is (feature, cut, missing goes left, left, right): left where x <= cut; a leaf is a number
+TREES = {trees}
+
+
+def score(features):
+    if isinstance(features, dict):
+        features = [features.get(name) for name in NAMES]
+    if len(features) != len(NAMES):
+        raise ValueError("expected %d features, got %d" % (len(NAMES), len(features)))
+    row = [math.nan if value is None else float(value) for value in features]
+    total = 0.0
+    for feature, weight, shift, scale in LINEAR:
+        value = row[feature]
+        total += weight * (((0.0 if math.isnan(value) else value) - shift) / scale)
+    for node in TREES:
+        while isinstance(node, tuple):
+            feature, cut, missing_left, left, right = node
+            value = row[feature]
+            node = left if (missing_left if math.isnan(value) else value <= cut) else right
+        total += node
+    return total
+'''
+
+
+def write(plain: Plain, options: Options) -> Files:
+    """Return the file."""
+    check_names(options.features, "python")
+    linear: list[tuple[int, float, float, float]] = []
+    if plain.linear is not None:
+        columns = (plain.linear.weights.tolist(), plain.linear.shift.tolist(), plain.linear.scale.tolist())
+        linear = [(i, *numbers) for i, numbers in enumerate(zip(*columns, strict=True)) if numbers[0] != 0]
+    trees = [] if plain.doubles is None else _trees(plain.doubles)
+    listed = "[\n" + "".join(f"    {tree},\n" for tree in trees) + "]"
+    name = options.name.replace("\\", "/").replace('"', "'")
+    return {"model.py": CODE.format(name=name, names=list(options.features), linear=linear, trees=listed).encode()}
+
+
+def _trees(forest: Forest) -> list[str]:
+    greatest = np.finfo(np.float64).max
+    cut = np.clip(forest.cut, -greatest, greatest).tolist()
+    texts: dict[int, str] = {}
+    for root in forest.roots.tolist():
+        for node, _ in reversed(list(forest.walk(root))):
+            if node < 0:
+                texts[node] = repr(float(forest.value[~node]))
+            else:
+                left, right = texts.pop(int(forest.left[node])), texts.pop(int(forest.right[node]))
+                head = f"{int(forest.feature[node])}, {cut[node]!r}, {bool(forest.nan_left[node])}"
+                texts[node] = f"({head}, {left}, {right})"
+    return [texts[root] for root in forest.roots.tolist()]
+
+
+def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
+    """Score rows from what the file says, without running it."""
+    said = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in ast.parse(files["model.py"]).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    total = np.zeros(len(X))
+    for feature, weight, shift, scale in said["LINEAR"]:
+        total += weight * ((np.nan_to_num(X[:, feature], nan=0.0) - shift) / scale)
+    builder = Builder()
+    builder.roots = [nested(builder, tree, lambda node: node) for tree in said["TREES"]]
+    return total + builder.forest().sums(X, np.float64) if builder.roots else total

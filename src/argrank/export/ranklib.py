@@ -1,0 +1,124 @@
+"""RankLib's text: Coordinate Ascent for linear models, LambdaMART for trees; feature 1 is the first one.
+
+RankLib has no normaliser and no missing values. A normaliser is folded into the weights, which costs nothing as it
+sums in float64; the constant that it leaves moves no document. Trees compare ``x <= threshold`` in float32. Compared
+with RankLib's own code, whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.errors import ModelError
+from argrank.export import cuts
+from argrank.export.forest import Forest
+from argrank.export.options import Files, Options, singles
+from argrank.export.plain import Plain
+from argrank.export.readers.ranklib_trees import parse_ensemble
+
+MISSING_IS_ZERO = True
+LINEAR = """\
+## Coordinate Ascent
+## Restart = 1
+## MaxIteration = 1
+## StepBase = 0.05
+## StepScale = 2.0
+## Tolerance = 0.001
+## Regularized = false
+## Slack = 0.001
+"""
+TREES = """\
+## LambdaMART
+## No. of trees = {n_trees}
+## No. of leaves = {n_leaves}
+## No. of threshold candidates = 256
+## Learning rate = 1.0
+## Stop early = 100
+
+<ensemble>
+{trees}</ensemble>
+"""
+README = """\
+RankLib:                         java -jar RankLib.jar -load model.txt -rank documents.txt -score scores.txt
+Elasticsearch and OpenSearch:    model type "model/ranklib", the text of model.txt as its definition
+Features by number, 1 first:
+{features}
+"""
+
+
+def write(plain: Plain, options: Options) -> Files:
+    """Return the model and what its feature numbers mean."""
+    if plain.linear is not None:
+        weights = plain.linear.weights / plain.linear.scale
+        singles(weights, "weights")
+        body = " ".join(f"{number}:{weight!r}" for number, weight in enumerate(weights.tolist(), 1))
+        text = f"{LINEAR}{body}\n"
+    elif plain.forest is not None:
+        if plain.trained_with_missing and options.missing == "as-trained":
+            raise ModelError(
+                "these trees were trained with missing values and RankLib has none: a missing feature is 0 there; "
+                'give missing="zero" if that is meant'
+            )
+        text = _trees(plain.forest)
+    listed = "\n".join(f"{number} {name}" for number, name in enumerate(options.features, 1))
+    return {"model.txt": text.encode(), "README.txt": README.format(features=listed).encode()}
+
+
+def constant(plain: Plain) -> float:
+    """Return what the folded weights lack: the same for every document."""
+    if plain.linear is None:
+        return plain.constant
+    return plain.constant - float((plain.linear.weights / plain.linear.scale * plain.linear.shift).sum())
+
+
+def _trees(forest: Forest) -> str:
+    thresholds = [float(t) for t in cuts.writable(forest.cut).tolist()]
+    values = singles(forest.value, "leaves")
+    most = 1
+    lines = []
+    for number, root in enumerate(forest.roots.tolist(), 1):
+        lines.append(f'\t<tree id="{number}" weight="1.0">')
+        n_leaves = len(lines)
+        lines += _split(forest, root, thresholds, values)
+        most = max(most, sum("<output>" in line for line in lines[n_leaves:]))
+        lines.append("\t</tree>")
+    return TREES.format(n_trees=forest.n_trees, n_leaves=most, trees="".join(f"{line}\n" for line in lines))
+
+
+def _split(forest: Forest, root: int, thresholds: list[float], values: list[float]) -> list[str]:
+    """Return the lines of a tree; an open ``split`` is closed when the walk comes back to its level or above."""
+    lines: list[str] = []
+    open_levels: list[int] = []
+    left_done: dict[int, bool] = {}
+    for node, depth in forest.walk(root):
+        while open_levels and open_levels[-1] >= depth:
+            lines.append("\t" * (open_levels.pop() + 2) + "</split>")
+        side = "" if depth == 0 else ' pos="right"' if left_done.get(depth) else ' pos="left"'
+        left_done[depth] = not left_done.get(depth, False)
+        indent = "\t" * (depth + 3)
+        lines.append("\t" * (depth + 2) + f"<split{side}>")
+        open_levels.append(depth)
+        if node < 0:
+            lines.append(f"{indent}<output> {values[~node]!r} </output>")
+        else:
+            left_done[depth + 1] = False
+            lines.append(f"{indent}<feature> {forest.feature[node] + 1} </feature>")
+            lines.append(f"{indent}<threshold> {thresholds[node]!r} </threshold>")
+    lines += ["\t" * (level + 2) + "</split>" for level in reversed(open_levels)]
+    return lines
+
+
+def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
+    """Score rows from the written text as RankLib does: float32 features, linear sums in float64, trees in float32."""
+    text = files["model.txt"].decode()
+    rows = np.nan_to_num(X.astype(np.float32), nan=0.0)
+    if text.startswith("## Coordinate Ascent"):
+        total = np.zeros(len(rows))
+        for pair in text.splitlines()[-1].split():
+            number, weight = pair.split(":")
+            total += float(weight) * rows[:, int(number) - 1].astype(np.float64)
+        return total.astype(np.float32).astype(np.float64)
+    return parse_ensemble(text).sums(rows, np.float32)

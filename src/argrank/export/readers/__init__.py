@@ -1,0 +1,1 @@
+"""Models of other libraries, read into argrank's: data only, every number checked."""

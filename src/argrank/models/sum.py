@@ -1,0 +1,97 @@
+"""A weighted sum of models: blends, and trees with a linear part. A function of one document, so it can be served."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import Normaliser
+from argrank.errors import ModelError
+from argrank.models import KINDS
+from argrank.models.model import Model, read_served, served_fields
+
+MEMBERS = ("kernel", "linear", "stumps", "tree-classes", "trees")
+
+
+@dataclass(frozen=True, eq=False)
+class SumModel(Model):
+    """Score = sum of weight times the member's score. Each member may have a normaliser of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from argrank.models.linear import LinearModel
+    >>> parts = (LinearModel(np.array([1.0, 0.0])), LinearModel(np.array([0.0, 1.0])))
+    >>> SumModel(parts, np.array([1.0, 10.0])).predict(np.array([[1.0, 2.0]])).tolist()
+    [21.0]
+    """
+
+    kind: ClassVar[str] = "sum"
+
+    members: tuple[Model, ...]
+    weights: Floats
+    feature_names: tuple[str, ...] | None = None
+    normaliser: Normaliser | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features a row must have."""
+        return self.members[0].n_features
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether a member's score depends on the other documents of the query."""
+        return super().needs_queries or any(member.needs_queries for member in self.members)
+
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the weighted sum of the members' scores, added in their order."""
+        X = self.normalised(X, indptr)
+        total = np.zeros(X.shape[0])
+        for weight, member in zip(self.weights.tolist(), self.members, strict=True):
+            total += weight * member.scores(X, indptr)
+        return total
+
+    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
+        """Return what each feature adds, summed over the members; None where a member cannot say."""
+        X = self.normalised(X, indptr)
+        total: Any = 0.0
+        for weight, member in zip(self.weights.tolist(), self.members, strict=True):
+            part = member.contributions(X, indptr)
+            if part is None:
+                return None
+            total = total + weight * (part if isinstance(part, np.ndarray) else part.toarray())
+        return total
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return weights and members, each with its kind, as plain data."""
+        members = [{"kind": member.kind, "model": member.to_dict()} for member in self.members]
+        return {"weights": self.weights.tolist(), **served_fields(self), "members": members}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> SumModel:
+        """Make the model from the plain data of a model file, every member checked."""
+        weights, given = fields.get("weights"), fields.get("members")
+        if not isinstance(weights, list) or not all(type(weight) in (int, float) for weight in weights):
+            raise ModelError("weights: expected a list of numbers")
+        if not isinstance(given, list) or not given or len(given) != len(weights):
+            raise ModelError("members: expected a list of models, one for each weight")
+        members = tuple(_member(one) for one in given)
+        n_features = members[0].n_features
+        if any(member.n_features != n_features for member in members):
+            raise ModelError("members: expected the same number of features in all of them")
+        return cls(members, np.array(weights, np.float64), *read_served(fields, n_features))
+
+
+def _member(fields: Any) -> Model:
+    kind = fields.get("kind") if isinstance(fields, dict) else None
+    if kind not in MEMBERS or not isinstance(fields.get("model"), dict):
+        raise ModelError(f"members: expected models of kind {', '.join(MEMBERS)}, got {kind!r:.60}")
+    module, name = KINDS[kind]
+    member: Model = getattr(importlib.import_module(module), name).from_dict(fields["model"])
+    return member

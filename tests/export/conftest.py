@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.models._tree import Tree
+from argrank.models.trees import TreesModel
+
+STORED = Path(__file__).parent / "stored"
+
+
+@pytest.fixture(scope="session")
+def golden() -> dict[str, Any]:
+    """Models, rows and the scores that the engines' own code gave."""
+    return json.loads((STORED / "export_scores.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def rows(golden):
+    return np.array(golden["rows"], np.float64)
+
+
+@pytest.fixture(scope="session")
+def rows_missing(golden):
+    return np.array([[np.nan if x is None else x for x in row] for row in golden["rows_missing"]], np.float64)
+
+
+@pytest.fixture(scope="session")
+def cases(golden, tmp_path_factory):
+    """Every golden case with its model loaded."""
+    folder = tmp_path_factory.mktemp("models")
+    found = {}
+    for number, case in enumerate(golden["cases"]):
+        path = folder / f"{number}.json"
+        path.write_text(json.dumps(case["model"]))
+        found[case["name"]] = (ar.load_model(path), case)
+    return found
+
+
+def random_tree(random: np.random.Generator, n_features: int, n_leaves: int, thresholds: Any = None) -> Tree:
+    """Return a tree with random splits, ways for missing values, and leaves."""
+    n = n_leaves - 1
+    if n == 0:
+        return Tree.constant(float(random.normal()))
+    left, right = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    open_places = [(0, "left"), (0, "right")]
+    for node in range(1, n):
+        parent, side = open_places.pop(random.integers(len(open_places)))
+        (left if side == "left" else right)[parent] = node
+        open_places += [(node, "left"), (node, "right")]
+    for leaf, (parent, side) in enumerate(open_places):
+        (left if side == "left" else right)[parent] = ~leaf
+    chosen = random.normal(size=n) * 10.0 ** random.integers(-3, 4, n) if thresholds is None else thresholds
+    return Tree(
+        random.integers(0, n_features, n), np.asarray(chosen, np.float64), random.random(n) < 0.5,
+        random.choice([0, 2], n), left, right, np.ones(n), random.normal(size=n_leaves),
+        np.ones(n_leaves, np.int64), {},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def forest() -> TreesModel:
+    random = np.random.default_rng(3)
+    return TreesModel(tuple(random_tree(random, 5, int(n)) for n in random.integers(1, 12, 20)), 5)

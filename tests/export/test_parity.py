@@ -1,0 +1,152 @@
+"""What the report says: right exports hold, wrong comparisons are found, rounding of features is told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.export.conftest import random_tree
+
+import argrank as ar
+from argrank.data.prepare.normalise import Normaliser
+from argrank.export import elasticsearch
+from argrank.export.parity import _beyond, made_rows, own_scores
+from argrank.export.plain import plain
+from argrank.models.kernel import Kernel, KernelModel
+from argrank.models.linear import LinearModel
+from argrank.models.sum import SumModel
+from argrank.models.trees import TreesModel
+
+SINGLE = ("elasticsearch", "opensearch", "solr", "xgboost", "vespa", "elastic", "lightgbm", "python")
+
+
+@pytest.mark.parametrize("to", SINGLE)
+@pytest.mark.parametrize("missing", ["as-trained", "zero"])
+def test_trees_keep_their_scores(forest, to, missing):
+    found = ar.export(forest, to, missing=missing)
+    assert found.parity.holds, str(found.parity)
+    assert found.parity.on_cuts < 1e-5
+
+
+@pytest.mark.parametrize("to", ["elasticsearch", "solr", "ranklib", "vespa", "python"])
+@pytest.mark.parametrize("name", [None, "standard", "minmax"])
+def test_linear_models_keep_their_scores(to, name):
+    random = np.random.default_rng(0)
+    shift, scale = random.normal(size=6) * 100, random.random(6) * 10
+    scale[2] = 0.0
+    normaliser = None if name is None else Normaliser(name, shift, scale)
+    model = LinearModel(random.normal(size=6), normaliser=normaliser)
+    assert ar.export(model, to).parity.holds
+
+
+def test_a_wrong_comparison_is_found_on_the_cuts(forest, monkeypatch):
+    monkeypatch.setattr(elasticsearch.cuts, "next_single", lambda cut: cut)
+    found = ar.export(forest, "opensearch")
+    assert not found.parity.holds
+    assert "NOT the same scores" in str(found.parity)
+
+
+def test_the_check_data_are_measured_before_and_after(tmp_path):
+    data = ar.load_bundled()
+    ranker = ar.make_ranker("mart", n_trees=10).fit(data)
+    found = ar.export(ranker, "opensearch", check=data)
+    parity = found.parity
+    assert parity.rows == data.n_documents
+    assert parity.queries == data.n_queries
+    assert parity.reordered_beyond_rounding == 0
+    assert parity.measure_after == pytest.approx(parity.measure_rounded, abs=1e-6)
+    found.write(tmp_path / "new" / "folder")
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == sorted(found.files)
+    assert "ndcg@10" in repr(found)
+
+
+def test_features_that_float32_cannot_hold_are_told_apart():
+    tree = random_tree(np.random.default_rng(0), 1, 2, [0.1])
+    model = TreesModel((tree,), 1)
+    data = ar.Dataset([[0.1], [0.1 + 1e-12]], [1, 0], qid=[1, 1])
+    parity = ar.export(model, "xgboost", check=data).parity
+    assert parity.rounded_largest > 0.01
+    assert parity.reordered_beyond_rounding == 0
+
+
+def test_engines_of_doubles_are_held_to_the_features_as_they_are():
+    tree = random_tree(np.random.default_rng(0), 1, 2, [0.1])
+    data = ar.Dataset([[0.1], [0.1 + 1e-12]], [1, 0], qid=[1, 1])
+    parity = ar.export(TreesModel((tree,), 1), "python", check=data).parity
+    assert parity.largest == 0.0
+    assert parity.holds
+
+
+def test_an_exchange_beyond_rounding_is_told_from_one_within():
+    size = np.full(3, 1.0)
+    before = np.array([3.0, 2.0, 1.0])
+    assert not _beyond(before, before, size)
+    assert _beyond(before, np.array([3.0, 1.0, 2.0]), size)
+    near = np.array([1.0 + 1e-8, 1.0, 0.5])
+    assert not _beyond(near, near[[1, 0, 2]], size)
+
+
+def test_missing_goes_the_way_of_zero_if_asked(forest):
+    zeros, unknown = np.zeros((1, 5)), np.full((1, 5), np.nan)
+    parts = plain(forest, "zero")
+    assert parts.doubles.sums(unknown, np.float64) == parts.doubles.sums(zeros, np.float64)
+    parts = plain(forest, "as-trained")
+    np.testing.assert_allclose(parts.doubles.sums(unknown, np.float64), forest.scores(unknown), atol=1e-12)
+
+
+def test_categories_and_zero_as_missing_become_splits_by_number():
+    random = np.random.default_rng(5)
+    tree = random_tree(random, 2, 6, [1.0, -1.0, 0.0, 1e-40, 2.0])
+    tree.missing[:] = [1, 1, 1, 1, 2]
+    tree.categories[4] = np.array([0, 1, 3, 7])
+    model = TreesModel((tree,), 2)
+    grid = np.array([-2, -1, -0.5, -1e-30, -1e-36, 0, 1e-36, 1e-30, 0.5, 1, 1.5, 2, 2.5, 3, 3.9, 4, 7, 7.5, 8, np.nan])
+    X = np.array([[a, b] for a in grid for b in grid], np.float32)
+    np.testing.assert_allclose(plain(model, "as-trained").forest.sums(X, np.float64), model.scores(X), atol=1e-12)
+    assert ar.export(model, "xgboost").parity.holds
+
+
+def test_sums_of_trees_go_everywhere_and_those_with_a_linear_part_where_it_can_be_said(forest):
+    blend = SumModel((forest, forest), np.array([0.5, 0.25]))
+    assert set(ar.targets(blend)) == {*SINGLE, "onnx", "ranklib"}
+    assert ar.export(blend, "solr").parity.holds
+    mixed = SumModel((forest, LinearModel(np.arange(5.0))), np.array([1.0, 2.0]))
+    assert set(ar.targets(mixed)) == {"onnx", "python", "vespa"}
+    for to in ("python", "vespa"):
+        assert ar.export(mixed, to).parity.holds
+
+
+def test_linear_parts_of_a_sum_become_one_in_the_units_of_the_first_normaliser():
+    random = np.random.default_rng(1)
+    parts = [LinearModel(random.normal(size=4), normaliser=Normaliser("standard", random.normal(size=4) * 50,
+             random.random(4) + 0.5)) for _ in range(2)] + [LinearModel(random.normal(size=4))]  # fmt: skip
+    model = SumModel(tuple(parts), np.array([1.0, 0.5, -2.0]))
+    found = ar.export(model, "opensearch")
+    assert found.parity.holds
+    X = random.normal(size=(20, 4))
+    assert model.predict(X).shape == (20,)
+
+
+def test_a_linear_kernel_becomes_weights():
+    random = np.random.default_rng(2)
+    model = KernelModel(Kernel("linear"), random.normal(size=(7, 3)), random.normal(size=7))
+    assert ar.export(model, "solr").parity.holds
+
+
+def test_shift_lifts_every_score_to_zero_and_above(forest):
+    parts = plain(forest, "as-trained", shift=True)
+    rows = made_rows(parts)
+    assert parts.doubles.sums(rows, np.float64).min() >= -1e-12
+    found = ar.export(forest, "opensearch", shift=True)
+    assert found.parity.holds
+    reference = own_scores(forest, parts, "as-trained", rows)
+    np.testing.assert_allclose(parts.doubles.sums(rows, np.float64) + parts.constant, reference, atol=1e-9)
+
+
+def test_a_thousand_trees_are_exported_quickly():
+    import time
+
+    random = np.random.default_rng(0)
+    model = TreesModel(tuple(random_tree(random, 136, 31) for _ in range(1000)), 136)
+    start = time.process_time()
+    ar.export(model, "opensearch")
+    assert time.process_time() - start < 3.0
