@@ -8,10 +8,10 @@ import time
 
 import typer
 
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 
 
-def run(quiet: bool = training.QUIET) -> None:
+def run(quiet: bool = options.QUIET) -> None:
     """Compile every kernel beforehand, in an image or after an upgrade say; they are kept on disk.
 
     For example:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 from argrank.errors import InputError
 
 
@@ -37,7 +37,7 @@ def run(
     ),
     shift: bool = typer.Option(False, "--shift", help="Lift the scores of trees to 0 and above."),
     strict: bool = typer.Option(False, "--strict", help="Exit code 1 where scores differ beyond rounding."),
-    quiet: bool = training.QUIET,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Export a model to a search engine or another library, and prove that it scores the same there.
 
@@ -49,7 +49,7 @@ def run(
     from argrank.models.files import load_model
 
     loaded = load_model(model)
-    data = None if check is None else training.load_wide(check, loaded.n_features, not quiet)
+    data = None if check is None else options.load_wide(check, loaded.n_features, not quiet)
     names = None if features is None else _lines(features)
     found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
     found.write(output)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 
 
 def run(
@@ -15,7 +15,7 @@ def run(
         None, "--from", metavar="FORMAT", help="xgboost, lightgbm, catboost or ranklib; default: by the content."
     ),
     output: Path = typer.Option(..., "--output", "-o", metavar="FILE.json", help="Where to save the argrank model."),
-    quiet: bool = training.QUIET,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Turn a model of XGBoost (JSON, UBJ), LightGBM, CatBoost (JSON) or RankLib into an argrank model.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _training as training
+from argrank.cli import _options as options
 
 
 def run(
@@ -21,7 +21,7 @@ def run(
     constant: bool = typer.Option(
         False, "--constant", help="Allow one constant in all scores: RankLib with a normaliser, --shift, base_score."
     ),
-    quiet: bool = training.QUIET,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Compare the scores that an engine logged with those of the model; exit code 1 beyond the tolerance.
 

@@ -74,7 +74,10 @@ def _xgboost(content: bytes, path: Path) -> Model:
 
     trees = _trees(found.forest, cuts.double_of_single(goes_left, len(threshold)), nan=True)
     return TreesModel(
-        trees, found.n_features, found.names, training={"ranker": "XGBoost", "base_score": found.base_score}
+        trees,
+        found.n_features,
+        feature_names=found.names,
+        training={"ranker": "XGBoost", "base_score": found.base_score},
     )
 
 
@@ -93,7 +96,9 @@ def _catboost(content: bytes, path: Path) -> Model:
     found = catboost.parse(content)
     cut = found.forest.cut
     trees = _trees(found.forest, cuts.double_of_single(lambda x: np.asarray(x <= cut), len(cut)), nan=True)
-    return TreesModel(trees, found.n_features, found.names, training={"ranker": "CatBoost", "bias": found.bias})
+    return TreesModel(
+        trees, found.n_features, feature_names=found.names, training={"ranker": "CatBoost", "bias": found.bias}
+    )
 
 
 def _lightgbm(content: bytes, path: Path) -> Model:
@@ -107,7 +112,7 @@ def _lightgbm(content: bytes, path: Path) -> Model:
         raise ModelError("feature_names: expected different names")
     n_features = len(read.feature_names)
     trees = tuple(_checked(number, tree, n_features) for number, tree in enumerate(read.trees))
-    return TreesModel(trees, n_features, read.feature_names, training={"ranker": "LightGBM"})
+    return TreesModel(trees, n_features, feature_names=read.feature_names, training={"ranker": "LightGBM"})
 
 
 def _checked(number: int, tree: Tree, n_features: int) -> Tree:

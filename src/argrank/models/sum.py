@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import ModelError
 from argrank.models import KINDS
 from argrank.models.model import Model, read_served, served_fields
@@ -35,9 +34,6 @@ class SumModel(Model):
 
     members: tuple[Model, ...]
     weights: Floats
-    feature_names: tuple[str, ...] | None = None
-    normaliser: Normaliser | None = None
-    training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -85,7 +81,7 @@ class SumModel(Model):
         n_features = members[0].n_features
         if any(member.n_features != n_features for member in members):
             raise ModelError("members: expected the same number of features in all of them")
-        return cls(members, np.array(weights, np.float64), *read_served(fields, n_features))
+        return cls(members, np.array(weights, np.float64), **read_served(fields, n_features))
 
 
 def _member(fields: Any) -> Model:
