@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+import types
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from tests.contract import test_objectives, test_solvers, test_structured
 from tests.contract.measure_checks import CHECKS, check_cutoff, check_row_order, check_ties
+from tests.contract.ranker_checks import check_objective, small_data
 
 import argrank as ar
 from argrank.measures import ALIASES, MEASURES
 from argrank.measures.measure import Measure
+from argrank.objectives.objective import Prepared
+from argrank.objectives.pointwise import SquaredError
+from argrank.objectives.structured.hinge import ORACLES, REFERENCE_PARTS
+from argrank.rankers import RankSVM
+from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.registry import RANKERS, Registered
+from argrank.solvers import SOLVERS, Solver, bundle
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,3 +74,91 @@ def test_a_measure_that_is_wrong_at_its_cutoff_is_caught(registered, shift):
     with pytest.raises(AssertionError, match="rank"):
         check_cutoff(ar.measure(f"latep(shift={shift})"))
     check_ties(ar.measure(f"latep(shift={shift})"))
+
+
+class TwiceTheGradient(Prepared):
+    """A squared error whose gradient is twice too long."""
+
+    ranks = False
+
+    def __init__(self, inner):
+        self.indptr, self._inner = inner.indptr, inner
+
+    def evaluate(self, first, last, scores, order, gradient):
+        losses = self._inner.evaluate(first, last, scores, order, gradient)
+        gradient *= 2.0
+        return losses
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongError(SquaredError):
+    def prepare(self, data):
+        return TwiceTheGradient(super().prepare(data))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class WrongGradient(LinearRanker):
+    """A ranker with a wrong gradient."""
+
+    def _objective(self):
+        return WrongError(gain="linear", intercept=0.0)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class WrongReport(RankSVM):
+    """A ranker that reports less than the objective at its weights."""
+
+    def _train(self, data, watcher, start):
+        outcome = super()._train(data, watcher, start)
+        return outcome._replace(objective=0.999 * outcome.objective)
+
+
+def boast(problem):
+    """Claim that the weights found are optimal."""
+    result = bundle.minimise(problem)
+    return replace(result, gap=0.0, lower_bound=result.objective, reason="gap")
+
+
+def by_score(hinge, data):
+    """Take the ranking by score for the most violated one."""
+    return REFERENCE_PARTS["pairs"](hinge, data)
+
+
+@pytest.fixture
+def wrong(monkeypatch):
+    """Register rankers and a solver under names of their own, by their lines."""
+    module = types.SimpleNamespace(WrongGradient=WrongGradient, WrongReport=WrongReport, boast=boast)
+    monkeypatch.setitem(sys.modules, "argrank.rankers.wrong", module)
+    monkeypatch.setitem(sys.modules, "argrank.solvers.wrong", module)
+    for name in ("WrongGradient", "WrongReport"):
+        monkeypatch.setitem(RANKERS, name, Registered(f"wrong:{name}", "pairwise", {}))
+    monkeypatch.setitem(SOLVERS, "boast", Solver("wrong:boast", ("convex",), proves=True))
+
+
+def test_a_wrong_gradient_is_caught(wrong):
+    data = ar.Dataset(np.eye(6), [2, 0, 1, 1, 0, 2], group=[3, 3])
+    scores = np.array([0.3, 1.0, -0.5, 0.2, 0.9, -1.0])
+    test_objectives.test_the_gradient_is_the_slope_of_the_value("regression", data, scores)
+    with pytest.raises(AssertionError):
+        test_objectives.test_the_gradient_is_the_slope_of_the_value("WrongGradient", data, scores)
+
+
+def test_a_ranker_that_reports_another_objective_is_caught(wrong):
+    data = small_data()
+    check_objective("rank-svm", {"C": 3.0}, data)
+    with pytest.raises(AssertionError):
+        check_objective("WrongReport", {"C": 3.0}, data)
+
+
+def test_a_solver_with_a_false_gap_is_caught(wrong):
+    test_solvers.test_every_solver_tells_the_truth_about_its_result("bundle", 3)
+    with pytest.raises(AssertionError):
+        test_solvers.test_every_solver_tells_the_truth_about_its_result("boast", 3)
+
+
+def test_a_wrong_oracle_is_caught(monkeypatch):
+    case = next(case for case in test_structured.CASES if case.name == "svm-map")
+    test_structured.test_the_worst_ranking_is_the_best_of_all(case, "jit")
+    monkeypatch.setitem(ORACLES, ("pairs", "precision"), by_score)
+    with pytest.raises(AssertionError):
+        test_structured.test_the_worst_ranking_is_the_best_of_all(case, "jit")
