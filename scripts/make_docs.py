@@ -21,8 +21,12 @@ TARGET = ROOT / "docs" / "generated"
 #: What to add -> source files that show how, each with the line that registers it.
 RECIPES = {
     "a measure": ("src/argrank/measures/precision.py", "src/argrank/measures/__init__.py"),
-    "an objective": ("src/argrank/objectives/pointwise.py", "src/argrank/objectives/__init__.py"),
-    "a ranker": ("src/argrank/rankers/linear/regression.py", "src/argrank/rankers/__init__.py"),
+    "an objective and its ranker": (
+        "src/argrank/objectives/listwise.py",
+        "src/argrank/rankers/linear/listwise.py",
+        "src/argrank/rankers/registry.py",
+    ),
+    "a solver": ("src/argrank/solvers/fixed_steps.py", "src/argrank/solvers/__init__.py"),
     "a command": ("src/argrank/cli/convert.py", "src/argrank/cli/__init__.py"),
 }
 
