@@ -18,7 +18,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers.linear._linear import LinearRanker
 from argrank.rankers.registry import ranker_class
 
 NAMES = ar.ranker_names()
