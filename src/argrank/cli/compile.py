@@ -17,13 +17,12 @@ def run(quiet: bool = options.QUIET) -> None:
     For example:
       argrank compile
     """
-    import argrank
     from argrank._jit import declared_kernels
 
     start = time.perf_counter()
     for package in ("evaluation", "linesearch", "engines", "objectives", "solvers", "rankers", "data", "measures"):
         home = importlib.import_module(f"argrank.{package}")
-        for module in pkgutil.walk_packages(home.__path__, f"{argrank.__name__}.{package}."):
+        for module in pkgutil.walk_packages(home.__path__, f"argrank.{package}."):
             importlib.import_module(module.name)
     kernels = declared_kernels()
     for kernel in kernels:
