@@ -20,7 +20,13 @@ class Base:
         Weight of the risk.
     first, second : int
         Two counts.
+    absent : int
+        Described for classes that have it.
     """
+
+    C: float
+    first: int
+    second: int
 
 
 def test_inherited_parameters_follow_the_own_ones():

@@ -12,14 +12,15 @@ _SECTION = re.compile(r"^\S[^\n]*\n-{3,}\n", re.MULTILINE)
 
 
 def complete(cls: type) -> None:
-    """Add to the docstring of a class the parameters that its bases describe."""
+    """Add to the docstring of a class what its bases say of parameters that it has."""
     before, own, after = _parts(cls.__doc__ or "")
     own = [entry for entry in own if not _REFERENCE.search(entry)]
     seen = {name for entry in own for name in names_of(entry)}
+    declared = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
     inherited = []
     for base in cls.__mro__[1:]:
         for entry in _parts(base.__doc__ or "")[1]:
-            new = [name for name in names_of(entry) if name not in seen]
+            new = [name for name in names_of(entry) if name in declared and name not in seen]
             if new:
                 inherited.append(_only(entry, new))
                 seen.update(new)

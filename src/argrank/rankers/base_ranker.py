@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
+from argrank._json import json_value
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.frames import feature_columns, is_frame
@@ -261,7 +262,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
         """Return what a model file says about its training."""
-        parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+        parameters = {name: json_value(value) for name, value in self.get_params(deep=False).items()}
         return {
             "ranker": type(self).__name__,
             "parameters": parameters,
@@ -275,15 +276,6 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
 def _without_named_columns(X: Any) -> Any:
     return feature_columns(X) if is_frame(X) else X
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, np.ndarray | list | tuple):
-        return np.asarray(value).tolist()
-    return repr(value)
 
 
 def _eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from argrank._types import Floats
 from argrank.solvers import bundle
 from argrank.solvers._result import Meter, Problem, Result, Risk, Scores
 from argrank.solvers.shifted import Wrapped
@@ -37,24 +38,31 @@ def minimise(problem: Problem) -> Result:
     """
     convex, subtracted = problem.risk.parts()
     meter, w = Meter(replace(problem, risk=convex)), problem.begin()
-    before, n_iter, reason = np.inf, 0, ""
-    while not reason:
+
+    def value(w: Floats) -> float:
         scores = convex.scores(w)
-        held, slope = subtracted.at_scores(scores)
-        majorant = _Majorant(convex, slope, held - convex.dot(slope, scores))
-        left = problem.max_iter - int(meter.n_passes)
-        inner = bundle.minimise(replace(problem, risk=majorant, max_iter=left, start=w, callback=None))
-        n_iter, w = n_iter + 1, inner.w
-        scores = convex.scores(w)
-        objective = convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + problem.penalty(w)
-        if meter.tell(w, objective, inner.gap):
-            reason = "callback"
-        elif inner.reason != "gap":  # out of passes, or interrupted
-            reason = inner.reason
-        elif before - objective <= problem.tol * objective:
-            reason = "gap"
-        before = objective
-    found = meter.result(w, objective, inner.gap, n_iter, reason)
+        return convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + problem.penalty(w)
+
+    before, n_iter, gap, reason = np.inf, 0, math.nan, ""
+    try:
+        while not reason:
+            scores = convex.scores(w)
+            held, slope = subtracted.at_scores(scores)
+            majorant = _Majorant(convex, slope, held - convex.dot(slope, scores))
+            left = problem.max_iter - int(meter.n_passes)
+            inner = bundle.minimise(replace(problem, risk=majorant, max_iter=left, start=w, callback=None))
+            n_iter, w, gap = n_iter + 1, inner.w, inner.gap
+            objective = value(w)
+            if meter.tell(w, objective, gap):
+                reason = "callback"
+            elif inner.reason != "gap":  # out of passes, or interrupted
+                reason = inner.reason
+            elif before - objective <= problem.tol * objective:
+                reason = "gap"
+            before = objective
+    except KeyboardInterrupt:
+        reason, objective = "interrupted", value(w)
+    found = meter.result(w, objective, gap, n_iter, reason)
     return replace(
         found, lower_bound=math.nan, message=f"{found.message} (of the last of {n_iter} convex approximations)"
     )

@@ -51,7 +51,7 @@ class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     start_ridge : float
         Ridge of the factorisation by squared error from which it starts.
     rounds : int
-        At most so many rounds of U and V.
+        Number of rounds of U and V after which to stop.
     tol : float
         Stop when a round gains less than this share of the objective.
     max_iter : int
@@ -94,7 +94,7 @@ class FactorRank(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         Parameters
         ----------
         users, items, ratings
-            Three arrays; or, in the place of ``users``, an array or data frame with three columns in this order, or
+            Three arrays; or, instead of ``users``, an array or data frame with three columns in this order, or
             loaded ratings. A rating is a number from 0 up.
         item_features : mapping from items to vectors, optional
             Items without ratings get the factors that a ridge regression of the learned factors on the features

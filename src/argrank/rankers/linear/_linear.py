@@ -148,7 +148,7 @@ class StructuredRanker(LinearRanker):
 
     The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
     average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
-    should leave well behind.
+    should leave well behind. Parameters that only some of these rankers have are described here, too.
 
     Parameters
     ----------
@@ -163,6 +163,20 @@ class StructuredRanker(LinearRanker):
         1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
         ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
         method, whose gap stays a proof.
+    measure : str, Measure or callable
+        What is optimised: any measure with an oracle on the feature map.
+    k : int, None or "auto"
+        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
+    discount : "log2", "letor" or callable
+        Discount of the ranks; "letor" is the paper's.
+    gain : "exp2", "linear", "binary", table or callable
+        Gain of a label.
+    relevant_at : float
+        Smallest label of a good document.
+    feature_map : "pairs", "first", "positions" or a registered name
+        How a ranking becomes a feature vector; the default is the paper's.
+    scale : "pairs", "cutoff" or None
+        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``LinearRanker``.
     """

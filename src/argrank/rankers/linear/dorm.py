@@ -18,16 +18,6 @@ class DORM(StructuredRanker):
 
     Parameters
     ----------
-    measure : str, Measure or callable
-        What is optimised: any measure with an oracle on the feature map.
-    k : int, None or "auto"
-        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
-    discount : "log2", "letor" or callable
-        Discount of the ranks; "letor" is the paper's.
-    gain : "exp2", "linear", "binary", table or callable
-        Gain of a label.
-    relevant_at : float
-        Smallest label of a good document.
     decay : optional
         Weight of the ranks in the positions map: "sqrt" (default), a power, "linear", "log2", "loglog", "measure" or a
         vector that never rises.

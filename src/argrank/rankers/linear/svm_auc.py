@@ -20,8 +20,6 @@ class SVMauc(StructuredRanker):
 
     Parameters
     ----------
-    scale : "pairs", "cutoff" or None
-        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     margin : "unit" or "labels"
         For graded labels: a margin of 1 for every pair, or of the difference of the labels.
     C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose

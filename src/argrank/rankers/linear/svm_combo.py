@@ -29,12 +29,6 @@ class SVMcombo(StructuredRanker):
         The array gives every query its own, so that navigational queries may train on MRR, others on NDCG.
     slacks : "separate" or "shared"
         The sum of the measures' hinges, or the largest of them.
-    discount : "log2", "letor" or callable
-        Discount of the ranks; "letor" is the paper's.
-    gain : "exp2", "linear", "binary", table or callable
-        Gain of a label.
-    relevant_at : float
-        Smallest label of a good document.
     C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """

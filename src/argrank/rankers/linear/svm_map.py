@@ -16,18 +16,7 @@ class SVMmap(StructuredRanker):
 
     Documents from label ``relevant_at`` up are good.
 
-    Parameters
-    ----------
-    measure : str, Measure or callable
-        What is optimised: any measure with an oracle on the feature map.
-    relevant_at : float
-        Smallest label of a good document.
-    feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector; the default is the paper's.
-    scale : "pairs", "cutoff" or None
-        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
-    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``StructuredRanker``.
+    All parameters are those of ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-map"

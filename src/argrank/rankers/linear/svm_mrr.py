@@ -16,20 +16,7 @@ class SVMmrr(StructuredRanker):
 
     ``feature_map="pairs"`` is the alternative that the paper compares with (Figure 7).
 
-    Parameters
-    ----------
-    measure : str, Measure or callable
-        What is optimised: any measure with an oracle on the feature map.
-    k : int, None or "auto"
-        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
-    relevant_at : float
-        Smallest label of a good document.
-    feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector; the default is the paper's.
-    scale : "pairs", "cutoff" or None
-        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
-    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``StructuredRanker``.
+    All parameters are those of ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-mrr"

@@ -19,16 +19,10 @@ class SVMndcgNC(StructuredRanker):
 
     Parameters
     ----------
-    discount : "log2", "letor" or callable
-        Discount of the ranks; "letor" is the paper's.
     gain : "binary", table or callable
         Gain of a label; more than two different gains take a table that grows with the product of their numbers.
-    relevant_at : float
-        Smallest label of a good document.
     feature_map : "pairs", "positions" or a registered name
         How a ranking becomes a feature vector; the default is the paper's.
-    scale : "pairs", "cutoff" or None
-        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """

@@ -146,7 +146,7 @@ def value_of_suffixes(first: Any, good_sum: Any, bad: Any, weight: float, gain: 
 
 
 def prepare(hinge: StructuredHinge, indptr: Integers, gains: Floats) -> Prepared:
-    """Look at the discounts: convex, convex but for the first step (two cases), or anything else (full table)."""
+    """Look at the discounts: convex, convex after the first step (two cases), or anything else (full table)."""
     discounts = hinge.discounts(int(np.diff(indptr).max()))
     steps = np.diff(-discounts)
     rises = np.diff(steps) > 1e-15
