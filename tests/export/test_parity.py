@@ -45,6 +45,16 @@ def test_a_wrong_comparison_is_found_on_the_cuts(forest, monkeypatch):
     assert "NOT the same scores" in str(found.parity)
 
 
+@pytest.mark.parametrize("normalise", [None, "standard"])
+def test_thresholds_on_values_of_float32_data_reorder_nothing(normalise):
+    data = ar.make_ranking(20, 15, 4, random_state=0)
+    single = data.with_features(data.X.astype(np.float32))
+    ranker = ar.make_ranker("rankboost", n_rounds=20, normalise=normalise).fit(single)
+    parity = ar.export(ranker, "opensearch", check=single).parity
+    assert (parity.reordered, parity.rounded_largest) == (0, 0.0)
+    assert parity.measure_before == pytest.approx(ranker.score(single), abs=1e-12)
+
+
 def test_the_check_data_are_measured_before_and_after(tmp_path):
     data = ar.load_bundled()
     ranker = ar.make_ranker("mart", n_trees=10).fit(data)

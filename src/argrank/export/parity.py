@@ -102,7 +102,7 @@ def compare(
     def reference(X: NDArray[Any]) -> Floats:
         return own_scores(model, plain, missing, X)
 
-    def both(X: Floats) -> tuple[Floats, Floats, Floats]:
+    def both(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         before = np.concatenate([reference(X[i : i + BLOCK]) for i in range(0, len(X), BLOCK)])
         after = np.concatenate([score(X[i : i + BLOCK]) for i in range(0, len(X), BLOCK)]) + constant
         rounded = X.astype(np.float32)
@@ -115,7 +115,7 @@ def compare(
     X = made if check is None else _dense(check.X)
     indptr = np.array([0, len(X)]) if check is None else check.indptr
     before, after, rounded = (made_own, made_after, made_own) if check is None else both(X)
-    sizes = plain.magnitudes(X) + abs(constant)
+    sizes = plain.magnitudes(X.astype(np.float64)) + abs(constant)
     measures: tuple[float | None, float | None, float | None] = (None, None, None)
     if check is not None:
         a, b, c = (check.to_caller(scores) for scores in (before, after, rounded))
@@ -184,8 +184,9 @@ def made_rows(
     return rows.astype(np.float64)
 
 
-def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, np.float64)
+def _dense(X: Any) -> NDArray[Any]:
+    """Return the features in their own type: argrank scores float32 data as float32 data."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def _spans(indptr: Integers) -> list[tuple[int, int]]:
