@@ -12,7 +12,8 @@ from typing import Any
 from argrank._types import Floats
 from argrank.errors import check_positive
 from argrank.solvers._registry import Solver, check_fit, own_options
-from argrank.solvers._result import Callback, Problem, Result, Risk
+from argrank.solvers._result import Callback, Problem, Result
+from argrank.solvers._risk import Risk
 from argrank.solvers.regularisers import Absolute, Regulariser, Squared
 from argrank.solvers.shifted import solve_around
 

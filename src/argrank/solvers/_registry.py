@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from argrank.errors import OptionError, unknown_name
-from argrank.solvers._result import Problem, Result, Risk
+from argrank.solvers._result import Problem, Result
+from argrank.solvers._risk import Risk
 from argrank.solvers.regularisers import Regulariser
 
 #: What a risk can offer, by the name of its flag, as people say it.

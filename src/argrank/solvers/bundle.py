@@ -14,7 +14,8 @@ import time
 
 from argrank._types import Floats
 from argrank.solvers import level
-from argrank.solvers._result import Meter, Problem, Result, Scores
+from argrank.solvers._result import Meter, Problem, Result
+from argrank.solvers._risk import Scores
 from argrank.solvers.planes import FreePlanes, Point, SquaredPlanes, look
 
 TOWARDS = 0.1  # the next plane is taken so far from the best point towards the minimiser of the planes
@@ -26,7 +27,7 @@ def minimise(problem: Problem) -> Result:
     """Minimise ``R(w) / C + risk(w)``, for risks of at least 0, until the gap is ``tol`` times the objective."""
     if problem.regulariser.name == "l1":
         return level.minimise(problem)
-    risk, C, penalty, tol = problem.risk, problem.C, problem.regulariser, problem.tol
+    risk, C, penalty = problem.risk, problem.C, problem.regulariser
     meter, planes = Meter(problem), (FreePlanes if penalty.is_free else SquaredPlanes)(risk.n_features, C, penalty)
     start = problem.begin()
     best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
@@ -35,7 +36,7 @@ def minimise(problem: Problem) -> Result:
     try:
         while True:
             begin = time.perf_counter()
-            target, lower = planes.minimise(0.1 * tol * best.objective)
+            target, lower = planes.minimise(0.1 * meter.enough(best.objective, bound))
             meter.master_seconds += time.perf_counter() - begin
             bound, n_iter = max(bound, lower), n_iter + 1
             reason = meter.stop(best.w, best.objective, bound, n_constraints=len(planes))
@@ -49,7 +50,7 @@ def minimise(problem: Problem) -> Result:
             best = min(best, near, key=lambda point: point.objective)
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)
+    return meter.proven(best, bound, n_iter, reason)
 
 
 def _line_search(problem: Problem, here: Point, along: Floats, along_scores: Scores) -> Point:

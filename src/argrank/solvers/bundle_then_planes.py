@@ -40,4 +40,6 @@ def minimise(problem: Problem) -> Result:
     )
     best = min(first, second, key=lambda result: result.objective)
     bound = max(first.lower_bound, second.lower_bound)
-    return meter.result(best.w, best.objective, best.objective - bound, first.n_iter + second.n_iter, second.reason)
+    n_iter = first.n_iter + second.n_iter
+    found = meter.result(best.w, best.objective, best.objective - bound, n_iter, second.reason)
+    return replace(found, collapsed=second.collapsed)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._result import Problem, Result, Risk, Scores
+from argrank.solvers._result import Problem, Result
+from argrank.solvers._risk import Risk, Scores
 
 
 class Wrapped:
