@@ -8,13 +8,15 @@ along its opposite, that is a direction to go. Each round costs a pass over the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers import simplex_qp
-from argrank.solvers._risk import Risk
+
+if TYPE_CHECKING:
+    from argrank.solvers._result import Risk
 
 SMALL = 1e-6  # a subgradient this short, relative to the longest seen, is 0
 AWAY = 1e-3  # the spread of the scores at which the oracle is asked first

@@ -14,8 +14,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers import bundle
-from argrank.solvers._result import Meter, Problem, Result
-from argrank.solvers._risk import Risk, Scores
+from argrank.solvers._result import Meter, Problem, Result, Risk, Scores
 from argrank.solvers.shifted import Wrapped
 
 

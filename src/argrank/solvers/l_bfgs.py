@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._result import Meter, Problem, Result
-from argrank.solvers._risk import Scores
+from argrank.solvers._result import Meter, Problem, Result, Scores
 
 MEMORY = 20  # pairs of steps and gradient changes that approximate the inverse Hessian
 REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift and allows to resume there

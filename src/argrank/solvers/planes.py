@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.solvers import simplex_qp
-from argrank.solvers._result import Problem
-from argrank.solvers._risk import Risk, Scores
+from argrank.solvers._result import Problem, Risk, Scores
 from argrank.solvers.mixture import Inner, best_mixture
 from argrank.solvers.regularisers import Regulariser
 
