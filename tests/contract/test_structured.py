@@ -393,7 +393,7 @@ def slopes_at_zero(case: Case, labels: list[np.ndarray], X: list[np.ndarray]) ->
 
 
 def least_subgradient(slopes: list[np.ndarray]) -> float:
-    """Return the least sum of absolute values of a subgradient at 0: a linear program in the mixtures of all queries."""
+    """Return the least sum of absolute values of a subgradient at 0, by a linear program in all mixtures."""
     n_features, query = slopes[0].shape[1], np.repeat(np.arange(len(slopes)), [len(one) for one in slopes])
     mixture, eye = np.concatenate(slopes).T, np.eye(n_features)
     found = linprog(

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._risk import Risk
 from argrank.solvers.collapse import Collapse, Verdict, look_at_zero
 from argrank.solvers.regularisers import Regulariser
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._result import Meter, Problem, Result
-from argrank.solvers._risk import Scores
+from argrank.solvers._result import Meter, Problem, Result, Scores
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
 ITERATION = 2.5  # passes of the shortest iteration: a Hessian product, the scores of the direction, an evaluation

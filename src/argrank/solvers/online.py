@@ -22,8 +22,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.errors import OptionError, check_count, check_positive
-from argrank.solvers._result import MESSAGES, Best, Callback, Meter, Problem, Result
-from argrank.solvers._risk import Risk
+from argrank.solvers._result import MESSAGES, Best, Callback, Meter, Problem, Result, Risk
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried
