@@ -23,7 +23,7 @@ from argrank.rankers.registry import ranker_class
 NAMES = ar.ranker_names()
 
 # a convex bound may rightly collapse on small generated data; tests/rankers/test_structured.py looks at that warning
-pytestmark = pytest.mark.filterwarnings("ignore:.*nearly. w = 0:argrank.errors.ArgrankWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*the optimum is .*w = 0:argrank.errors.ArgrankWarning")
 
 ROW_WEIGHTS = "a pairwise or listwise loss has no use for weights per row and refuses unequal ones"
 
@@ -75,16 +75,19 @@ def learned(ranker, data):
 
 @pytest.fixture(params=NAMES)
 def ranker(request):
-    """A ranker at its defaults, but solved as far as comparisons of weights need."""
+    """A ranker at its defaults, but solved as far as comparisons of weights need, which only convex bounds can be."""
     ranker = ar.make_ranker(request.param)
+    if hasattr(ranker, "bound"):
+        ranker.set_params(bound="convex", C=1.0)
     loose = request.param != "rank-svm" and getattr(ranker, "tol", 0) in (None, 1e-3)
     return ranker.set_params(tol=1e-9) if loose else ranker
 
 
-def test_it_learns_something(ranker, data):
+@pytest.mark.parametrize("name", NAMES)
+def test_it_learns_something_at_its_defaults(name, data):
     train, test = data.split(0.5, 0.5)
     nothing = ar.evaluate(np.zeros(test.n_documents), test, "ndcg@10").means["ndcg@10"]
-    assert ranker.fit(train).score(test) > nothing + 0.1
+    assert ar.make_ranker(name).fit(train).score(test) > nothing + 0.1
 
 
 def test_the_order_of_rows_does_not_matter(ranker, data):
