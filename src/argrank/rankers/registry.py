@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from argrank.errors import unknown_name
+from argrank.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
+    from argrank.objectives.objective import Objective
     from argrank.rankers.base_ranker import BaseRanker
 
 #: Families in the order in which comparisons show them.
@@ -96,6 +97,38 @@ def ranker_class(name: str) -> type[BaseRanker]:
     """Return the class of a registered name."""
     module, attribute = registered(name).home.split(":")
     return cast("type[BaseRanker]", getattr(importlib.import_module(f"argrank.rankers.{module}"), attribute))
+
+
+def make_ranker(name: str, **parameters: Any) -> BaseRanker:
+    """Make a ranker by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
+    cls = ranker_class(name)
+    try:
+        return cls(**parameters)
+    except TypeError as error:
+        known = cls._get_param_names()
+        unknown = next((parameter for parameter in parameters if parameter not in known), None)
+        if unknown is None:
+            raise
+        raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
+
+
+def objective(name: str, **parameters: Any) -> Objective:
+    """Return what ``make_ranker(name, **parameters)`` minimises, as a function of scores.
+
+    ``objective(name)(scores, data) -> (value, gradient)`` works with anybody's scores. They and the gradient are in the
+    caller's row order; the value is the mean over all queries of the query's loss, or, for the losses that count every
+    pair alike (``rank-svm``, ``log-mle``, ``log-combined``, ``log-convex``), over all pairs, in both cases weighted by
+    ``query_weight`` where given. Rankers that minimise no function of scores have none.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[1.0], [0.0], [3.0]], [1, 0, 0], qid=["a", "a", "a"])
+    >>> value, gradient = ar.objective("rank-svm")([0.5, 0.0, 1.0], data)
+    >>> value, gradient.tolist()
+    (1.25, [-2.0, 0.5, 1.5])
+    """
+    return make_ranker(name, **parameters)._objective()
 
 
 def registered_name(ranker: Any) -> str:
