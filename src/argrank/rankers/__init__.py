@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent
     from argrank.rankers.climbing.direct_rank import DirectRank
     from argrank.rankers.factors.factor_rank import FactorRank
+    from argrank.rankers.factors.factor_regression import FactorRegression
     from argrank.rankers.factors.position_match import PositionMatch
     from argrank.rankers.linear.dorm import DORM
     from argrank.rankers.linear.lambdarank import LambdaRank
@@ -53,6 +54,7 @@ __all__ = [  # noqa: RUF022 (the functions first)
     "DirectRankTrees",
     "FRank",
     "FactorRank",
+    "FactorRegression",
     "LambdaMART",
     "LambdaRank",
     "ListNet",

@@ -87,7 +87,7 @@ def queries_of(data: Dataset, loss: RankingLoss, labels: Floats) -> list[Query]:
 
 
 def draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -> Sample:
-    """Draw the sample of all queries, or find what was drawn of the same data; refuse what would not fit into memory."""
+    """Draw the sample of all queries, or find what was drawn of this data before; refuse what is too large."""
     known = _drawn.setdefault(data, {})
     if (loss, sampling) not in known:
         sample = _draw(data, loss, labels, sampling)
