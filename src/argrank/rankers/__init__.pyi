@@ -10,6 +10,7 @@ from argrank.rankers.boosted.rankboost import RankBoost as RankBoost
 from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from argrank.rankers.climbing.direct_rank import DirectRank as DirectRank
 from argrank.rankers.factors.factor_rank import FactorRank as FactorRank
+from argrank.rankers.factors.factor_regression import FactorRegression as FactorRegression
 from argrank.rankers.factors.position_match import PositionMatch as PositionMatch
 from argrank.rankers.linear.dorm import DORM as DORM
 from argrank.rankers.linear.lambdarank import LambdaRank as LambdaRank

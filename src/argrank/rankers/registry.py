@@ -46,7 +46,12 @@ RANKERS = {
         scale_free=True,
     ),
     "dorm": Registered("linear.dorm:DORM", "structured", C_VALUES),
-    "factor-rank": Registered("factors.factor_rank:FactorRank", "factors", C_VALUES, takes="factors"),
+    "factor-rank": Registered(
+        "factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
+    ),
+    "factor-regression": Registered(
+        "factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
+    ),
     "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
     "lambda-mart": Registered("boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True),
     "lambdarank": Registered(
