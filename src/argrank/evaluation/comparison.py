@@ -6,15 +6,20 @@ import dataclasses
 import json
 import math
 import string
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from argrank._json import json_value
-from argrank._tables import FORMATS, Cell, Table, measure_text, render
+from argrank._tables import FORMATS, Cell, Table, measure_text, render, table
 from argrank._types import Floats
 from argrank.errors import unknown_name
+from argrank.evaluation.result import frame_of
+from argrank.evaluation.segments import groups
+from argrank.evaluation.systems import Coverage
 
 TEST_TITLES = {
     "randomisation": "Paired randomisation test",
@@ -48,6 +53,22 @@ class PairResult:
     n_dropped: int
 
 
+@dataclass(frozen=True)
+class SegmentResult:
+    """System ``a`` against system ``b`` on one measure and the queries of one segment; differences are a minus b."""
+
+    measure: str
+    segment: str
+    a: str
+    b: str
+    n_queries: int
+    difference: float
+    interval: tuple[float, float]
+    wins: int
+    ties: int
+    losses: int
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """Systems compared on the same queries: means, paired tests, intervals; made by ``ar.compare``.
@@ -67,6 +88,11 @@ class Comparison:
         How it was done.
     notes : tuple of str
         What should be known about these numbers.
+    coverage : dict of Coverage
+        For each run how it and the judgements fit together.
+    segment_of, segments : array of shape (n_queries,), tuple of SegmentResult
+        Where ``by`` was given: the segment of every query, and every pair on every segment. The intervals are not
+        corrected for the number of segments.
     """
 
     systems: tuple[str, ...]
@@ -84,6 +110,9 @@ class Comparison:
     n_resamples: int
     random_state: int
     notes: tuple[str, ...]
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    segment_of: NDArray[Any] | None = None
+    segments: tuple[SegmentResult, ...] = ()
 
     def differences(self, measure: str, a: str, b: str) -> Floats:
         """Return the measure of system a minus that of system b for each of ``query_ids``, NaN where undefined."""
@@ -123,7 +152,10 @@ class Comparison:
         check_format(format)
         if format == "json":
             return self.to_json()
-        return render(format, (self._means_table(), self._pairs_table()), self.footer)
+        tables = [self._means_table(), self._pairs_table()]
+        if self.segments:
+            tables += [self._segment_means_table(), self._segment_pairs_table()]
+        return render(format, tables, self.footer)
 
     def to_text(self) -> str:
         """Return two aligned tables, of the means and of the pairs, and how they were made."""
@@ -149,6 +181,8 @@ class Comparison:
             "undefined": self.undefined,
             "letters": {measure: self.letters(measure) for measure in self.measures},
             "pairs": [dataclasses.asdict(pair) for pair in self.pairs],
+            "coverage": {system: dataclasses.asdict(one) for system, one in self.coverage.items()},
+            "segments": [dataclasses.asdict(one) for one in self.segments],
             "notes": list(self.notes),
         }
         plain: dict[str, Any] = json_value(found)
@@ -157,6 +191,20 @@ class Comparison:
     def to_json(self) -> str:
         """Return ``to_dict()`` as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_pandas(self) -> Any:
+        """Return every pair of systems as a pandas data frame, one row a measure and pair."""
+        return frame_of("pandas", self._columns(), "the data frame of a comparison")
+
+    def to_polars(self) -> Any:
+        """Return the same as a polars data frame."""
+        return frame_of("polars", self._columns(), "the data frame of a comparison")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = [part.name for part in dataclasses.fields(PairResult)]
+        columns = {name: [getattr(pair, name) for pair in self.pairs] for name in names}
+        intervals = columns.pop("interval")
+        return columns | {"low": [low for low, _ in intervals], "high": [high for _, high in intervals]}
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -207,6 +255,26 @@ class Comparison:
             )
         return Table(tuple(header), tuple(rows), 3)
 
+    def _segment_means_table(self) -> Table:
+        names = [] if self.segment_of is None else list(groups(self.segment_of))
+        rows = []
+        for measure in self.measures:
+            for name, own in names:
+                means = [_mean(self.values[system][measure][own]) for system in self.systems]
+                cells = [Cell(measure_text(mean), mean == max(means)) for mean in means]
+                rows.append((Cell(measure), Cell(name), Cell(str(int(own.sum()))), *cells))
+        return Table(("measure", "segment", "queries", *self.systems), tuple(rows), 2)
+
+    def _segment_pairs_table(self) -> Table:
+        header = ("measure", "segment", "system", "against", "difference", f"{100 * (1 - self.level):.4g} % interval",
+                  "wins", "ties", "losses")  # fmt: skip
+        rows = [
+            (one.measure, one.segment, one.a, one.b, _signed(one.difference),
+             f"[{_signed(one.interval[0])}, {_signed(one.interval[1])}]", one.wins, one.ties, one.losses)
+            for one in self.segments
+        ]  # fmt: skip
+        return table(header, rows, n_names=4)
+
     @property
     def footer(self) -> list[str]:
         """How the comparison was made, and what should be known about it, in sentences."""
@@ -242,6 +310,11 @@ def _letters(n: int) -> list[str]:
             name = string.ascii_lowercase[place] + name
         names.append(name)
     return names
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
 
 
 def _signed(value: float, digits: int = 4) -> str:

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 from argrank.data.dataset import Dataset
-from argrank.data.io.trec_pool import JUDGED, OUTSIDE, POOLED, JudgedRuns, join_runs
+from argrank.data.gaps import JUDGED, OUTSIDE, POOLED
+from argrank.data.io.trec_pool import JudgedRuns, join_runs
 from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_run, run_name
 from argrank.errors import ArgrankError, ArgrankWarning, InputError
 

@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.gaps import JUDGED, OUTSIDE, POOLED, Gaps
 from argrank.data.grouping import group_by_id, offsets
 from argrank.data.io.text import id_texts
 from argrank.data.io.trec import Qrels, Run
 from argrank.data.io.trec_sources import as_qrels, as_run
 from argrank.errors import ArgrankWarning, InputError, shown
-
-#: Why a document has no judgement: it is judged; it is not in the judgements; it is, with a relevance below 0.
-JUDGED, OUTSIDE, POOLED = 0, 1, 2
-Gaps = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
