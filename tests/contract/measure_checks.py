@@ -34,7 +34,7 @@ def small_lists() -> list[tuple[np.ndarray, np.ndarray]]:
         for _ in range(6)
     ]
     for labels, _ in lists[::3]:
-        labels[1:][random.random(len(labels) - 1) < 0.4] = np.nan
+        labels[:-1][random.random(len(labels) - 1) < 0.4] = np.nan
     return lists
 
 
@@ -107,7 +107,7 @@ def check_cutoff(measure: Measure) -> None:
         for _ in range(20)
     ]
     for labels in lists[::4]:
-        labels[1:][random.random(len(labels) - 1) < 0.4] = np.nan
+        labels[:-1][random.random(len(labels) - 1) < 0.4] = np.nan
     for one in variants(measure):
         k = getattr(one, "k", None)
         if k is None:

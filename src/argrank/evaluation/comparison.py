@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from argrank._json import json_value
@@ -18,7 +17,7 @@ from argrank._tables import FORMATS, Cell, Table, measure_text, render, table
 from argrank._types import Floats
 from argrank.errors import unknown_name
 from argrank.evaluation.result import frame_of
-from argrank.evaluation.segments import groups
+from argrank.evaluation.segments import groups, interval_text, mean_with_interval
 from argrank.evaluation.systems import Coverage
 
 TEST_TITLES = {
@@ -153,9 +152,7 @@ class Comparison:
         if format == "json":
             return self.to_json()
         tables = [self._means_table(), self._pairs_table()]
-        if self.segments:
-            tables += [self._segment_means_table(), self._segment_pairs_table()]
-        return render(format, tables, self.footer)
+        return render(format, [*tables, *self.segment_tables()], self.footer)
 
     def to_text(self) -> str:
         """Return two aligned tables, of the means and of the pairs, and how they were made."""
@@ -255,13 +252,19 @@ class Comparison:
             )
         return Table(tuple(header), tuple(rows), 3)
 
-    def _segment_means_table(self) -> Table:
-        names = [] if self.segment_of is None else list(groups(self.segment_of))
-        rows = []
+    def segment_tables(self) -> list[Table]:
+        """Return the means and the differences on every segment as tables; none where ``by`` was not given."""
+        if self.segment_of is None:
+            return []
+        return [self._segment_means_table(self.segment_of), *([self._segment_pairs_table()] if self.segments else [])]
+
+    def _segment_means_table(self, segment_of: NDArray[Any]) -> Table:
+        how, rows = (self.level, self.n_resamples, self.random_state), []
         for measure in self.measures:
-            for name, own in names:
-                means = [_mean(self.values[system][measure][own]) for system in self.systems]
-                cells = [Cell(measure_text(mean), mean == max(means)) for mean in means]
+            for name, own in groups(segment_of):
+                found = [mean_with_interval(self.values[system][measure][own], None, *how) for system in self.systems]
+                best = max(mean for _, mean, _, _ in found)
+                cells = [Cell(interval_text(mean, low, high), mean == best) for _, mean, low, high in found]
                 rows.append((Cell(measure), Cell(name), Cell(str(int(own.sum()))), *cells))
         return Table(("measure", "segment", "queries", *self.systems), tuple(rows), 2)
 
@@ -310,11 +313,6 @@ def _letters(n: int) -> list[str]:
             name = string.ascii_lowercase[place] + name
         names.append(name)
     return names
-
-
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
 
 
 def _signed(value: float, digits: int = 4) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,6 @@ from argrank.measures.judged import Judged
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure_list
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from argrank.measures.conventions import Switches
-
 
 @overload
 def evaluate(scores: Floats | Sequence[float], data: Dataset, measures: Any, **options: Any) -> Evaluation: ...
@@ -40,7 +35,7 @@ def evaluate(
     by: Any = None,
     explain: Any = None,
     n_jobs: int | None = None,
-    **switches: Unpack[Switches],
+    **switches: Any,
 ) -> Evaluation | Evaluations:
     """Evaluate scores or runs by one or several measures.
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._json import json_value
-from argrank._tables import Table, measure_text, table, to_html, to_text
+from argrank._tables import Table, table, to_html, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import MissingExtraError
-from argrank.evaluation.segments import Segment, groups, mean_with_interval
+from argrank.evaluation.segments import Segment, groups, interval_text, mean_with_interval
 from argrank.evaluation.systems import Coverage
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -112,7 +112,7 @@ class Evaluation:
     @property
     def per_query(self) -> Any:
         """A data frame (pandas, else polars, else pyarrow) with the column qid and one column for each measure."""
-        columns = self._columns()
+        columns = self.columns()
         for package, make in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
             try:
                 library = __import__(package)
@@ -123,13 +123,14 @@ class Evaluation:
 
     def to_pandas(self) -> Any:
         """Return the values of every query as a pandas data frame: qid, segment where there are any, the measures."""
-        return frame_of("pandas", self._columns(), "the data frame of an evaluation")
+        return frame_of("pandas", self.columns(), "the data frame of an evaluation")
 
     def to_polars(self) -> Any:
         """Return the same as a polars data frame."""
-        return frame_of("polars", self._columns(), "the data frame of an evaluation")
+        return frame_of("polars", self.columns(), "the data frame of an evaluation")
 
-    def _columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
+        """Return the values of every query by column: qid, segment where there are any, the measures."""
         segment = {} if self.segment_of is None else {"segment": self.segment_of.tolist()}
         return {"qid": self.query_ids.tolist(), **segment, **self.values}
 
@@ -249,14 +250,9 @@ def coverage_notes(found: Coverage, convention: Convention) -> list[str]:
 def segments_table(segments: tuple[Segment, ...]) -> Table:
     """Return the measures of segments as a table, with their intervals."""
     rows = [
-        (one.measure, one.segment, str(one.n_queries), measure_text(one.mean), _interval(one.low, one.high))
-        for one in segments
+        (one.measure, one.segment, str(one.n_queries), interval_text(one.mean, one.low, one.high)) for one in segments
     ]
-    return table(("measure", "segment", "queries", "mean", "95 % interval"), rows, n_names=2)
-
-
-def _interval(low: float, high: float) -> str:
-    return "-" if math.isnan(low) else f"[{measure_text(low)}, {measure_text(high)}]"
+    return table(("measure", "segment", "queries", "mean and 95 % interval"), rows, n_names=2)
 
 
 def frame_of(package: str, columns: Mapping[str, Any], purpose: str) -> Any:
@@ -282,14 +278,15 @@ class Evaluations(dict[str, Evaluation]):
 
     def to_pandas(self) -> Any:
         """Return the values of every system and query as a pandas data frame: system, qid, the measures."""
-        return frame_of("pandas", self._columns(), "the data frame of evaluations")
+        return frame_of("pandas", self.columns(), "the data frame of evaluations")
 
     def to_polars(self) -> Any:
         """Return the same as a polars data frame."""
-        return frame_of("polars", self._columns(), "the data frame of evaluations")
+        return frame_of("polars", self.columns(), "the data frame of evaluations")
 
-    def _columns(self) -> dict[str, Any]:
-        parts = [{"system": [name] * one.n_queries, **one._columns()} for name, one in self.items()]
+    def columns(self) -> dict[str, Any]:
+        """Return the values of every system and query by column: system, qid, the measures."""
+        parts = [{"system": [name] * one.n_queries, **one.columns()} for name, one in self.items()]
         return {name: [value for part in parts for value in part[name]] for name in parts[0]}
 
     def _tables(self) -> list[Table]:
@@ -305,11 +302,11 @@ class Evaluations(dict[str, Evaluation]):
         if first.segment_of is None:
             return tables
         segments = [
-            (one.measure, one.segment, name, str(one.n_queries), measure_text(one.mean), _interval(one.low, one.high))
+            (one.measure, one.segment, name, str(one.n_queries), interval_text(one.mean, one.low, one.high))
             for number in range(len(first.segments))
             for name, one in ((name, result.segments[number]) for name, result in self.items())
         ]
-        header = ("measure", "segment", "system", "queries", "mean", "95 % interval")
+        header = ("measure", "segment", "system", "queries", "mean and 95 % interval")
         return [*tables, table(header, segments, n_names=3)]
 
     def _notes(self) -> list[str]:

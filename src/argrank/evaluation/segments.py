@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._tables import measure_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.trec_sources import table_columns
@@ -84,6 +85,12 @@ def mean_with_interval(
         return n, mean, np.nan, np.nan
     ((low, high),) = bootstrap_intervals(values[known][:, None], level, n_resamples, random_state)
     return n, mean, float(low), float(high)
+
+
+def interval_text(mean: float, low: float, high: float) -> str:
+    """Return a mean with its interval, if there is one."""
+    known = "" if np.isnan(low) else f" [{measure_text(low)}, {measure_text(high)}]"
+    return f"{measure_text(mean)}{known}"
 
 
 def _of_mapping(by: Mapping[Any, Any], data: Dataset) -> list[Any]:

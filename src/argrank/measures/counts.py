@@ -121,4 +121,5 @@ class SetF(Measure):
 
 
 def _hits(rankings: Rankings, relevant_at: float) -> Floats:
-    return np.count_nonzero(rankings.relevant(relevant_at), axis=1).astype(np.float64)
+    hits: Floats = np.count_nonzero(rankings.relevant(relevant_at), axis=1).astype(np.float64)
+    return hits

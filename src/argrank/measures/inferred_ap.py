@@ -49,8 +49,8 @@ def _terms(rankings: Rankings, relevant_at: float) -> Floats:
     relevant, judged, pooled = rankings.relevant(relevant_at), rankings.there, rankings.there
     if rankings.gaps is not None:
         judged, pooled = judged & (rankings.gaps == JUDGED), pooled & (rankings.gaps != OUTSIDE)
-    above = [np.cumsum(one, axis=1) - one for one in (relevant, judged, pooled)]
-    terms = np.where(relevant, _precision(*above, rankings.ranks), 0.0)
+    above: list[Floats] = [np.cumsum(one, axis=1) - one.astype(np.float64) for one in (relevant, judged, pooled)]
+    terms = np.where(relevant, _precision(above[0], above[1], above[2], rankings.ranks), 0.0)
     if rankings.ties is not None:
         counts = [one.reshape(-1)[rankings.ties.first] for one in above]
         kinds = np.where(relevant, 0, np.where(judged, 1, np.where(pooled, 2, 3)))

@@ -17,7 +17,7 @@ class Rprec(Measure):
     """Relevant documents among the first R, divided by R, the number of relevant ones; undefined where R is 0."""
 
     spelling = "Rprec"
-    aliases = ("rprec", "r_prec", "r_precision", "r-precision")
+    aliases = ("rprec", "r_prec", "r_precision")
 
     rel: float | None = None
 

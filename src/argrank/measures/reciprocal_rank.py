@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,9 +54,7 @@ class RR(Measure):
         return {"relevant": rankings.relevance(level)[0], "1 / rank": 1.0 / rankings.ranks}
 
 
-def first_relevant(
-    rankings: Rankings, relevant_at: float, k: int | None, discount: Callable[[Floats], Floats]
-) -> Floats:
+def first_relevant(rankings: Rankings, relevant_at: float, k: int | None, discount: Callable[[Any], Any]) -> Floats:
     """Return the discount of the first relevant document's rank, expected over ties; 0 where there is none to k."""
     relevant = rankings.relevant(relevant_at)
     first = np.argmax(relevant, axis=1)
@@ -76,7 +75,7 @@ def _expected(
     ties: TieGroups,
     groups: NDArray[np.intp],
     k: int | None,
-    discount: Callable[[Floats], Floats],
+    discount: Callable[[Any], Any],
 ) -> Floats:
     """Return the expected discount where the first relevant document lies in the given groups."""
     if len(groups) == 0:

@@ -48,6 +48,14 @@ class JudgedRuns:
     scores: dict[str, Floats]
     strangers: dict[str, int]
 
+    def filled(self, name: str) -> Floats:
+        """Return one run's scores for every row of ``data``, with those it did not return below all that it did."""
+        scores = np.full(self.data.n_documents, np.nan)
+        scores[self.rows[name]] = self.scores[name]
+        lowest = np.fmin.reduceat(scores, self.data.indptr[:-1])
+        below = np.where(np.isnan(lowest), 0.0, np.minimum(lowest - 1.0, np.nextafter(lowest, -np.inf)))
+        return np.where(np.isnan(scores), np.repeat(below, self.data.sizes), scores)
+
     def returned(self, name: str) -> Dataset:
         """Return what one run returned as a Dataset of the same queries, some of which may have no documents."""
         rows, data = self.rows[name], self.data
