@@ -143,11 +143,17 @@ def registered_name(ranker: Any) -> str:
 
 
 def default_grid(ranker: Any) -> dict[str, Any]:
-    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose."""
-    name = ranker if isinstance(ranker, str) else registered_name(ranker)
-    if not isinstance(ranker, str) and name not in RANKERS:  # a user's own class
-        return C_VALUES if "C" in ranker.get_params() else {}
-    return registered(name).grid
+    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose.
+
+    What an estimator has set to another value than its class is not chosen again.
+    """
+    if isinstance(ranker, str):
+        return registered(ranker).grid
+    name, current = registered_name(ranker), ranker.get_params() if hasattr(ranker, "get_params") else {}
+    if name not in RANKERS:  # a user's own class
+        return C_VALUES if "C" in current else {}
+    defaults = type(ranker)().get_params()
+    return {key: values for key, values in registered(name).grid.items() if current[key] == defaults[key]}
 
 
 def ranker_names(task: str | None = "ranking") -> list[str]:
