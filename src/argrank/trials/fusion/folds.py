@@ -53,8 +53,10 @@ class Folds:
             inner = {name: self._inner(problem) for name, problem in self.problems.items()}
             for fold in by_fold:
                 others = self.fold != fold
-                by_fold[fold] = max(inner, key=lambda name: self._mean(inner[name][fold], others))  # noqa: B023
-            means = {name: float(np.mean([self._mean(row, row == row) for row in rows])) for name, rows in inner.items()}
+                by_fold[fold] = max(inner, key=lambda name: self._mean(inner[name][fold], others))
+            means = {
+                name: float(np.mean([self._mean(row, row == row) for row in rows])) for name, rows in inner.items()
+            }
             chosen = max(means, key=means.__getitem__)
         values = np.empty(len(self.fold))
         for fold, name in by_fold.items():

@@ -95,11 +95,13 @@ def query_means(values: Floats, indptr: Integers) -> Floats:
     known = ~np.isnan(values)
     count = np.add.reduceat(known.astype(np.float64), indptr[:-1])
     total = np.add.reduceat(np.where(known, values, 0.0), indptr[:-1])
-    return np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+    means: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+    return means
 
 
 def _ratio(scores: Floats, shift: Floats, scale: Floats, indptr: Integers) -> Floats:
     """Return (score - shift) / scale of the query, 0 where the scale is 0."""
     sizes = np.diff(indptr)
     by = np.repeat(np.where(scale == 0, np.inf, scale), sizes)
-    return (scores - np.repeat(shift, sizes)) / by
+    ratio: Floats = (scores - np.repeat(shift, sizes)) / by
+    return ratio

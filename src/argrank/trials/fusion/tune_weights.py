@@ -34,7 +34,7 @@ def tune_weights(
     fixed: Mapping[str, float] | None = None,
     cv: int | None = 5,
     bootstrap: int = 0,
-    n_starts: int = 3,
+    n_starts: int = 2,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> TunedWeights:
@@ -46,9 +46,11 @@ def tune_weights(
     Parameters
     ----------
     scores_by_system : mapping from name to scores
-        One score per row in the caller's row order, NaN where the system did not return the document.
-    data : Dataset
-        The judged documents; features are not looked at.
+        One score per row in the caller's row order, NaN where the system did not return the document; or a run in any
+        form that ``evaluate`` takes.
+    data : Dataset, or judgements for runs
+        The judged documents; features are not looked at. Documents of runs that are not judged count as not relevant,
+        and judged ones that no run returned count in ideals and recall.
     measure : str, Measure or callable
         Any measure, or a Python function from the labels of a ranking to a number (slow).
     normalise : str, mapping from system to str or None
@@ -112,7 +114,7 @@ def tune_weights(
         single={name: landscape.value(column).mean for name, column in zip(systems.names, climb.systems, strict=True)},
         rrf=landscape.value(rrf).mean,
         spread=dict(zip(systems.names, climb.spread.tolist(), strict=True)),
-        intervals=_intervals(problem, weights, bootstrap, random_state) if bootstrap else {},
+        intervals=_intervals(problem, weights, systems.names, bootstrap, random_state) if bootstrap else {},
         curves=_curves(landscape, climb.systems, weights, systems.names),
         measure=asked.name,
         normalise=choices[unseen.chosen],
@@ -166,5 +168,16 @@ def _curves(landscape: Landscape, systems: Floats, weights: Floats, names: Seque
     return curves
 
 
-def _intervals(problem: Problem, weights: Floats, n_resamples: int, random_state: int) -> dict[int, tuple[float, float]]:
-    raise NotImplementedError
+def _intervals(
+    problem: Problem, weights: Floats, names: Sequence[str], n_resamples: int, random_state: int
+) -> dict[str, tuple[float, float]]:
+    """Return 95 % intervals of weights: tuned again, from the weights found, on queries drawn with replacement."""
+    rng, data = np.random.default_rng(random_state), problem.data
+    found = np.empty((n_resamples, len(weights)))
+    for number in range(n_resamples):
+        counts = np.bincount(rng.integers(data.n_queries, size=data.n_queries), minlength=data.n_queries)
+        weight = counts if data.query_weight is None else counts * data.query_weight
+        part = data.select(counts > 0)._but(query_weight=weight[counts > 0].astype(np.float64))
+        found[number] = Climb(problem.on(part), rng).best(weights, near=True)[0]
+    low, high = np.quantile(found, [0.025, 0.975], axis=0).tolist()
+    return dict(zip(names, zip(low, high, strict=True), strict=True))
