@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from argrank.rankers.boosted.lambda_mart import LambdaMART
     from argrank.rankers.boosted.mart import MART
     from argrank.rankers.boosted.mcrank import McRank
+    from argrank.rankers.boosted.query_mart import QueryMART
     from argrank.rankers.boosted.rankboost import RankBoost
+    from argrank.rankers.boosted.xendcg_mart import XendcgMART
     from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent
     from argrank.rankers.climbing.direct_rank import DirectRank
     from argrank.rankers.factors.factor_rank import FactorRank
@@ -65,6 +67,7 @@ __all__ = [  # noqa: RUF022 (the functions first)
     "McRank",
     "ORM",
     "PositionMatch",
+    "QueryMART",
     "RankBoost",
     "RankCosine",
     "RankSVM",
@@ -77,6 +80,7 @@ __all__ = [  # noqa: RUF022 (the functions first)
     "SVMndcgNC",
     "SmoothGrad",
     "SoftRank",
+    "XendcgMART",
 ]
 
 

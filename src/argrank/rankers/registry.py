@@ -61,6 +61,7 @@ RANKERS = {
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered("linear.orm:ORM", "structured", C_VALUES),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
+    "query-mart": Registered("boosted.query_mart:QueryMART", "trees", TREES, scale_free=True, first=True),
     "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C),
     "rank-svm": Registered(
         "linear.rank_svm:RankSVM",
@@ -82,6 +83,7 @@ RANKERS = {
     "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", C_VALUES),
     "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", C_VALUES, first=True),
     "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", C_VALUES),
+    "xendcg-mart": Registered("boosted.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
 
 
