@@ -42,12 +42,14 @@ if TYPE_CHECKING:
     from argrank.rankers.linear.svm_mrr import SVMmrr
     from argrank.rankers.linear.svm_ndcg import SVMndcg
     from argrank.rankers.linear.svm_ndcg_nc import SVMndcgNC
+    from argrank.trials.auto.ranker import Auto
 
 __all__ = [  # noqa: RUF022 (the functions first)
     "make_ranker",
     "objective",
     "ranker_names",
     "AdaRank",
+    "Auto",
     "BaseRanker",
     "CoordinateAscent",
     "DORM",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
 
 #: Families in the order in which comparisons show them.
-FAMILIES = ("pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
+FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
@@ -25,7 +25,7 @@ TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
 class Registered(NamedTuple):
     """What is known of a ranker before it is imported."""
 
-    home: str  # module and class below argrank.rankers
+    home: str  # module and class below argrank.rankers; in full where a later folder has it
     family: str
     grid: dict[str, Any]  # what selection tries when the user names nothing
     scale_free: bool = False  # whether the model ignores how features are scaled
@@ -36,6 +36,7 @@ class Registered(NamedTuple):
 #: To add a ranker: a file with its class, and a line here.
 RANKERS = {
     "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}, scale_free=True),
+    "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}),
     "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
     "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
     "direct-rank-trees": Registered(
@@ -97,7 +98,8 @@ def registered(name: str) -> Registered:
 def ranker_class(name: str) -> type[BaseRanker]:
     """Return the class of a registered name."""
     module, attribute = registered(name).home.split(":")
-    return cast("type[BaseRanker]", getattr(importlib.import_module(f"argrank.rankers.{module}"), attribute))
+    place = module if module.startswith("argrank.") else f"argrank.rankers.{module}"
+    return cast("type[BaseRanker]", getattr(importlib.import_module(place), attribute))
 
 
 def registered_name(ranker: Any) -> str:
