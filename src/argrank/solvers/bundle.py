@@ -9,7 +9,7 @@ the squares the next point is chosen differently, see ``level``.
 By ``python -m benchmarks solvers`` it leads nearly everywhere, by up to 40 times, and by more the more queries there
 are. Where a few queries pull hard against each other (reciprocal rank on the first map, alone or in a combination) it
 may be many times slower than cutting planes with a slack per query. The slow cases cannot be predicted, so
-``then_planes`` switches after 100 passes.
+``then_planes`` switches after 100 passes, or two a feature.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ TOWARDS = 0.1  # the next plane is taken so far from the best point towards the 
 MOST_STEPS = 10  # oracle calls in a line search
 FLAT = 0.05  # a derivative this small, relative to the first, ends a line search
 PATIENCE = 100  # passes of the bundle method; where it does well it seldom needs more, also at C = 10,000
+PER_FEATURE = 2  # or so many a feature: where scales differ wildly it needs about one plane for each
 MOST_CELLS = 50_000  # queries times features: on larger data a pass query by query costs more than many of the bundle's
 
 
@@ -62,10 +63,11 @@ def minimise(problem: Problem) -> Result:
 
 
 def then_planes(problem: Problem) -> Result:
-    """Minimise ``|w|² / (2C) + risk(w)`` as ``minimise`` does, and after 100 passes by cutting planes."""
+    """Minimise ``|w|² / (2C) + risk(w)`` as ``minimise`` does, and where that takes long by cutting planes."""
     risk, meter, callback = problem.risk, Meter(problem), problem.callback
     small = risk.n_queries * risk.n_features <= MOST_CELLS and risk.n_features <= block_qp.MOST_FEATURES
-    first = minimise(replace(problem, max_iter=min(problem.max_iter, PATIENCE)) if small else problem)
+    patience = min(problem.max_iter, max(PATIENCE, PER_FEATURE * risk.n_features))
+    first = minimise(replace(problem, max_iter=patience) if small else problem)
     left = problem.max_iter - round(first.n_passes)
     if not small or first.reason != "passes" or left <= 0:
         return first

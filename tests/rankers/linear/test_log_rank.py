@@ -35,8 +35,8 @@ def test_the_objective_is_w_squared_over_2c_plus_the_risk(data, name, measure):
 
 def test_mle_is_what_convex_loss_for_auc_tends_to(data):
     """The margin rho / pairs vanishes with rho."""
-    one = ar.make_ranker("log-mle", tol=1e-12).fit(data).coef_
-    other = ar.make_ranker("log-convex", measure="AUC(graded=True)", rho=1e-9, tol=1e-12).fit(data).coef_
+    one = ar.make_ranker("log-mle", C=1.0, tol=1e-12).fit(data).coef_
+    other = ar.make_ranker("log-convex", C=1.0, measure="AUC(graded=True)", rho=1e-9, tol=1e-12).fit(data).coef_
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
 
 

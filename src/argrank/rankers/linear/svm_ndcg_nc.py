@@ -16,8 +16,8 @@ class SVMndcgNC(StructuredRanker):
     """Linear ranker for NDCG of the whole list, good against bad documents.
 
     Divide and conquer for convex discounts, two cases of it for LETOR's, the full table for any other. The default is
-    the tight bound, started from RankSVM, with a C chosen on validation parts, where the paper's convex bound, though it
-    does not collapse, learned less than least squares on OHSUMED.
+    the tight bound, started from RankSVM, with a C chosen on validation parts: there the paper's convex bound does not
+    collapse, but learned less than least squares on OHSUMED.
 
     Parameters
     ----------
