@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argrank.rankers.registry import RANKERS
+from argrank.rankers.registry import RANKERS, full_module
 
 STUB = Path(__file__).resolve().parent.parent / "src" / "argrank" / "rankers" / "__init__.pyi"
 
 
 def ranker_stub() -> str:
     """Return the stub of ``argrank.rankers``: its functions and the class of every registered ranker."""
-    homes = {"base_ranker": ["BaseRanker"], "registry": ["make_ranker", "objective", "ranker_names"]}
+    homes = {
+        "argrank.rankers.base_ranker": ["BaseRanker"],
+        "argrank.rankers.registry": ["make_ranker", "objective", "ranker_names"],
+    }
     for line in RANKERS.values():
         module, name = line.home.split(":")
-        homes.setdefault(module, []).append(name)
+        homes.setdefault(full_module(module), []).append(name)
     imports = (
-        f"from argrank.rankers.{module} import {name} as {name}"
+        f"from {module} import {name} as {name}"
         for module, names in sorted(homes.items())
         for name in sorted(names)
     )

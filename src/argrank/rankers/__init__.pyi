@@ -6,10 +6,13 @@ from argrank.rankers.boosted.frank import FRank as FRank
 from argrank.rankers.boosted.lambda_mart import LambdaMART as LambdaMART
 from argrank.rankers.boosted.mart import MART as MART
 from argrank.rankers.boosted.mcrank import McRank as McRank
+from argrank.rankers.boosted.query_mart import QueryMART as QueryMART
 from argrank.rankers.boosted.rankboost import RankBoost as RankBoost
+from argrank.rankers.boosted.xendcg_mart import XendcgMART as XendcgMART
 from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from argrank.rankers.climbing.direct_rank import DirectRank as DirectRank
 from argrank.rankers.factors.factor_rank import FactorRank as FactorRank
+from argrank.rankers.factors.factor_regression import FactorRegression as FactorRegression
 from argrank.rankers.factors.position_match import PositionMatch as PositionMatch
 from argrank.rankers.linear.dorm import DORM as DORM
 from argrank.rankers.linear.lambdarank import LambdaRank as LambdaRank
@@ -34,3 +37,4 @@ from argrank.rankers.linear.svm_ndcg_nc import SVMndcgNC as SVMndcgNC
 from argrank.rankers.registry import make_ranker as make_ranker
 from argrank.rankers.registry import objective as objective
 from argrank.rankers.registry import ranker_names as ranker_names
+from argrank.trials.auto.ranker import Auto as Auto
