@@ -141,7 +141,7 @@ class Model(StoredModel):
             raise InputError(f"X: expected feature {expected!r} at this place, got {got!r}: same names, same order")
 
 
-def served_fields(model: Model) -> dict[str, Any]:
+def served_fields(model: Any) -> dict[str, Any]:
     """Return names and normaliser as plain data for a model file."""
     return {
         "feature_names": None if model.feature_names is None else list(model.feature_names),
