@@ -63,13 +63,17 @@ def complete_normaliser(incomplete: str) -> list[str]:
 
 
 PARAMETERS: Any = typer.Option(
-    [], "--param", "-p", metavar="NAME=VALUE", help="Parameter of the ranker, such as C=0.1; repeat it for more."
+    [],
+    "--param",
+    "-p",
+    metavar="NAME=VALUE",
+    help="Fix a parameter of the ranker, such as C=0.1; repeat it for more.",
 )
 GRID: Any = typer.Option(
     [],
     "--grid",
     metavar="NAME=V,V,…",
-    help="Values to choose from by validation, such as C=0.01,0.1,1; repeat it for more parameters.",
+    help="Vary a parameter: values to choose from by validation, such as C=0.01,0.1,1; repeat it for more.",
 )
 NORMALISE: Any = typer.Option(
     None,
@@ -191,6 +195,23 @@ def parse_value(text: str) -> Any:
         if math.isfinite(value):
             return value
     return text
+
+
+def parse_settings(parameters: list[str], grid: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what ``-p`` fixes and what ``--grid`` varies; a parameter can be only one of the two."""
+    fixed, choices = parse_parameters(parameters), parse_grid(grid)
+    both = next((name for name in choices if name in fixed), None)
+    if both is not None:
+        raise OptionError(f"{both}: expected -p, which fixes it, or --grid, which varies it, got both")
+    return fixed, choices
+
+
+def default_choices(name: str, fixed: dict[str, Any]) -> Any:
+    """Return the default grid of a ranker without what is fixed; it goes on beyond its ends."""
+    from argrank.rankers.registry import default_grid
+    from argrank.trials.grid import OpenGrid
+
+    return OpenGrid({key: values for key, values in default_grid(name).items() if key not in fixed})
 
 
 def _split(text: str, option: str) -> tuple[str, str]:

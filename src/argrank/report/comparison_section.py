@@ -33,8 +33,12 @@ def comparison_section(
     systems: Sequence[System],
     comparison: Comparison,
     convention: str | Convention,
+    choices: Sequence[str] = (),
 ) -> str:
-    """Return the section as HTML; ``scores`` and ``data`` as ``ar.evaluate`` takes them, runs and judgements too."""
+    """Return the section as HTML; ``scores`` and ``data`` as ``ar.evaluate`` takes them, runs and judgements too.
+
+    ``choices`` is what a trial says about how its rankers were chosen.
+    """
     names = [system.name for system in systems]
     curves = [
         svg.Series(name, CUTOFFS, values.tolist(), number)
@@ -58,7 +62,7 @@ def comparison_section(
         parts += [_matrix(comparison, name, name == comparison.measures[0]) for name in comparison.measures]
         parts.append(_pairs(comparison))
     told = comparison.footer if len(names) > 1 else [f"Convention {comparison.convention}.", *comparison.notes]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in (*choices, *told))
     return f'{"".join(parts)}<ul class="notes">{notes}</ul>'
 
 
