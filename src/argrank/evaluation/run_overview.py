@@ -11,7 +11,10 @@ import numpy as np
 from argrank._json import json_value
 from argrank._tables import table, to_text
 from argrank.data.io.trec import Qrels, Run
-from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.evaluate import evaluate_lists
+from argrank.evaluation.systems import lists_of
+from argrank.measures.conventions import make_convention
+from argrank.measures.names import measure_list
 
 MOST_LABELS = 12
 
@@ -29,8 +32,10 @@ class RunOverview:
         self.qrels = None if qrels is None else _judgements(qrels)
         self.runs = {name: _sizes(run) for name, run in runs.items()}
         if qrels is not None and runs:
-            for name, found in evaluate(dict(runs), qrels, "judged@10").items():
-                self.runs[name] |= dataclasses.asdict(found.coverage)
+            for name, lists in lists_of(runs, qrels).items():
+                found = evaluate_lists(lists, measure_list("judged@10"), make_convention())
+                if found.coverage is not None:
+                    self.runs[name] |= dataclasses.asdict(found.coverage)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
