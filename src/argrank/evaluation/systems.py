@@ -97,9 +97,8 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     """Return what systems are measured against: a judged Dataset, or judgements, for which they must be runs."""
     if isinstance(data, str | os.PathLike):
         only_runs = all(is_run(one) for one in systems.values())
-        data = (
-            as_qrels(data) if is_qrels_file(data) or (only_runs and is_table(data)) else load(data, progress=progress)
-        )
+        holds_qrels = is_qrels_file(data) or (only_runs and is_table(data))
+        data = as_qrels(data) if holds_qrels else load(data, progress=progress)
     if isinstance(data, Dataset):
         if not data.is_judged:
             raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")

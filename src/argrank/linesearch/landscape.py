@@ -17,6 +17,7 @@ from argrank.data.grouping import offsets
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
+from argrank.evaluation.systems import judged_labels
 from argrank.linesearch.changes import Changes, Task, adjacent_queries, walk_block
 from argrank.linesearch.counting import count_above
 from argrank.linesearch.crossings import crossings
@@ -73,11 +74,13 @@ class Landscape:
         if not isinstance(data, Dataset) or not data.is_judged:
             raise InputError("data: expected a Dataset with labels")
         self.data, self.n_jobs, self.judged = data, n_jobs, judged
+        self.judgements = None if judged is None else judged_labels(judged, data)
         self.measure = as_measure(measure)
         if isinstance(self.measure, FunctionMeasure) and ties == "expected":
             raise OptionError("ties: expected 'row' with a measure given as a function, which sees one ranking only")
         self.rules = self.measure.adapt(make_convention("default", ties=ties))
-        raw = measure_queries(np.zeros(data.n_documents), data, [self.measure], self.rules, judged, n_jobs)[0][0]
+        nothing = np.zeros(data.n_documents)
+        raw = measure_queries(nothing, data, [self.measure], self.rules, self.judgements, n_jobs)[0][0]
         defined = ~np.isnan(raw)
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         total = float((weight if isinstance(self.rules.undefined, float) else weight[defined]).sum())
@@ -92,7 +95,7 @@ class Landscape:
 
     def value(self, scores: Floats) -> Value:
         """Return the mean of the measure at scores, with the bits of ``evaluate``."""
-        values, tied = measure_queries(scores, self.data, [self.measure], self.rules, self.judged, self.n_jobs)
+        values, tied = measure_queries(scores, self.data, [self.measure], self.rules, self.judgements, self.n_jobs)
         name = self.measure.name
         result = Evaluation.of([(name, self.measure)], values, tied, self.data, self.rules)
         return Value(result.means[name], np.flatnonzero(tied))
