@@ -27,8 +27,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*nearly. w = 0:argrank.errors.A
 
 ROW_WEIGHTS = "a pairwise or listwise loss has no use for weights per row and refuses unequal ones"
 
+QUERIES = "score without query ids is an error: all rows as one query would be another number"
+BY_NAME = "columns of a frame are found by name: another order is no error"
+
 #: Checks of scikit-learn that cannot apply to ranking, with the reason.
-CANNOT_APPLY = {
+ALWAYS = {
+    "check_dataframe_column_names_consistency": BY_NAME,
+    "check_fit_score_takes_y": QUERIES,
+    "check_n_features_in_after_fitting": QUERIES,
+    "check_pipeline_consistency": QUERIES,
+}
+CANNOT_APPLY = ALWAYS | {
     "check_sample_weights_not_overwritten": ROW_WEIGHTS,
     "check_sample_weight_equivalence_on_dense_data": ROW_WEIGHTS,
     "check_sample_weight_equivalence_on_sparse_data": ROW_WEIGHTS,
@@ -36,7 +45,7 @@ CANNOT_APPLY = {
 
 
 def cannot_apply(ranker):
-    return {} if ranker.uses_row_weights else CANNOT_APPLY
+    return ALWAYS if ranker.uses_row_weights else CANNOT_APPLY
 
 
 @pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")  # scikit-learn gives no query ids
@@ -236,11 +245,14 @@ def test_missing_values_and_unjudged_data_are_refused(ranker, data):
 
 
 def test_other_features_are_refused(ranker, frame, data):
-    ranker.fit(frame)
-    with pytest.raises(ValueError, match="same order"):
-        ranker.predict(frame[["f1", "f0", "f2", "f3", "f4", "f5"]])
+    expected = ranker.fit(frame).predict(frame)
+    other = frame[["f1", "qid", "f0", "f2", "f3", "f4", "f5"]].assign(more=1.0)
+    np.testing.assert_array_equal(ranker.predict(other), expected)
+    np.testing.assert_array_equal(ranker.predict(ar.Dataset(other)), expected)
+    with pytest.raises(InputError, match="expected a feature 'f3', as in training, got f0, f1, f2, f4"):
+        ranker.predict(other.drop(columns="f3"))
     named = ar.Dataset(data.X, data.y, group=data.sizes, feature_names=list("abcdef"))
-    with pytest.raises(InputError, match="expected feature 'f0'"):
+    with pytest.raises(InputError, match="expected a feature 'f0' and 5 more"):
         ranker.predict(named)
     with pytest.raises(InputError, match="eval_set: expected 6 features"):
         ranker.fit(data, eval_set=data.with_features(data.X[:, :4]))

@@ -10,6 +10,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.outside import scores as scores_of
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison, PairResult
@@ -48,7 +49,8 @@ def compare(
     Parameters
     ----------
     scores : dict of arrays
-        The scores of each system by its name, one score per row of ``data`` in the caller's order.
+        The scores of each system by its name, one score per row of ``data`` in the caller's order. A fitted ranker,
+        a model, or any object with ``predict``, of other libraries too, stands for its scores.
     data : Dataset
     measures : str or sequence
         Names of measures, or measures, as in ``ar.evaluate``.
@@ -81,6 +83,7 @@ def compare(
     {'good': 'b', 'poor': ''}
     """
     _check(scores, baseline, test, correction, level, n_resamples)
+    scores = {name: scores_of(one, data, name) if hasattr(one, "predict") else one for name, one in scores.items()}
     evaluations = {
         name: evaluate(values, data, measures, convention=convention, **switches) for name, values in scores.items()
     }

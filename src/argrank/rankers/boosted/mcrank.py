@@ -77,8 +77,7 @@ class McRank(BoostedRanker):
             if qid is None and group is None and not model.needs_queries:
                 group = [X.shape[0] if hasattr(X, "shape") else len(X)]
             X = Dataset(X, None, qid, group=group)
-        model.check_width(X.n_features, X.feature_names)
-        chances = model.probabilities(X.X, X.indptr)
+        chances = model.probabilities(model.features_of(X), X.indptr)
         return np.stack([X.to_caller(column) for column in chances.T], axis=1)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
