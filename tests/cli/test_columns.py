@@ -69,7 +69,7 @@ def test_a_feature_called_like_a_label_stays_a_feature_of_its_model(tmp_path, mo
     (tmp_path / "new.csv").write_text("qid,rating,f\n" + "\n".join(new) + "\n")
     assert run("train", "a.csv", "-r", "regression", "-o", "m.json", "-q")[0] == 0
     assert run("predict", "m.json", "new.csv")[1] == run("predict", "m.json", "a.csv")[1]
-    code, out, _ = run("inspect", "a.csv")
+    _, out, _ = run("inspect", "a.csv")
     assert "1 feature looks like a label" in out
 
 
@@ -80,9 +80,9 @@ def test_the_options_say_what_a_column_is(tmp_path, monkeypatch, run):
     names = ("--qid", "session", "--label", "clicked", "--docid", "sku")
     code, out, _ = run("inspect", "a.csv", *names, "--drop", "old", "--json")
     assert code == 0
-    assert [one["name"] for one in json.loads(out)["files"][0]["features"]] == ["f"]
+    assert [one["feature"] for one in json.loads(out)["files"][0]["features"]] == ["f"]
     code, out, _ = run("inspect", "a.csv", *names, "--keep", "old,f", "--json")
-    assert [one["name"] for one in json.loads(out)["files"][0]["features"]] == ["old", "f"]
+    assert [one["feature"] for one in json.loads(out)["files"][0]["features"]] == ["old", "f"]
     code, _, err = run("inspect", "a.csv")
     assert code == 2
     assert "expected a column 'qid', got columns session, clicked, f, sku, old; say which with" in err

@@ -16,7 +16,7 @@ LARGEST_ELSEWHERE = 31  # LightGBM and XGBoost refuse larger labels with their e
 LARGEST_EXPONENT = 1023  # 2 to a larger power is beyond float64
 
 
-ENOUGH_PAIRS = 50  # that a feature must order rightly before it is suspected of knowing the labels
+ENOUGH_STEPS = 20  # from one label to a higher one that a feature must get right before it is suspected
 
 
 def label_like(facts: Facts) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def _knowing(facts: Facts) -> list[int]:
         values = sample.X[:, column]
         order = np.lexsort((sample.y, values, query))
         steps, moves = np.diff(sample.y[order])[below], np.diff(values[order])[below]
-        if (steps > 0).sum() >= ENOUGH_PAIRS and (steps >= 0).all() and (moves[steps > 0] > 0).all():
+        if (steps > 0).sum() >= ENOUGH_STEPS and (steps >= 0).all() and (moves[steps > 0] > 0).all():
             found.append(column)
     return found
 
