@@ -191,7 +191,7 @@ def test_features_that_look_like_a_label():
     assert "orders all documents as the labels do" in finding.example
     named = ar.Dataset(made.X, made.y, made.qid, feature_names=["a", "old_rating", "relief"])
     (finding,) = [one for one in ar.doctor(named).findings if one.check == "label-like"]
-    assert (finding.count, finding.example) == (1, "old_rating")
+    assert (finding.count, finding.example) == (1, "feature 'old_rating'")
     assert "label-like" not in [one.check for one in ar.doctor(made).findings]
 
 

@@ -20,11 +20,21 @@ from argrank.errors import OptionError
 
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
+    from argrank.data.io.trec import Qrels
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr@10")
 
 DATA: Any = typer.Argument(
     ..., metavar="DATA", help="Judged data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+)
+JUDGED: Any = typer.Argument(
+    ..., metavar="DATA|QRELS", help="Judged data with features (LETOR text, .csv, .parquet, …), or TREC qrels for runs."
+)
+BY: Any = typer.Option(
+    None, "--by", metavar="FILE|FEATURE", help="Segments: a table with the columns qid and segment, or a feature."
+)
+JUDGED_ONLY: Any = typer.Option(
+    False, "--judged-only", help="Take documents of runs that have no judgement out; by default they are not relevant."
 )
 MEASURES: Any = typer.Option(
     list(DEFAULT_MEASURES), "--measure", "-m", metavar="NAME", help="Measure; repeat it, or separate with commas."
@@ -99,6 +109,35 @@ def system_files(given: list[str]) -> dict[str, str]:
             raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
         files[name] = file
     return files
+
+
+def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels:
+    """Read what systems are measured against: data with features, or judgements for runs."""
+    from argrank.evaluation.systems import judged_source
+
+    runs = {name: Path(file) for name, file in files.items() if is_run(file, column)}
+    return judged_source(data, {name: runs.get(name, ()) for name in files}, progress)
+
+
+def is_run(file: str, column: str | None) -> bool:
+    """Tell whether a file holds a run, and not a model or scores in the order of the data's rows."""
+    from argrank.data.io.trec_sources import is_run_file
+
+    return column is None and Path(file).suffix.lower() != ".json" and is_run_file(file)
+
+
+def system(file: str, judged: Any, column: str | None) -> Any:
+    """Return what a file of scores or a run stands for: the scores of the data's rows, or the run itself."""
+    from argrank.data.io.scores import read_scores
+
+    return Path(file) if is_run(file, column) else read_scores(file, judged, column)
+
+
+def segments(by: str | None) -> Any:
+    """Return what ``--by`` means: segments by query id from a file, or the name of a feature."""
+    from argrank.evaluation.segments import read_segments
+
+    return read_segments(by) if by is not None and Path(by).exists() else by
 
 
 def write_text(text: str, path: Path | None) -> None:

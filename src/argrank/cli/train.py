@@ -111,7 +111,7 @@ def run(
 def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
     from argrank.evaluation.evaluate import evaluate
 
-    return evaluate(estimator.predict(data), data, names, convention=convention).means
+    return dict(evaluate(estimator.predict(data), data, names, convention=convention).means)
 
 
 def _summary(

@@ -345,16 +345,16 @@ class Dataset:
         """Return a pandas data frame in the caller's row order that ``ar.Dataset(frame)`` takes back."""
         import pandas as pd
 
-        return pd.DataFrame(self.columns())
+        return pd.DataFrame(self.to_columns())
 
     def to_polars(self) -> Any:
         """Return a polars data frame in the caller's row order that ``ar.Dataset(frame)`` takes back."""
         import polars as pl
 
-        columns = self.columns().items()
+        columns = self.to_columns().items()
         return pl.DataFrame({name: one.tolist() if one.dtype == object else one for name, one in columns})
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
         from argrank.data.io.columns import feature_names, named_columns, stored_rows
 

@@ -57,7 +57,7 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
 def write(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
     """Write a Dataset as a Parquet or Arrow file, in the caller's row order; ids keep their type."""
     pa = _pyarrow("writing Parquet and Arrow files")
-    table = pa.table({name: _array(name, values) for name, values in data.columns().items()})
+    table = pa.table({name: _array(name, values) for name, values in data.to_columns().items()})
     with write_bytes(path) as stream:
         if kind == "parquet":
             import pyarrow.parquet as pq
