@@ -28,7 +28,7 @@ def run(
         autocompletion=options.complete_ranker,
         help="The ranker, by its registered name; an unknown one lists all.",
     ),
-    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
+    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to choose by."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
     measures: list[str] = options.MEASURES,
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
@@ -46,8 +46,9 @@ def run(
 ) -> None:
     """Train a ranker on judged data, measure it, and save the model.
 
-    With --grid, one model is trained for every combination of values; the one with the best first measure on the
-    validation data is kept. Ctrl-C during a single training keeps the best model so far.
+    With --valid, one model is trained for every combination of the values of --grid, by default the ranker's own
+    ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
+    data only watches. Ctrl-C during a single training keeps the best model so far.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
@@ -59,14 +60,16 @@ def run(
 
     names = options.measure_names(measures)
     measure_list(names)
-    estimator = options.ranker_of(ranker, options.parse_parameters(parameters), normalise, jobs)
+    fixed, choices = options.parse_settings(parameters, grid)
+    estimator = options.ranker_of(ranker, fixed, normalise, jobs)
     if target is not None:
         from argrank.export.registry import early_refusal
 
         early_refusal(target, estimator.get_params().get("normalise"))
-    choices = options.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+    if valid is not None and not choices and not fixed:
+        choices = options.default_choices(ranker, fixed)
     if quiet:
         estimator.set_params(verbose=-1)
     parts = {"train": options.load_wide(data, None, not quiet)}
@@ -107,7 +110,7 @@ def run(
 def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
     from argrank.evaluation.evaluate import evaluate
 
-    return evaluate(estimator.predict(data), data, names, convention=convention).means
+    return dict(evaluate(estimator.predict(data), data, names, convention=convention).means)
 
 
 def _summary(

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 from argrank.data.dataset import Dataset
-from argrank.data.io.trec_pool import JUDGED, OUTSIDE, POOLED, JudgedRuns, join_runs
+from argrank.data.gaps import JUDGED, OUTSIDE, POOLED
+from argrank.data.io.trec_pool import JudgedRuns, join_runs
 from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_run, run_name
 from argrank.errors import ArgrankError, ArgrankWarning, InputError
 
@@ -102,6 +103,7 @@ def as_expected(joined: JudgedRuns) -> None:
     assert returned.document_ids.tolist() == ["x", "a", "c", "z", "a"]  # in the run's own order
     assert joined.scores["run"].tolist() == [3.0, 2.0, 2.5, 1.5, 1.5]
     assert joined.strangers == {"run": 1}
+    assert joined.filled("run").tolist() == [2.0, 1.0, 2.5, 3.0, 1.5, 1.5, 0.0]
 
 
 @pytest.mark.parametrize("form", FORMS)

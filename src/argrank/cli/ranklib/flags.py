@@ -46,6 +46,9 @@ _TREES: dict[str, tuple[str, type, Any]] = {
     "mls": ("min_documents", int, 1),
     "estop": ("early_stopping", int, 100),
 }
+#: What RankLib's trees do without: they see all documents, features and cuts, and lambdas as LightGBM has them.
+_PLAIN: dict[str, Any] = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+FIXED: dict[str, dict[str, Any]] = {"mart": _PLAIN, "lambda-mart": {**_PLAIN, "lambda_norm": True}}
 #: RankLib's parameters of a ranker -> ours, with RankLib's default.
 PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
     "mart": _TREES,
@@ -126,6 +129,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         flags.parameters[ours] = _number(given.pop(name), name, kind) if name in given else default
     if flags.parameters.get("member", 0) not in (0, 6):
         raise OptionError(f"-rtype: expected 0 (MART) or 6 (LambdaMART), got {flags.parameters['member']}")
+    flags.parameters |= FIXED.get(flags.ranker, {})
     if "qrel" in given:
         raise OptionError("-qrel: here judgements come with the documents; use `argrank evaluate` with qrels and a run")
     flags.ignored = [name for name in given if name not in HARMLESS]

@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.gaps import JUDGED, OUTSIDE, POOLED, Gaps
 from argrank.data.grouping import group_by_id, offsets
 from argrank.data.io.text import id_texts
 from argrank.data.io.trec import Qrels, Run
 from argrank.data.io.trec_sources import as_qrels, as_run
 from argrank.errors import ArgrankWarning, InputError, shown
-
-#: Why a document has no judgement: it is judged; it is not in the judgements; it is, with a relevance below 0.
-JUDGED, OUTSIDE, POOLED = 0, 1, 2
-Gaps = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +47,14 @@ class JudgedRuns:
     rows: dict[str, Integers]
     scores: dict[str, Floats]
     strangers: dict[str, int]
+
+    def filled(self, name: str) -> Floats:
+        """Return one run's scores for every row of ``data``, with those it did not return below all that it did."""
+        scores = np.full(self.data.n_documents, np.nan)
+        scores[self.rows[name]] = self.scores[name]
+        lowest = np.fmin.reduceat(scores, self.data.indptr[:-1])
+        below = np.where(np.isnan(lowest), 0.0, np.minimum(lowest - 1.0, np.nextafter(lowest, -np.inf)))
+        return np.where(np.isnan(scores), np.repeat(below, self.data.sizes), scores)
 
     def returned(self, name: str) -> Dataset:
         """Return what one run returned as a Dataset of the same queries, some of which may have no documents."""

@@ -46,7 +46,7 @@ def as_qrels(source: Any) -> Qrels:
     if isinstance(source, str | os.PathLike):
         kind = _table_kind(source)
         if kind is not None:
-            return _qrels(_table(source, kind), os.fspath(source))
+            return _qrels(table_columns(source), os.fspath(source))
         return read_qrels(source) if is_qrels_file(source) else _of_dataset(load(source))
     return _qrels(_columns(source, "qrels"), "qrels")
 
@@ -57,7 +57,7 @@ def as_run(source: Any) -> Run:
         return source
     if isinstance(source, str | os.PathLike):
         kind = _table_kind(source)
-        return read_run(source) if kind is None else _run(_table(source, kind), os.fspath(source))
+        return read_run(source) if kind is None else _run(table_columns(source), os.fspath(source))
     return _run(_columns(source, "run"), "run")
 
 
@@ -96,6 +96,11 @@ def is_run_file(path: str | os.PathLike[str]) -> bool:
         words = _first_words(path)
         return len(words) == RUN_FIELDS and ":" not in words[1]
     return all(_found(one, names) is not None for one in (QUERY, DOCUMENT, SCORE))
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file's name is that of a table with named columns."""
+    return _table_kind(path) is not None
 
 
 def run_name(source: Any, number: int) -> str:
@@ -157,7 +162,9 @@ def _columns(source: Any, what: str) -> Mapping[str, Sequence[Any]]:
 def _of_mapping(source: Mapping[Any, Any], what: str) -> Mapping[str, Sequence[Any]]:
     if not source:
         raise InputError(f"{what}: expected at least one query, got an empty dict")
-    qid, docno, values = [], [], []
+    qid: list[Any] = []
+    docno: list[Any] = []
+    values: list[Any] = []
     for query, documents in source.items():
         if not isinstance(documents, Mapping):
             raise InputError(f"{what}: expected {{qid: {{docid: number}}}}, got {shown(documents)} for {shown(query)}")
@@ -175,7 +182,11 @@ def _of_records(records: list[Any], what: str) -> Mapping[str, Sequence[Any]]:
     return {name: [getattr(record, name) for record in records] for name in names}
 
 
-def _table(path: str | os.PathLike[str], kind: str) -> Mapping[str, Sequence[Any]]:
+def table_columns(path: str | os.PathLike[str]) -> Mapping[str, Sequence[Any]]:
+    """Return the columns of a table (.csv, .tsv, .parquet, .arrow) by their names; cells of text files are texts."""
+    kind = _table_kind(path)
+    if kind is None:
+        raise FormatError(path, None, "a table (.csv .tsv .parquet .arrow)", f"a file called {Path(path).name!r}")
     if kind not in DELIMITERS:
         columns: dict[str, Sequence[Any]] = read_columns(path, kind).to_pydict()
         return columns
