@@ -163,7 +163,10 @@ def test_a_forest_is_the_mean_of_its_bags():
         drawn = np.bincount(rng.integers(12, size=12), minlength=12)
         part = data.select(drawn > 0)
         part = ar.Dataset(part.X, part.y, group=part.sizes, query_weight=drawn[drawn > 0].astype(float))
-        member = ar.make_ranker("mart", n_trees=2, n_leaves=4, min_documents=1, random_state=5 + bag).fit(part)
+        member = ar.make_ranker(
+            "mart", n_trees=2, n_leaves=4, min_documents=1, random_state=5 + bag, learning_rate=0.1,
+            feature_fraction=1.0, bagging_fraction=1.0, extra_trees=False,
+        ).fit(part)  # fmt: skip
         total += member.predict(data) / 3
     assert forest.predict(data) == pytest.approx(total)
 

@@ -43,12 +43,13 @@ class RandomForests(BoostedRanker):
             drawn = np.bincount(rng.integers(data.n_queries, size=n_drawn), minlength=data.n_queries)
             weight = drawn if data.query_weight is None else drawn * data.query_weight
             part = data.select(drawn > 0)._but(query_weight=weight[drawn > 0].astype(np.float64))
-            shared = {
+            shared: dict[str, Any] = {
+                "bagging_fraction": 1.0, "extra_trees": False,
                 "n_trees": self.n_trees, "n_leaves": self.n_leaves, "learning_rate": self.learning_rate,
                 "min_documents": self.min_documents, "feature_fraction": self.feature_fraction, "n_jobs": self.n_jobs,
                 "random_state": self.random_state + bag, "verbose": -1,
             }  # fmt: skip
-            one = MART(**shared) if self.member == 0 else LambdaMART(measure=self.measure, **shared)
+            one = MART(**shared) if self.member == 0 else LambdaMART(measure=self.measure, lambda_norm=True, **shared)
             model = one.fit(part).model_
             trees += [tree.with_values(tree.value / self.n_bags) for tree in model.trees]
         whole = TreesModel(tuple(trees), data.n_features)
