@@ -20,7 +20,17 @@ def run(quiet: bool = options.QUIET) -> None:
     from argrank._jit import declared_kernels
 
     start = time.perf_counter()
-    for package in ("evaluation", "linesearch", "engines", "objectives", "solvers", "rankers", "data", "measures"):
+    for package in (
+        "evaluation",
+        "linesearch",
+        "engines",
+        "models",
+        "objectives",
+        "solvers",
+        "rankers",
+        "data",
+        "measures",
+    ):
         home = importlib.import_module(f"argrank.{package}")
         for module in pkgutil.walk_packages(home.__path__, f"argrank.{package}."):
             importlib.import_module(module.name)

@@ -15,18 +15,20 @@ from argrank.errors import OptionError
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
 
+DEFAULT = "auto"
+
 
 def run(
     data: str = typer.Argument(
         ..., metavar="TRAIN", help="Training data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
     ),
     ranker: str = typer.Option(
-        "rank-svm",
+        DEFAULT,
         "--ranker",
         "-r",
         metavar="NAME",
         autocompletion=options.complete_ranker,
-        help="The ranker, by its registered name; an unknown one lists all.",
+        help="The ranker, by its registered name; an unknown one lists all. auto blends several.",
     ),
     valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
@@ -38,7 +40,10 @@ def run(
     convention: str = options.CONVENTION,
     jobs: int | None = options.JOBS,
     target: str | None = typer.Option(
-        None, "--target", metavar="NAME", help="Engine that will serve the model: refuse what it cannot express."
+        None,
+        "--target",
+        metavar="NAME",
+        help="Engine that will serve the model: auto keeps to what it can express, other rankers are refused.",
     ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
@@ -46,20 +51,28 @@ def run(
 ) -> None:
     """Train a ranker on judged data, measure it, and save the model.
 
+    By default several rankers are tried on queries held out, blended by the first measure, and trained again on
+    everything; the table says what each got and what to expect of the blend.
+    -r NAME trains a single ranker.
+
     With --grid, one model is trained for every combination of values; the one with the best first measure on the
-    validation data is kept. Ctrl-C during a single training keeps the best model so far.
+    validation data is kept. Ctrl-C during a training keeps the best model so far.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
+      argrank train train.txt --target opensearch -p time_limit=60 -o model.json
       argrank train -r regression train.txt --test test.txt -m ndcg@10,map
       argrank train -r rank-svm train.txt --valid vali.txt --test test.txt --grid C=0.001,0.01,0.1 -o model.json
-      argrank train shop.csv -p C=0.1 --normalise query-minmax -o model.json
+      argrank train -r rank-svm shop.csv -p C=0.1 --normalise query-minmax -o model.json
     """
     from argrank.measures.names import measure_list
 
     names = options.measure_names(measures)
     measure_list(names)
-    estimator = options.ranker_of(ranker, options.parse_parameters(parameters), normalise, jobs)
+    given = options.parse_parameters(parameters)
+    if ranker == DEFAULT:
+        given = {"scoring": names[0]} | ({} if target is None else {"target": target}) | given
+    estimator = options.ranker_of(ranker, given, normalise, jobs)
     if target is not None:
         from argrank.export.registry import early_refusal
 
@@ -96,6 +109,8 @@ def run(
     elif quiet:
         typer.echo(options.means_lines(means))
     else:
+        if ranker == DEFAULT:
+            typer.echo(f"{estimator.summary()}\n")
         typer.echo(_table(means, names, _notes(ranker, estimator, params, convention, output)))
     if target is not None:
         from argrank.export.plain import plain
@@ -127,6 +142,11 @@ def _summary(
         "means": means,
         "model": None if output is None else str(output),
     }
+    if name == DEFAULT:
+        found |= {
+            "members": [member._asdict() for member in estimator.members_],
+            "estimate": estimator.estimate_._asdict(),
+        }
     plain: dict[str, Any] = json_value(found)
     return plain
 
