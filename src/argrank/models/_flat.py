@@ -21,7 +21,6 @@ from argrank.models._tree import Tree
 BLOCK_CELLS = 1 << 21  # values of a block of rows for NumPy: they stay in the cache, and a node still has many rows
 KERNEL_CELLS = 1 << 16  # the same for the kernel, which needs float64
 LOADING = 300_000  # rows times trees that NumPy walks in the time that it takes to load the kernel
-ROWS = 64  # that go through a tree together, so that both stay in the nearest cache
 PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
 
 
@@ -33,11 +32,11 @@ def _signature(types: Any) -> Any:
 
 
 @helper
-def goes_right(x: float, node: int, kinds: Any, nan_right: Any, borders: Any, categories: Any) -> int:
-    """Return 1 where a value goes right at a node whose comparison does not decide."""
+def goes_right(x: Any, node: Any, kinds: Any, nan_right: Any, borders: Any, categories: Any) -> Any:
+    """Return 1 or 0, whether a value goes right at a node with a rule of its own; -1 where its threshold decides."""
     if x != x:
         return nan_right[node]
-    if kinds[node] == 1:
+    if kinds[node] == 1:  # ZERO_MISSING; what LightGBM takes for 0
         return nan_right[node] if abs(x) <= 1.0000000180025095e-35 else -1
     if not x > -1.0:
         return 1
@@ -64,7 +63,7 @@ def add_leaf_values(
 ) -> None:
     """Add the value of its leaf in every tree to the totals of every row."""
     n_rows, n_outputs = totals.shape
-    for begin in range(0, n_rows, 64):
+    for begin in range(0, n_rows, 64):  # rows that go through a tree together stay in the nearest cache
         end = min(n_rows, begin + 64)
         for tree in range(len(roots)):
             output = tree % n_outputs

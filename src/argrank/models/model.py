@@ -49,6 +49,8 @@ class StoredModel(ABC):
 class Model(StoredModel):
     """A trained scorer. Knows its features, and how they have to be normalised."""
 
+    spreads_infinity: ClassVar[bool] = False  # whether an infinite feature is seen in the score
+
     feature_names: tuple[str, ...] | None = None
     normaliser: Normaliser | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class Model(StoredModel):
             columns = columns_of(X)
             X, names = columns["X"], columns["feature_names"]
             qid = columns.get("qid") if qid is None and group is None else qid
-        X = checks.features(X)
+        X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
         self.check_width(X.shape[1], names)
         if not self.needs_queries:
             return self._checked_scores(X, None)
@@ -124,6 +126,8 @@ class Model(StoredModel):
 
     def _checked_scores(self, X: Any, indptr: Integers | None) -> Floats:
         scores = self.scores(X, indptr)
+        if self.spreads_infinity and not np.isfinite(scores).all():
+            checks.features(X)
         if np.isnan(scores).any() and checks.has_missing(X):
             raise InputError(
                 f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
