@@ -26,6 +26,7 @@ COMMANDS: tuple[str, ...] = (
     "evaluate",
     "compare",
     "cv",
+    "tune",
     "experiment",
     "report",
     "convert",

@@ -30,7 +30,7 @@ def run(
         autocompletion=options.complete_ranker,
         help="The ranker, by its registered name; an unknown one lists all. auto blends several.",
     ),
-    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
+    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to choose by."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
     measures: list[str] = options.MEASURES,
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
@@ -52,11 +52,11 @@ def run(
     """Train a ranker on judged data, measure it, and save the model.
 
     By default several rankers are tried on queries held out, blended by the first measure, and trained again on
-    everything; the table says what each got and what to expect of the blend.
-    -r NAME trains a single ranker.
+    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker.
 
-    With --grid, one model is trained for every combination of values; the one with the best first measure on the
-    validation data is kept. Ctrl-C during a training keeps the best model so far.
+    With --valid and -r, one model is trained for every combination of the values of --grid, by default the ranker's own
+    ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
+    data only watches. Ctrl-C during a training keeps the best model so far.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
@@ -69,17 +69,18 @@ def run(
 
     names = options.measure_names(measures)
     measure_list(names)
-    given = options.parse_parameters(parameters)
+    fixed, choices = options.parse_settings(parameters, grid)
     if ranker == DEFAULT:
-        given = {"scoring": names[0]} | ({} if target is None else {"target": target}) | given
-    estimator = options.ranker_of(ranker, given, normalise, jobs)
+        fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
+    estimator = options.ranker_of(ranker, fixed, normalise, jobs)
     if target is not None:
         from argrank.export.registry import early_refusal
 
         early_refusal(target, estimator.get_params().get("normalise"))
-    choices = options.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+    if valid is not None and not choices and not fixed:
+        choices = options.default_choices(ranker, fixed)
     if quiet:
         estimator.set_params(verbose=-1)
     parts = {"train": options.load_wide(data, None, not quiet)}
@@ -122,7 +123,7 @@ def run(
 def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
     from argrank.evaluation.evaluate import evaluate
 
-    return evaluate(estimator.predict(data), data, names, convention=convention).means
+    return dict(evaluate(estimator.predict(data), data, names, convention=convention).means)
 
 
 def _summary(

@@ -49,8 +49,8 @@ class StoredModel(ABC):
 class Model(StoredModel):
     """A trained scorer. Knows its features, and how they have to be normalised."""
 
+    takes_datasets: ClassVar[bool] = True
     spreads_infinity: ClassVar[bool] = False  # whether an infinite feature is seen in the score
-
     feature_names: tuple[str, ...] | None = None
     normaliser: Normaliser | None = None
     training: Mapping[str, Any] = field(default_factory=dict)

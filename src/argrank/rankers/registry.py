@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from argrank.errors import unknown_name
+from argrank.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
+    from argrank.objectives.objective import Objective
     from argrank.rankers.base_ranker import BaseRanker
 
 #: Families in the order in which comparisons show them.
@@ -46,7 +47,12 @@ RANKERS = {
         scale_free=True,
     ),
     "dorm": Registered("linear.dorm:DORM", "structured", C_VALUES),
-    "factor-rank": Registered("factors.factor_rank:FactorRank", "factors", C_VALUES, takes="factors"),
+    "factor-rank": Registered(
+        "factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
+    ),
+    "factor-regression": Registered(
+        "factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
+    ),
     "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
     "lambda-mart": Registered("boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True),
     "lambdarank": Registered(
@@ -100,8 +106,44 @@ def registered(name: str) -> Registered:
 def ranker_class(name: str) -> type[BaseRanker]:
     """Return the class of a registered name."""
     module, attribute = registered(name).home.split(":")
-    place = module if module.startswith("argrank.") else f"argrank.rankers.{module}"
-    return cast("type[BaseRanker]", getattr(importlib.import_module(place), attribute))
+    return cast("type[BaseRanker]", getattr(importlib.import_module(full_module(module)), attribute))
+
+
+def full_module(module: str) -> str:
+    """Return the module of a ``home`` in full."""
+    return module if module.startswith("argrank.") else f"argrank.rankers.{module}"
+
+
+def make_ranker(name: str, **parameters: Any) -> BaseRanker:
+    """Make a ranker by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
+    cls = ranker_class(name)
+    try:
+        return cls(**parameters)
+    except TypeError as error:
+        known = cls._get_param_names()
+        unknown = next((parameter for parameter in parameters if parameter not in known), None)
+        if unknown is None:
+            raise
+        raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
+
+
+def objective(name: str, **parameters: Any) -> Objective:
+    """Return what ``make_ranker(name, **parameters)`` minimises, as a function of scores.
+
+    ``objective(name)(scores, data) -> (value, gradient)`` works with anybody's scores. They and the gradient are in the
+    caller's row order; the value is the mean over all queries of the query's loss, or, for the losses that count every
+    pair alike (``rank-svm``, ``log-mle``, ``log-combined``, ``log-convex``), over all pairs, in both cases weighted by
+    ``query_weight`` where given. Rankers that minimise no function of scores have none.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[1.0], [0.0], [3.0]], [1, 0, 0], qid=["a", "a", "a"])
+    >>> value, gradient = ar.objective("rank-svm")([0.5, 0.0, 1.0], data)
+    >>> value, gradient.tolist()
+    (1.25, [-2.0, 0.5, 1.5])
+    """
+    return make_ranker(name, **parameters)._objective()
 
 
 def registered_name(ranker: Any) -> str:
@@ -111,11 +153,17 @@ def registered_name(ranker: Any) -> str:
 
 
 def default_grid(ranker: Any) -> dict[str, Any]:
-    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose."""
-    name = ranker if isinstance(ranker, str) else registered_name(ranker)
-    if not isinstance(ranker, str) and name not in RANKERS:  # a user's own class
-        return C_VALUES if "C" in ranker.get_params() else {}
-    return registered(name).grid
+    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose.
+
+    What an estimator has set to another value than its class is not chosen again.
+    """
+    if isinstance(ranker, str):
+        return registered(ranker).grid
+    name, current = registered_name(ranker), ranker.get_params() if hasattr(ranker, "get_params") else {}
+    if name not in RANKERS:  # a user's own class
+        return C_VALUES if "C" in current else {}
+    defaults = type(ranker)().get_params()
+    return {key: values for key, values in registered(name).grid.items() if current[key] == defaults[key]}
 
 
 def ranker_names(task: str | None = "ranking") -> list[str]:
