@@ -24,8 +24,11 @@ class Preferences(NamedTuple):
     weight: Floats
 
 
-def features(X: Any) -> Any:
-    """Return features as a float32/float64 C-contiguous array or canonical CSR, without infinite values."""
+def features(X: Any, finite: bool = True) -> Any:
+    """Return features as a float32/float64 C-contiguous array or canonical CSR, without infinite values.
+
+    ``finite`` may be false for dense features that someone else checks.
+    """
     if sparse.issparse(X):
         matrix = sparse.csr_matrix(X) if X.format != "csr" else X
         if matrix.dtype not in (np.float32, np.float64):
@@ -54,7 +57,8 @@ def features(X: Any) -> Any:
             "for a single feature or X.reshape(1, -1) for a single row"
         )
     array = np.ascontiguousarray(array)
-    _refuse_infinite(array, lambda place: (place[0], place[1]))
+    if finite:
+        _refuse_infinite(array, lambda place: (place[0], place[1]))
     return array
 
 

@@ -52,6 +52,7 @@ class Model(StoredModel):
     """A trained scorer. Knows its features, and how they have to be normalised."""
 
     takes_datasets: ClassVar[bool] = True
+    spreads_infinity: ClassVar[bool] = False  # whether an infinite feature is seen in the score
     feature_names: tuple[str, ...] | None = None
     categories: Categories = None
     normaliser: Normaliser | None = None
@@ -103,7 +104,8 @@ class Model(StoredModel):
             columns = columns_of(X, known, self.feature_names)
             X, names, categories = columns["X"], tuple(columns["feature_names"]), columns["categories"]
             qid = columns.get("qid") if qid is None and group is None else qid
-        X = self._aligned(checks.features(X), names, categories)
+        X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
+        X = self._aligned(X, names, categories)
         if not self.needs_queries:
             return self._checked_scores(X, None)
         if qid is None and group is None:
@@ -128,6 +130,8 @@ class Model(StoredModel):
 
     def _checked_scores(self, X: Any, indptr: Integers | None) -> Floats:
         scores = self.scores(X, indptr)
+        if self.spreads_infinity and not np.isfinite(scores).all():
+            checks.features(X)
         if np.isnan(scores).any() and checks.has_missing(X):
             raise InputError(
                 f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"

@@ -258,7 +258,7 @@ class GradientBoostedRanker(BoostedRanker):
             "lambda_l2": float(self.l2),
             "feature_fraction": float(self.feature_fraction),
             "bagging_fraction": float(self.bagging_fraction),
-            "bagging_freq": 1 if self.bagging_fraction < 1 else 0,
+            "bagging_freq": 1 if 1 <= self.bagging_fraction * data.n_documents < data.n_documents else 0,
             "extra_trees": bool(self.extra_trees),
             "num_threads": 1 if small else count_jobs(self.n_jobs),
             "deterministic": True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -167,11 +167,8 @@ class Auto(BaseRanker):
         return to_text([table(head, rows)], [f"The blend: {self.estimate_}.", *self.notes_])
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "members": [member._asdict() for member in self.members_],
-            "estimate": self.estimate_._asdict(),
-        }
-        return super()._summary(data) | json_value(found)
+        members = [json_value(member._asdict()) for member in self.members_]
+        return {**super()._summary(data), "members": members, "estimate": json_value(self.estimate_._asdict())}
 
     def _check(self) -> _Deadline | None:
         check_choice("family", self.family, ("all", "trees", "linear"))
@@ -349,8 +346,7 @@ def _best_blend(done: list[Member], families: tuple[str, ...], folding: Folding,
     if not blends:
         kinds = ", ".join(f"{member.name} ({member.family})" for member in done)
         raise OptionError(f"members: expected one of family {' or '.join(families)}, got {shown(kinds)}")
-    key: Callable[[Blend], float] = lambda blend: -np.inf if np.isnan(blend.estimate.value) else blend.estimate.value  # noqa: E731
-    return max(blends, key=key)
+    return max(blends, key=lambda blend: float(np.nan_to_num(blend.estimate.value, nan=-np.inf)))
 
 
 def _served(blend: Blend, models: list[Model], data: Dataset) -> SumModel:
