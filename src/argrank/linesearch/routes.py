@@ -33,9 +33,7 @@ class Route:
     count: int | None
 
 
-def route(
-    measure: Measure, rules: Convention, data: Dataset, judged: Judgements | None = None
-) -> Route | None:
+def route(measure: Measure, rules: Convention, data: Dataset, judged: Judgements | None = None) -> Route | None:
     """Return how a measure is walked; None for one that has no kernel. ``judged`` are all labels, if there are more."""
     structure = measure.structure(rules)
     if structure is None:

@@ -177,7 +177,10 @@ def test_runs_and_judgements(missing):
     assert {(query, doc): pytest.approx(score) for query, run in fused.items() for doc, score in run.items()} == {
         (query, doc): score
         for query, doc, score in zip(
-            qid, (d for q in QRELS for d in sorted({d for r in RUNS.values() for d in r.get(q, {})})), scores, strict=True
+            qid,
+            (d for q in QRELS for d in sorted({d for r in RUNS.values() for d in r.get(q, {})})),
+            scores,
+            strict=True,
         )
     }
     assert ar.evaluate(fused, QRELS, "ndcg@3", undefined=0).means["ndcg@3"] == pytest.approx(tuned.value)

@@ -207,7 +207,9 @@ def _cross_validate(flags: Flags) -> None:
 
     data = _read(flags, "train", None)
     names = list(dict.fromkeys([flags.measure, flags.test_measure or flags.measure]))
-    found = cross_validate({flags.ranker: _ranker(flags, False)}, data, names, n_folds=flags.folds or 5, convention="ranklib")
+    found = cross_validate(
+        {flags.ranker: _ranker(flags, False)}, data, names, n_folds=flags.folds or 5, convention="ranklib"
+    )
     typer.echo(repr(found))
     if "kcvmd" in flags.files:
         folder = Path(flags.files["kcvmd"])
