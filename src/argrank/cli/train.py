@@ -15,18 +15,20 @@ from argrank.errors import OptionError
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
 
+DEFAULT = "auto"
+
 
 def run(
     data: str = typer.Argument(
         ..., metavar="TRAIN", help="Training data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
     ),
     ranker: str = typer.Option(
-        "rank-svm",
+        DEFAULT,
         "--ranker",
         "-r",
         metavar="NAME",
         autocompletion=options.complete_ranker,
-        help="The ranker, by its registered name; an unknown one lists all.",
+        help="The ranker, by its registered name; an unknown one lists all. auto blends several.",
     ),
     valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to choose by."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
@@ -38,7 +40,10 @@ def run(
     convention: str = options.CONVENTION,
     jobs: int | None = options.JOBS,
     target: str | None = typer.Option(
-        None, "--target", metavar="NAME", help="Engine that will serve the model: refuse what it cannot express."
+        None,
+        "--target",
+        metavar="NAME",
+        help="Engine that will serve the model: auto keeps to what it can express, other rankers are refused.",
     ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
@@ -46,21 +51,27 @@ def run(
 ) -> None:
     """Train a ranker on judged data, measure it, and save the model.
 
-    With --valid, one model is trained for every combination of the values of --grid, by default the ranker's own
+    By default several rankers are tried on queries held out, blended by the first measure, and trained again on
+    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker.
+
+    With --valid and -r, one model is trained for every combination of the values of --grid, by default the ranker's own
     ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
-    data only watches. Ctrl-C during a single training keeps the best model so far.
+    data only watches. Ctrl-C during a training keeps the best model so far.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
+      argrank train train.txt --target opensearch -p time_limit=60 -o model.json
       argrank train -r regression train.txt --test test.txt -m ndcg@10,map
       argrank train -r rank-svm train.txt --valid vali.txt --test test.txt --grid C=0.001,0.01,0.1 -o model.json
-      argrank train shop.csv -p C=0.1 --normalise query-minmax -o model.json
+      argrank train -r rank-svm shop.csv -p C=0.1 --normalise query-minmax -o model.json
     """
     from argrank.measures.names import measure_list
 
     names = options.measure_names(measures)
     measure_list(names)
     fixed, choices = options.parse_settings(parameters, grid)
+    if ranker == DEFAULT:
+        fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
     estimator = options.ranker_of(ranker, fixed, normalise, jobs)
     if target is not None:
         from argrank.export.registry import early_refusal
@@ -75,7 +86,8 @@ def run(
     parts = {"train": options.load_wide(data, None, not quiet)}
     for role, path in (("valid", valid), ("test", test)):
         if path is not None:
-            parts[role] = options.load_wide(path, parts["train"].n_features, not quiet)
+            like = parts["train"]
+            parts[role] = options.load_wide(path, like.n_features, not quiet, like.feature_names)
     params: dict[str, Any] = {}
     if choices:
         from argrank.trials.select import select
@@ -99,6 +111,8 @@ def run(
     elif quiet:
         typer.echo(options.means_lines(means))
     else:
+        if ranker == DEFAULT:
+            typer.echo(f"{estimator.summary()}\n")
         typer.echo(_table(means, names, _notes(ranker, estimator, params, convention, output)))
     if target is not None:
         from argrank.export.plain import plain
@@ -130,6 +144,11 @@ def _summary(
         "means": means,
         "model": None if output is None else str(output),
     }
+    if name == DEFAULT:
+        found |= {
+            "members": [member._asdict() for member in estimator.members_],
+            "estimate": estimator.estimate_._asdict(),
+        }
     plain: dict[str, Any] = json_value(found)
     return plain
 

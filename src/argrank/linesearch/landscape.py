@@ -16,8 +16,8 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
-from argrank.evaluation.ranking_blocks import Judgements
 from argrank.evaluation.result import Evaluation
+from argrank.evaluation.systems import judged_labels
 from argrank.linesearch.changes import Changes, Task, adjacent_queries, walk_block
 from argrank.linesearch.counting import count_above
 from argrank.linesearch.crossings import crossings
@@ -74,7 +74,7 @@ class Landscape:
         if not isinstance(data, Dataset) or not data.is_judged:
             raise InputError("data: expected a Dataset with labels")
         self.data, self.n_jobs = data, n_jobs
-        self.judged = None if judged is None else _all_judged(data, judged)
+        self.judged = None if judged is None else judged_labels(judged, data)
         self.measure = as_measure(measure)
         if isinstance(self.measure, FunctionMeasure) and ties == "expected":
             raise OptionError("ties: expected 'row' with a measure given as a function, which sees one ranking only")
@@ -187,11 +187,6 @@ class Landscape:
             return at
 
         return along
-
-
-def _all_judged(data: Dataset, judged: Mapping[Any, Floats]) -> Judgements:
-    labels = [judged[qid] for qid in data.query_ids.tolist()]
-    return Judgements(np.concatenate(labels), offsets(np.array([len(part) for part in labels])))
 
 
 def as_measure(measure: Any) -> Measure:

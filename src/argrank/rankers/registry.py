@@ -20,7 +20,7 @@ FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "list
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
 PAIR_C = {"C": [0.5, 15.0, 500.0, 1.5e4, 5e5]}
-TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
+TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
 
 
 class Registered(NamedTuple):
@@ -64,11 +64,13 @@ RANKERS = {
     "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C),
     "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C),
     "log-mle": Registered("linear.log_rank:LogMLE", "conditional", PAIR_C, first=True),
-    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True, first=True),
+    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True),
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered("linear.orm:ORM", "structured", C_VALUES),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
-    "query-mart": Registered("boosted.query_mart:QueryMART", "trees", TREES, scale_free=True, first=True),
+    "query-mart": Registered(
+        "boosted.query_mart:QueryMART", "trees", {"learning_rate": [0.03, 0.05, 0.1]}, scale_free=True, first=True
+    ),
     "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C),
     "rank-svm": Registered(
         "linear.rank_svm:RankSVM",
