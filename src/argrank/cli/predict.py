@@ -39,7 +39,7 @@ def run(
     if as_run and output is None:
         raise OptionError("--run: expected -o FILE, where to write the run, got none")
     loaded = load_model(model)
-    documents = options.load_wide(data, loaded.n_features, not quiet)
+    documents = options.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
     scores = loaded.predict(documents)
     if output is None:
         typer.echo("\n".join(map(repr, scores.tolist())))

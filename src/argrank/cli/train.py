@@ -86,7 +86,8 @@ def run(
     parts = {"train": options.load_wide(data, None, not quiet)}
     for role, path in (("valid", valid), ("test", test)):
         if path is not None:
-            parts[role] = options.load_wide(path, parts["train"].n_features, not quiet)
+            like = parts["train"]
+            parts[role] = options.load_wide(path, like.n_features, not quiet, like.feature_names)
     params: dict[str, Any] = {}
     if choices:
         from argrank.trials.select import select

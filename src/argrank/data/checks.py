@@ -146,13 +146,18 @@ def queries_of(qid: Any, group: Any, n_rows: int) -> Grouping:
     """Group the rows by query id or by sizes; without either all rows are one query."""
     if qid is not None and group is not None:
         raise InputError("expected qid or group, got both")
+    single = Grouping(np.zeros(1, np.int64), np.array([0, n_rows]), None)
+    if isinstance(qid, str):
+        if qid != "single":
+            raise InputError(f"qid: expected one id for each of {n_rows} rows, or 'single', got {shown(qid)}")
+        return single
     if qid is not None:
         return group_by_id(qid, n_rows)
     if group is not None:
         return group_by_size(group, n_rows)
     if n_rows > 1:
         warnings.warn("no qid and no group given: all rows are taken as one query", ArgrankWarning, stacklevel=3)
-    return Grouping(np.zeros(1, np.int64), np.array([0, n_rows]), None)
+    return single
 
 
 def per_query(values: Any, queries: Grouping, what: str) -> Any:
@@ -187,6 +192,23 @@ def names_of(names: Any, n_features: int) -> tuple[str, ...] | None:
         twice = next(name for name in texts if texts.count(name) > 1)
         raise InputError(f"feature_names: expected different names, got {twice!r} twice")
     return texts
+
+
+def categories(given: Any, X: Any, names: tuple[str, ...] | None) -> dict[str, tuple[str, ...]] | None:
+    """Return the texts of features that are texts, by name; X holds their places."""
+    if not given:
+        return None
+    if names is None or sparse.issparse(X):
+        raise InputError("categories: expected a dense X with feature_names, which they belong to")
+    found = {str(name): tuple(map(str, texts)) for name, texts in given.items()}
+    for name, texts in found.items():
+        if name not in names:
+            raise InputError(f"categories: expected names of features, got {name!r}")
+        codes = X[:, names.index(name)]
+        codes = codes[~np.isnan(codes)]
+        if len(codes) and (codes.min() < 0 or codes.max() >= len(texts) or (codes != np.floor(codes)).any()):
+            raise InputError(f"X: expected the places of {len(texts)} texts in column {name!r}, got {codes.max():g}")
+    return found
 
 
 def preferences_of(pairs: Any, queries: Grouping) -> Preferences | None:

@@ -226,7 +226,9 @@ class GradientBoostedRanker(BoostedRanker):
     def _start_model(self, data: Dataset) -> Model | None:
         given = self._given_model()
         if given is not None:
-            given.check_width(data.n_features, data.feature_names)
+            if given.n_features != data.n_features or given.feature_names not in (None, data.feature_names):
+                expected = ", ".join(given.feature_names or ()) or f"{given.n_features} of them"
+                raise InputError(f"init_model: expected the features that it was trained on, {expected}")
             return replace(given, normaliser=None)  # the data is normalised by now
         if self.start is None or has_missing(data.X):
             return None

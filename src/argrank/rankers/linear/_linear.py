@@ -115,14 +115,13 @@ class LinearRanker(BaseRanker):
     def _tight_start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats:
         """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
 
-        They are RankSVM, the convex bound's solution and least squares on the labels, at several lengths: the convex
-        bound may have collapsed, and the length of the other two means nothing here. It never is w = 0 while there is
-        a direction: there all scores tie, and the tangent would depend on the order of the rows.
+        They are RankSVM and least squares on the labels, at several lengths, since their own length means nothing
+        here. The convex bound's solution is none of them: it costs more than all the rest, may have collapsed, and led
+        to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
+        tangent would depend on the order of the rows.
         """
-        cheap = minimise(risk.parts()[0], C=self.C, regulariser=R, tol=self.tol, max_iter=self.max_iter)
-        others = (rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs))
-        candidates = [*map(R.project, others), cheap.w]
-        candidates += [] if given is None else [R.project(given)]
+        cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]
+        candidates = [R.project(w) for w in (cheap if given is None else [*cheap, given])]
         best, best_value = np.zeros(data.n_features), np.inf
         for w in candidates:
             scores = risk.scores(w)

@@ -29,6 +29,8 @@ class DORM(StructuredRanker):
 
     ranker: ClassVar[str] = "dorm"
 
+    C: float = 100.0
+    bound: str = "tight"
     measure: Any = "ndcg"
     k: Any = "auto"
     discount: Any = "log2"

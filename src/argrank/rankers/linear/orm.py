@@ -90,6 +90,8 @@ class ORM(StructuredRanker):
 
     ranker: ClassVar[str] = "orm"
 
+    C: float = 100.0
+    bound: str = "tight"
     measure: Any = "ndcg@10"
     k: Any = "auto"
     discount: Any = "log2"

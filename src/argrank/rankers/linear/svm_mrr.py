@@ -21,6 +21,8 @@ class SVMmrr(StructuredRanker):
 
     ranker: ClassVar[str] = "svm-mrr"
 
+    C: float = 1e4
+    bound: str = "tight"
     measure: Any = "mrr"
     k: Any = "auto"
     relevant_at: float = 1.0

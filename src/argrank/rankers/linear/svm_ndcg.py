@@ -21,6 +21,8 @@ class SVMndcg(StructuredRanker):
 
     ranker: ClassVar[str] = "svm-ndcg"
 
+    C: float = 1e4
+    bound: str = "tight"
     measure: Any = "ndcg"
     k: Any = "auto"
     discount: Any = "log2"

@@ -72,7 +72,8 @@ class Auto(BaseRanker):
     RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents). Trees grow until
     ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
     with a pull towards equal weights. Every member is then fitted on all data, trees with three seeds. The model is a
-    weighted sum of theirs, a function of one document alone. Where values are missing, the trees are on their own.
+    weighted sum of theirs, a function of one document alone. Where values are missing or texts, the trees
+    are on their own.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.
@@ -198,10 +199,11 @@ class Auto(BaseRanker):
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""
         given = self.members
-        missing = has_missing(data.X)
+        missing = has_missing(data.X) or bool(data.categories)
         if given is None:
             wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
             if missing and wanted == ["linear"]:
+                self._refuse_texts(data)
                 refuse_missing(data)
             if missing:
                 wanted = ["trees"]
