@@ -228,9 +228,11 @@ def _split(text: str, option: str) -> tuple[str, str]:
 
 def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jobs: int | None = None) -> Any:
     """Return a ranker with the parameters of the command line."""
+    from argrank.cli._startup import load_scikit_learn
     from argrank.data.prepare.normalise import normaliser
     from argrank.rankers import make_ranker
 
+    load_scikit_learn()
     if normalise is not None:
         normaliser(normalise)  # an unknown name is found before any data is read
         parameters = {"normalise": normalise, **parameters}
