@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
-from experiments.kdd2008._common import DISCOUNTED, fit, fold_of, read_csv, save_figure, title, write_csv
+from experiments.kdd2008._common import CONVEX, DISCOUNTED, FIRST, fit, fold_of, read_csv, save_figure, title, write_csv
 
 DATA = ("OHSUMED-LETOR2", "td2003", "td2004")
 #: Trees as the paper grows them, of all documents, features and cuts.
@@ -33,9 +33,9 @@ PLAIN_TREES: dict[str, Any] = {
 }
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "McRank": ("mcrank", {"n_trees": 30, **PLAIN_TREES}),
-    "SVMndcg": ("svm-ndcg", DISCOUNTED),
-    "SVMmrr": ("svm-mrr", {}),
-    "SVMmap": ("svm-map", {}),
+    "SVMndcg": ("svm-ndcg", DISCOUNTED | CONVEX),
+    "SVMmrr": ("svm-mrr", FIRST),
+    "SVMmap": ("svm-map", CONVEX),
 }
 #: Seconds of the paper's Figure 10, of McRank in total and for trees alone.
 PAPER = {

@@ -71,7 +71,9 @@ def test_malformed_parameters_and_grids(parse, given):
 
 
 def test_train_then_predict_then_evaluate(files, run):
-    code, out, err = run("train", "train.txt", "--test", "test.txt", "-m", "ndcg@5,map", "-p", "C=0.01", "-o", "m.json")
+    code, out, err = run(
+        "train", "-r", "rank-svm", "train.txt", "--test", "test.txt", "-m", "ndcg@5,map", "-p", "C=0.01", "-o", "m.json"
+    )
     assert (code, err) == (0, "")
     train, test = ar.load("train.txt"), ar.load("test.txt")
     ranker = ar.make_ranker("rank-svm", C=0.01).fit(train)
@@ -87,7 +89,7 @@ def test_train_then_predict_then_evaluate(files, run):
 
 
 def test_a_trec_run(files, run):
-    run("train", "train.txt", "-o", "m.json", "-q")
+    run("train", "-r", "rank-svm", "train.txt", "-o", "m.json", "-q")
     data = ar.load("test.txt")
     names = [f"d{row}" for row in range(data.n_documents)]
     named = ar.Dataset(data.X, data.y, data.query_ids[data.query_of_row], document_ids=names)
@@ -100,7 +102,19 @@ def test_a_trec_run(files, run):
 
 
 def test_grid(files, run):
-    arguments = ("train", "train.txt", "--valid", "valid.txt", "-m", "map", "--grid", "C=1e-5,1e-3", "--json")
+    arguments = (
+        "train",
+        "-r",
+        "rank-svm",
+        "train.txt",
+        "--valid",
+        "valid.txt",
+        "-m",
+        "map",
+        "--grid",
+        "C=1e-5,1e-3",
+        "--json",
+    )
     code, out, _ = run(*arguments, "-o", "m.json")
     assert code == 0
     found = ar.select("rank-svm", {"C": [1e-5, 1e-3]}, ar.load("train.txt"), ar.load("valid.txt"), "map")
@@ -145,7 +159,7 @@ def test_cv_saves_the_choice_trained_on_everything(files, run):
 
 @pytest.mark.filterwarnings("default::argrank.errors.ArgrankWarning")
 def test_warnings_are_one_line_each(files, run):
-    code, _, err = run("train", "train.txt", "-p", "max_iter=1", "-q")
+    code, _, err = run("train", "-r", "rank-svm", "train.txt", "-p", "max_iter=1", "-q")
     assert code == 0
     assert err.startswith("argrank: warning: RankSVM")
     assert err.count("\n") == 1
@@ -164,13 +178,13 @@ def test_quiet_and_verbose(files, run):
 
 
 def test_the_normaliser_goes_with_the_model(files, run):
-    assert run("train", "train.txt", "--normalise", "query-minmax", "-o", "m.json", "-q")[0] == 0
+    assert run("train", "-r", "rank-svm", "train.txt", "--normalise", "query-minmax", "-o", "m.json", "-q")[0] == 0
     assert ar.load_model("m.json").needs_queries
     assert run("predict", "m.json", "test.txt", "-o", "scores.txt")[0] == 0
 
 
 def test_a_file_may_not_mention_the_last_features(files, run):
-    run("train", "train.txt", "-o", "m.json", "-q")
+    run("train", "-r", "rank-svm", "train.txt", "-o", "m.json", "-q")
     (files / "narrow.txt").write_text("1 qid:1 1:0.5\n0 qid:1 2:0.25\n")
     code, out, _ = run("predict", "m.json", "narrow.txt")
     weights = ar.load_model("m.json").weights
@@ -182,13 +196,14 @@ def test_a_file_may_not_mention_the_last_features(files, run):
     ("arguments", "message"),
     [
         (("train", "train.txt", "-r", "rank-svn"), "unknown ranker 'rank-svn'; did you mean rank-svm"),
-        (("train", "train.txt", "-p", "D=1"), "rank-svm has no parameter 'D'"),
-        (("train", "train.txt", "-p", "C=-1"), "C: expected a positive number, got -1"),
+        (("train", "train.txt", "-p", "D=1"), "auto has no parameter 'D'"),
+        (("train", "-r", "rank-svm", "train.txt", "-p", "D=1"), "rank-svm has no parameter 'D'"),
+        (("train", "-r", "rank-svm", "train.txt", "-p", "C=-1"), "C: expected a positive number, got -1"),
         (("train", "train.txt", "-m", "mapp"), "unknown measure 'mapp'"),
         (("train", "train.txt", "--grid", "C=1,2"), "--grid: expected --valid FILE"),
         (("train", "train.txt", "--normalise", "minmx"), "unknown normalisation 'minmx'"),
         (("train", "none.txt"), "none.txt: "),
-        (("train", "train.txt", "-o", "no/such/folder.json"), "cannot be written"),
+        (("train", "-r", "rank-svm", "train.txt", "-o", "no/such/folder.json"), "cannot be written"),
         (("predict", "train.txt", "train.txt"), "train.txt: not loaded: "),
         (("cv", "train.txt", "-r", "rank-svm", "-p", "D=1"), "-p: unknown parameter of rank-svm 'D'"),
         (("cv", "train.txt", "--grid", "C=1", "--no-grid"), "expected --grid or --no-grid"),

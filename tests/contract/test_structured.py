@@ -411,9 +411,9 @@ def test_a_collapse_is_proven_exactly_where_all_rankings_say_so():
     for case in CASES:
         if case.name == "svm-auc":  # one plane at w = 0
             continue
-        for chosen in np.array(instances(case, 6, 5), object).reshape(2, 3, 2):
-            labels = [y for y, _ in chosen]
-            X = [rng.standard_normal((len(y), 2)) + rng.choice([0.0, 2.0]) * y[:, None] for y in labels]
+        labels = [y for y, _ in instances(case, 8, 5)]
+        for signal in (0.0, 0.0, 1.0):
+            X = [rng.standard_normal((len(y), 2)) + signal * y[:, None] for y in labels]
             data = Dataset(np.concatenate(X), np.concatenate(labels), group=[len(y) for y in labels])
             verdict = look_at_zero(LocalRisk(data, case.hinge()), max_passes=100)
             slopes = slopes_at_zero(case, labels, X)

@@ -12,7 +12,7 @@ from argrank.solvers import bundle, minimise
 
 def hard_risk():
     data = ar.make_ranking(20, 30, 10, grades=2, relevant=0.2, noise=1.0, random_state=1)
-    return make_risk(data, ar.objective("svm-mrr"))
+    return make_risk(data, ar.objective("svm-mrr", feature_map="first", bound="convex"))
 
 
 def test_an_easy_problem_is_the_bundle_methods():

@@ -56,7 +56,7 @@ def run(
             raise OptionError(f"--run and --diverse: expected a model that ranks documents, got {loaded.kind}")
         options.write_text("\n".join(special(loaded, data)), output)
         return
-    documents = options.load_wide(data, loaded.n_features, not quiet)
+    documents = options.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
     scores = loaded.predict(documents)
     if diverse:
         from argrank.evaluation.diversity import diversify

@@ -21,6 +21,7 @@ from argrank.data.io.scores import read_scores
 from argrank.data.io.trec import Qrels
 from argrank.data.io.trec_pool import JudgedRuns, join_runs
 from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_run, is_table, run_name
+from argrank.data.outside import scores as predicted_scores
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import Judgements
 from argrank.measures.conventions import Convention
@@ -97,9 +98,8 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     """Return what systems are measured against: a judged Dataset, or judgements, for which they must be runs."""
     if isinstance(data, str | os.PathLike):
         only_runs = all(is_run(one) for one in systems.values())
-        data = (
-            as_qrels(data) if is_qrels_file(data) or (only_runs and is_table(data)) else load(data, progress=progress)
-        )
+        holds_qrels = is_qrels_file(data) or (only_runs and is_table(data))
+        data = as_qrels(data) if holds_qrels else load(data, progress=progress)
     if isinstance(data, Dataset):
         if not data.is_judged:
             raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
@@ -130,7 +130,7 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
         if joined is not None and name in runs:
             found[name] = run_lists(joined, name)
         else:
-            found[name] = Lists(data, _scores(one, data), known)
+            found[name] = Lists(data, _scores(one, data, name), known)
     return found
 
 
@@ -143,7 +143,9 @@ def run_lists(joined: JudgedRuns, name: str) -> Lists:
     return Lists(returned, joined.scores[name], judged, returned.sizes == 0, joined.strangers[name])
 
 
-def _scores(given: Any, data: Dataset) -> Floats:
+def _scores(given: Any, data: Dataset, name: str) -> Floats:
+    if hasattr(given, "predict"):
+        return data.from_caller(predicted_scores(given, data, name))
     scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given
     stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
     return stored

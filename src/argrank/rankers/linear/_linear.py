@@ -115,14 +115,13 @@ class LinearRanker(BaseRanker):
     def _tight_start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats:
         """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
 
-        They are RankSVM, the convex bound's solution and least squares on the labels, at several lengths: the convex
-        bound may have collapsed, and the length of the other two means nothing here. It never is w = 0 while there is
-        a direction: there all scores tie, and the tangent would depend on the order of the rows.
+        They are RankSVM and least squares on the labels, at several lengths, since their own length means nothing
+        here. The convex bound's solution is none of them: it costs more than all the rest, may have collapsed, and led
+        to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
+        tangent would depend on the order of the rows.
         """
-        cheap = minimise(risk.parts()[0], C=self.C, regulariser=R, tol=self.tol, max_iter=self.max_iter)
-        others = (rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs))
-        candidates = [*map(R.project, others), cheap.w]
-        candidates += [] if given is None else [R.project(given)]
+        cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]
+        candidates = [R.project(w) for w in (cheap if given is None else [*cheap, given])]
         best, best_value = np.zeros(data.n_features), np.inf
         for w in candidates:
             scores = risk.scores(w)
@@ -164,7 +163,9 @@ class StructuredRanker(LinearRanker):
     Parameters
     ----------
     bound : "convex" or "tight"
-        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it.
+        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
+        from RankSVM or least squares, whichever is lower at its best length. The convex bound is solved to a proven
+        gap, and may have its optimum at w = 0.
     solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
         For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
         per query where that is not done after 100 passes on few queries.
@@ -185,7 +186,7 @@ class StructuredRanker(LinearRanker):
     relevant_at : float
         Smallest label of a good document.
     feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector; the default is the paper's.
+        How a ranking becomes a feature vector.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
