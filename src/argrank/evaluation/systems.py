@@ -20,7 +20,7 @@ from argrank.data.io.load import load
 from argrank.data.io.scores import read_scores
 from argrank.data.io.trec import Qrels
 from argrank.data.io.trec_pool import JudgedRuns, join_runs
-from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_run, is_table, run_name
+from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_qrels_table, is_run, is_table, run_name
 from argrank.data.outside import scores as predicted_scores
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import Judgements
@@ -98,7 +98,7 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     """Return what systems are measured against: a judged Dataset, or judgements, for which they must be runs."""
     if isinstance(data, str | os.PathLike):
         only_runs = all(is_run(one) for one in systems.values())
-        holds_qrels = is_qrels_file(data) or (only_runs and is_table(data))
+        holds_qrels = is_qrels_file(data) or (only_runs and is_qrels_table(data))
         data = as_qrels(data) if holds_qrels else load(data, progress=progress)
     if isinstance(data, Dataset):
         if not data.is_judged:
@@ -113,6 +113,12 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     return as_qrels(data)
 
 
+def is_run_for(one: Any, data: Dataset | Qrels) -> bool:
+    """Tell whether a system is taken as a run; a table of scores is one only if the data has ids to find it by."""
+    by_row = isinstance(data, Dataset) and data.document_ids is None
+    return is_run(one) and not (by_row and isinstance(one, str | os.PathLike) and is_table(one))
+
+
 def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> dict[str, Lists]:
     """Return what every system ranks, over the same queries in the same order.
 
@@ -120,7 +126,7 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
     which every system must be a run.
     """
     data = judged_source(data, systems)
-    runs = {name: as_run(one) for name, one in systems.items() if is_run(one)}
+    runs = {name: as_run(one) for name, one in systems.items() if is_run_for(one, data)}
     if runs and judgements is not None:
         raise InputError("judgements: expected none beside a run, whose judgements are the second argument")
     joined = join_runs(runs, data) if runs else None
