@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,14 +78,20 @@ def named_systems(given: Any) -> tuple[dict[str, Any], bool]:
 
     ``{qid: {docid: score}}`` is one run; a list of numbers is one system's scores.
     """
+    given = _kept(given)
     if isinstance(given, Mapping) and not is_run(given):
-        return {str(name): one for name, one in given.items()}, True
+        return {str(name): _kept(one) for name, one in given.items()}, True
     if isinstance(given, list | tuple) and given and all(_is_named(one) for one in given):
         names = [run_name(one, number) for number, one in enumerate(given, 1)]
         if len(set(names)) < len(names):
             raise InputError(f"runs: expected different names, got {', '.join(names)}; give a dict from names to runs")
         return dict(zip(names, given, strict=True)), True
     return {run_name(given, 1): given}, False
+
+
+def _kept(one: Any) -> Any:
+    """Return what can be looked at twice: the readers of ir_measures give their records only once."""
+    return list(one) if isinstance(one, Iterator) else one
 
 
 def _is_named(one: Any) -> bool:
