@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class RandomForests(BoostedRanker):
                 "random_state": self.random_state + bag, "verbose": -1,
             }  # fmt: skip
             one = MART(**shared) if self.member == 0 else LambdaMART(measure=self.measure, lambda_norm=True, **shared)
-            model = one.fit(part).model_
+            model = cast(TreesModel, one.fit(part).model_)
             trees += [tree.with_values(tree.value / self.n_bags) for tree in model.trees]
         whole = TreesModel(tuple(trees), data.n_features)
         value = mean_of(data.to_caller(whole.scores(data.X)), data, self.measure)
