@@ -188,6 +188,26 @@ def test_unjudged_documents_of_a_run_lower_the_figures_on_data_too(files, capsys
     assert run(capsys, "data.txt", "new.run", *options, "--judged-only")[1] == before
 
 
+def test_a_table_of_scores_is_found_by_row_where_the_data_has_no_ids(files, capsys):
+    (files / "plain.txt").write_text("\n".join(line.partition(" #")[0] for line in DATA.splitlines()) + "\n")
+    rows = "".join(f"{number},x{number},{score}\n" for number, score in enumerate(SCORES))
+    (files / "table.csv").write_text(f"qid,docid,score\n{rows}")
+    assert run(capsys, "plain.txt", "table.csv", "-q") == run(capsys, "plain.txt", "scores.txt", "-q")
+
+
+def test_data_with_a_feature_called_score_is_data(files, capsys):
+    rows = "".join(f"{q},d{d},{d % 2},{d / 3}\n" for q in range(4) for d in range(5))
+    (files / "shop.csv").write_text(f"query_id,doc_id,relevance,score\n{rows}")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["inspect", "shop.csv"])
+    assert ended.value.code == 0
+    assert "4 queries, 20 documents" in capsys.readouterr().out
+    runs = "".join(f"{q},d{d},{d}\n" for q in range(4) for d in range(5))
+    (files / "run.csv").write_text(f"query_id,doc_id,score\n{runs}")
+    code, out, _ = run(capsys, "shop.csv", "run.csv", "-m", "p@1", "-q")
+    assert (code, out) == (0, "p@1\t0.0\n")
+
+
 def test_several_runs(trec, capsys):
     code, out, _ = run(capsys, "judged.qrels", "one.run", "second=two.run", "-m", "map", "-q")
     expected = {"one": ar.evaluate(RUNS["one"], QRELS, "map"), "second": ar.evaluate(RUNS["two"], QRELS, "map")}

@@ -80,7 +80,7 @@ def test_sparse_features_are_explained(data, tmp_path):
 
 
 def test_refuses_what_is_no_system(data, tmp_path):
-    with pytest.raises(InputError, match="not fitted"):
+    with pytest.raises(InputError, match="before fit"):
         ar.write_report(tmp_path / "r.html", data, {"a": ar.make_ranker("regression")})
     with pytest.raises(InputError, match="at least one"):
         ar.write_report(tmp_path / "r.html", data, {})

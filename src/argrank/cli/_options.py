@@ -129,8 +129,10 @@ def is_run(file: str, column: str | None) -> bool:
 def system(file: str, judged: Any, column: str | None) -> Any:
     """Return what a file of scores or a run stands for: the scores of the data's rows, or the run itself."""
     from argrank.data.io.scores import read_scores
+    from argrank.evaluation.systems import is_run_for
 
-    return Path(file) if is_run(file, column) else read_scores(file, judged, column)
+    as_run = is_run(file, column) and is_run_for(Path(file), judged)
+    return Path(file) if as_run else read_scores(file, judged, column)
 
 
 def segments(by: str | None) -> Any:

@@ -30,10 +30,10 @@ def run(
     """
     from argrank.data.doctor import doctor
     from argrank.data.io.load import load
-    from argrank.data.io.trec_sources import is_qrels_file
+    from argrank.data.io.trec_sources import is_qrels_file, is_qrels_table
     from argrank.data.summary import Overview, printable
 
-    runs = [file for file in files if options.is_run(file, None)]
+    runs = [file for file in files if options.is_run(file, None) and not is_qrels_table(file)]  # data may have scores
     judged = [file for file in files if is_qrels_file(file) and file not in runs]
     if runs or judged:
         _inspect_runs(runs, [file for file in files if file not in runs], as_json)

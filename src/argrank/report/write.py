@@ -15,12 +15,12 @@ from argrank.data.doctor import doctor
 from argrank.data.doctor.diagnosis import Diagnosis
 from argrank.data.gaps import OUTSIDE
 from argrank.data.io.trec_pool import join_runs
-from argrank.data.io.trec_sources import as_run, is_run
+from argrank.data.io.trec_sources import as_run
 from argrank.errors import InputError
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
-from argrank.evaluation.systems import judged_source
+from argrank.evaluation.systems import is_run_for, judged_source
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.report.comparison_section import comparison_section
@@ -92,8 +92,8 @@ def write_report(
         diagnosis = trial.diagnosis if diagnosis is None else diagnosis
     if not isinstance(systems, Mapping) or not systems:
         raise InputError("systems: expected a dict from names to scores, models or rankers, with at least one")
-    runs = {str(name): as_run(one) for name, one in systems.items() if is_run(one)}
-    source = judged_source(data, {str(name): runs.get(str(name), one) for name, one in systems.items()})
+    source = judged_source(data, {str(name): one for name, one in systems.items()})
+    runs = {str(name): as_run(one) for name, one in systems.items() if is_run_for(one, source)}
     joined = join_runs(runs, source) if runs else None
     data = source if isinstance(source, Dataset) or joined is None else joined.data
     if source is not data and diagnosis is None:  # the features are the runs' scores: only labels can be unwell
