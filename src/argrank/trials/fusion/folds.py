@@ -86,7 +86,7 @@ class Folds:
 def query_values(scores: Floats, landscape: Landscape) -> Floats:
     """Return the measure of every query; NaN where it is undefined and the query is left out."""
     values = measure_queries(
-        scores, landscape.data, [landscape.measure], landscape.rules, landscape.judgements, landscape.n_jobs
+        scores, landscape.data, [landscape.measure], landscape.rules, landscape.judged, landscape.n_jobs
     )[0][0]
     undefined = landscape.rules.undefined
     return np.where(np.isnan(values), undefined, values) if isinstance(undefined, float) else values
