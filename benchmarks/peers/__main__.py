@@ -22,13 +22,8 @@ PAGE = HERE.parents[1] / "docs" / "guide" / "peers.md"
 
 def stored(path: Path) -> list[dict[str, Any]]:
     """Return the runs of the store; a line that a crash cut short is left out."""
-    rows = []
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            continue
-    return rows
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("}")]
 
 
 def key(row: dict[str, Any]) -> tuple[Any, ...]:

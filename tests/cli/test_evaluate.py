@@ -172,6 +172,22 @@ def test_a_run_against_judgements(trec, capsys):
     assert (code, out) == (0, "map\t1.0\n")
 
 
+def test_unjudged_documents_of_a_run_lower_the_figures_on_data_too(files, capsys):
+    """They used to vanish: a run with a new document above each judged one was as good as without."""
+    data = ar.load("data.txt")
+    rows = list(
+        zip(np.repeat(data.query_ids, data.sizes), data.document_ids, data.from_caller(np.array(SCORES)), strict=True)
+    )
+    plain = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
+    (files / "plain.run").write_text(plain)
+    (files / "new.run").write_text(plain + "".join(f"{q} Q0 new-{d} 1 {s + 0.01} t\n" for q, d, s in rows))
+    options = ("-m", "ndcg@10", "--convention", "trec", "-q")
+    before, after = (run(capsys, "data.txt", file, *options)[1] for file in ("plain.run", "new.run"))
+    assert before == run(capsys, "data.txt", "scores.txt", *options)[1]
+    assert float(after.split("\t")[1]) < float(before.split("\t")[1])
+    assert run(capsys, "data.txt", "new.run", *options, "--judged-only")[1] == before
+
+
 def test_several_runs(trec, capsys):
     code, out, _ = run(capsys, "judged.qrels", "one.run", "second=two.run", "-m", "map", "-q")
     expected = {"one": ar.evaluate(RUNS["one"], QRELS, "map"), "second": ar.evaluate(RUNS["two"], QRELS, "map")}

@@ -10,7 +10,7 @@ import pytest
 import argrank as ar
 from argrank import cli
 from argrank.cli._options import parse_grid, parse_parameters, parse_value
-from argrank.errors import OptionError
+from argrank.errors import FormatError, OptionError
 
 
 @pytest.fixture
@@ -43,6 +43,8 @@ def run(capsys):
         ("False", False),
         ("none", None),
         ("log2", "log2"),
+        ("[1, 0.5,log2]", [1, 0.5, "log2"]),
+        ("[]", []),
         ("nan", "nan"),
     ],
 )
@@ -55,6 +57,7 @@ def test_parameters_and_grids():
     assert parse_parameters(["C=0.1", "loss=squared", "measure=ndcg@5"]) == {
         "C": 0.1, "loss": "squared", "measure": "ndcg@5",
     }  # fmt: skip
+    assert parse_grid(["weight_range=[0.1,0.2],[0.1,0.5]"]) == {"weight_range": [[0.1, 0.2], [0.1, 0.5]]}
     assert parse_grid(["C=0.1, 1", "loss=squared"]) == {"C": [0.1, 1], "loss": ["squared"]}
 
 
@@ -306,3 +309,97 @@ def test_cv_with_a_ranker_writes_a_report_where_asked(files, run):
     code, _, err = run("cv", "train.txt", "-r", "regression", "-m", "map", "-k", "3", "--report", "r.html")
     assert (code, err) == (0, "")
     assert "Cross-validation of train.txt" in (files / "r.html").read_text("utf-8")
+
+
+@pytest.fixture
+def ratings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [(user, f"film {item}", 1 + (user + item) % 5) for user in range(8) for item in rng.permutation(9)[:6]]
+    for name, part in (("train", rows[::2] + rows[1::4]), ("test", rows[3::4])):
+        text = "\n".join(f"{rating},{item},{user}" for user, item, rating in part)
+        (tmp_path / f"{name}.csv").write_text(f"rating,movieId,userId\n{text}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["factor-rank", "factor-regression"])
+def test_ratings_from_files(ratings, run, name):
+    code, out, err = run("train", "-r", name, "train.csv", "--test", "test.csv", "-o", "model.json", "-q", "-j", "1")
+    assert (code, err) == (0, "")
+    table = np.array([line.split(",") for line in (ratings / "test.csv").read_text().split("\n")[1:-1]], object)
+    users, items, labels = table[:, 2].astype(int), table[:, 1], table[:, 0].astype(float)
+    scores = ar.load_model("model.json").predict(users, items)
+    data = ar.Dataset(np.zeros((len(users), 1)), labels, qid=users)
+    assert f"test\tndcg@10\t{ar.evaluate(scores, data, 'ndcg@10').means['ndcg@10']!r}" in out
+    code, out, _ = run("predict", "model.json", "test.csv")
+    assert [float(line) for line in out.split()] == scores.tolist()
+    assert run("train", "-r", name, "train.csv", "--valid", "test.csv")[0] == 0
+    for wrong in (("--grid", "rank=1,2", "--valid", "test.csv"), ("--target", "solr")):
+        code, out, err = run("train", "-r", name, "train.csv", *wrong)
+        assert code == 2
+        assert "expected neither --grid nor --target" in err
+    (ratings / "bad.csv").write_text("user,item,rating\n1,2,much\n")
+    assert "bad.csv: expected numbers as ratings" in run("train", "-r", name, "bad.csv")[2]
+
+
+def test_ratings_in_other_forms(ratings):
+    from scipy import sparse
+
+    from argrank.data.io.triples import read_triples
+
+    (ratings / "u.data").write_text("7\t3\t5\t881250949\n8\t2\t1\t881250949\n")
+    sparse.save_npz(ratings / "matrix.npz", sparse.csr_matrix(([5.0, 1.0], ([7, 8], [3, 2]))))
+    for name in ("u.data", "matrix.npz"):
+        found = read_triples(ratings / name)
+        assert (found.users.tolist(), found.items.tolist(), found.ratings.tolist()) == ([7, 8], [3, 2], [5.0, 1.0])
+    (ratings / "two.csv").write_text("user,item\n1,2\n")
+    with pytest.raises(FormatError, match="columns user, item, rating"):
+        read_triples(ratings / "two.csv")
+    assert read_triples(ratings / "two.csv", rated=False).ratings.tolist() == [0.0]
+
+
+def test_documents_for_slots_from_a_table(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    rows = [(page, f"a{page}-{n}", *np.round(rng.random(2), 3)) for page in range(12) for n in range(4)]
+    text = "\n".join(f"{page},{name},{x},{z},{x},{z}" for page, name, x, z in rows)
+    (tmp_path / "pages.csv").write_text(f"qid,docid,x,z,worth:front,worth:sport\n{text}\n")
+    code, out, err = run("train", "-r", "position-match", "pages.csv", "-p", "C=1000", "-o", "model.json")
+    assert (code, err) == (0, "")
+    assert "of the best page" in out
+    code, out, _ = run("predict", "model.json", "pages.csv")
+    lines = [line.split("\t") for line in out.strip().split("\n")]
+    assert [line[:2] for line in lines[:4]] == [["0", "1"], ["0", "2"], ["1", "1"], ["1", "2"]]
+    assert all(name.startswith(f"a{page}-") for page, _, name in lines)
+    best = max((row for row in rows if row[0] == 0), key=lambda row: row[2] - row[3])
+    assert lines[0][2] == best[1]  # what is left for the other slot costs least
+    ar.dump(ar.make_ranking(3, 4, 2, random_state=0), "plain.csv")
+    assert "begin with 'worth'" in run("train", "-r", "position-match", "plain.csv")[2]
+
+
+def test_streams_and_lists_of_numbers(files, run):
+    code, out, err = run(
+        "train", "-r", "orm", "--stream", "train.txt", "--epochs", "2", "-p", "a=[1,0.5]", "-p", "b=[0,1,3,7,15]",
+        "--test", "test.txt", "-o", "model.json", "-q",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    ranker = ar.make_ranker("orm", a=[1, 0.5], b=[0, 1, 3, 7, 15]).fit_stream("train.txt", epochs=2)
+    np.testing.assert_array_equal(ar.load_model("model.json").weights, ranker.coef_)
+    assert out.startswith("test\tndcg@10\t")
+    assert "expected -r orm" in run("train", "--stream", "train.txt")[2]
+
+
+def test_diverse_rankings_from_the_command_line(files, run):
+    data = ar.load("train.txt")
+    sources = np.arange(data.n_documents) % 3
+    ar.dump(ar.Dataset(data.X, data.y, group=data.sizes, sources=sources), "train.csv")
+    run("train", "-r", "regression", "train.csv", "-o", "model.json")
+    _, out, _ = run("predict", "model.json", "train.csv", "--diverse", "1", "--top", "3")
+    scores = [float(line) for line in out.split()]
+    data, model = ar.load("train.csv"), ar.load_model("model.json")
+    assert scores == ar.diversify(model.predict(data), data, k=3).tolist()
+    wanted = [order.tolist() for order in model.rank(data, diverse=True, k=3)]
+    assert [order.tolist() for order in ar.make_ranker("regression").fit(data).rank(data, diverse=1, k=3)] == wanted
+    by_arrays = model.rank(data.X, group=data.sizes, sources=sources, diverse=True, k=3)
+    assert [order.tolist() for order in by_arrays] == wanted
+    assert "a source per document" in run("predict", "model.json", "test.txt", "--diverse", "1")[2]

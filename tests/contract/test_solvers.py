@@ -95,7 +95,7 @@ def rankings(objective, part, n):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_a_generic_solver_on_all_constraints_agrees(ranker, C):
     data = small_toy()
-    objective = ar.make_ranker(ranker)._objective()
+    objective = ar.objective(ranker, bound="convex")
     planes = all_planes(objective, data)
     n_features, n_queries = data.n_features, data.n_queries
 

@@ -177,15 +177,18 @@ def parse_grid(given: list[str]) -> dict[str, Any]:
         name, values = _split(text, "--grid")
         if name in grid:
             raise OptionError(f"--grid: expected every parameter once, got {name!r} twice")
-        if not all(part.strip() for part in values.split(",")):
+        parts = re.split(r",(?![^\[]*\])", values)  # not inside a list [V,V]
+        if not all(part.strip() for part in parts):
             raise OptionError(f"--grid: expected NAME=VALUE,VALUE,…, got {text!r}")
-        grid[name] = [parse_value(part) for part in values.split(",")]
+        grid[name] = [parse_value(part) for part in parts]
     return grid
 
 
 def parse_value(text: str) -> Any:
-    """Return what a text of the command line means: true, false, none, a number, or the text itself."""
+    """Return what a text of the command line means: true, false, none, a number, a list [V,V,…], or the text itself."""
     text = text.strip()
+    if text[:1] == "[" and text[-1:] == "]":
+        return [parse_value(part) for part in text[1:-1].split(",")] if text[1:-1].strip() else []
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -225,14 +228,16 @@ def _split(text: str, option: str) -> tuple[str, str]:
 
 def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jobs: int | None = None) -> Any:
     """Return a ranker with the parameters of the command line."""
+    from argrank.cli._startup import load_scikit_learn
     from argrank.data.prepare.normalise import normaliser
     from argrank.rankers import make_ranker
 
+    load_scikit_learn()
     if normalise is not None:
         normaliser(normalise)  # an unknown name is found before any data is read
         parameters = {"normalise": normalise, **parameters}
     ranker = make_ranker(name, **parameters)
-    return ranker if n_jobs is None else ranker.set_params(n_jobs=n_jobs)
+    return ranker.set_params(n_jobs=n_jobs) if n_jobs is not None and "n_jobs" in ranker.get_params() else ranker
 
 
 QID: Any = typer.Option(None, "--qid", metavar="COLUMN", help="Column of a table with the query ids.")
@@ -294,6 +299,13 @@ def load_wide(
     if is_letor:
         return load(path, n_features=n_features, progress=progress)
     return load(path, features=None if features is None or made_up(features) else features, progress=progress)
+
+
+def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
+    """Return the mean of every measure."""
+    from argrank.evaluation.evaluate import evaluate
+
+    return dict(evaluate(scores, data, names, convention=convention).means)
 
 
 def listen(verbose: bool) -> None:

@@ -18,6 +18,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
+from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.errors import InputError, ModelError
 
 MOST_FEATURES = 1 << 31
@@ -117,12 +118,29 @@ class Model(StoredModel):
         scores[queries.rows] = self._checked_scores(X[queries.rows], queries.indptr)
         return scores
 
-    def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
-        """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows."""
+    def rank(
+        self,
+        X: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sources: Any = None,
+        diverse: bool | int = False,
+        k: int | None = None,
+    ) -> list[Integers]:
+        """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows.
+
+        ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
+        far as there are sources; the others follow by score. It needs ``sources``, one a row, or a Dataset with them.
+        """
         if not isinstance(X, Dataset):
-            X = Dataset(X, None, qid, group=group)
+            X = Dataset(X, None, qid, group=group, sources=sources)
+        elif sources is not None:
+            raise InputError("sources: expected a Dataset that has them, got a Dataset and sources beside it")
         scores = self._checked_scores(self.features_of(X), X.indptr)
         caller = np.arange(X.n_documents) if X.rows is None else X.rows
+        if diverse is not False:
+            return [caller[ranking] for ranking in diverse_rankings(scores, X, k, check_diverse(diverse, k))]
         return [
             caller[start + np.argsort(-scores[start:end], kind="stable")]
             for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True)

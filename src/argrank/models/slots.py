@@ -54,14 +54,7 @@ class SlotModel(StoredModel):
     def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
         """Return for every query the caller's row number for each slot, best assigned; -1 where none is left."""
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
-        scores, filled = self._scores(data), []
-        rows = np.arange(data.n_documents) if data.rows is None else data.rows
-        for start, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
-            documents, slots = linear_sum_assignment(scores[start:end], maximize=True)
-            page = np.full(len(self.slots), -1)
-            page[slots] = rows[start + documents]
-            filled.append(page)
-        return filled
+        return fill(data, self._scores(data))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the weights and the slots as plain data for a model file."""
@@ -77,3 +70,14 @@ class SlotModel(StoredModel):
         if weights.ndim != 2 or slots.ndim != 2 or weights.shape[1] != slots.shape[1]:
             raise ModelError("expected weights for every feature of the slots")
         return cls(weights, slots, **read_served(fields, len(weights)))
+
+
+def fill(data: Dataset, scores: Floats) -> list[Integers]:
+    """Return for every query the caller's row number for each slot, best assigned by scores in stored row order."""
+    rows, filled = np.arange(data.n_documents) if data.rows is None else data.rows, []
+    for start, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
+        documents, slots = linear_sum_assignment(scores[start:end], maximize=True)
+        page = np.full(scores.shape[1], -1)
+        page[slots] = rows[start + documents]
+        filled.append(page)
+    return filled

@@ -19,7 +19,6 @@ from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import Normaliser, normaliser
-from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.engines import LocalRisk, make_risk
 from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.evaluation.evaluate import mean_of
@@ -163,21 +162,22 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return self.model_.predict(X, qid=qid, group=group)
 
     def rank(
-        self, X: Any, *, qid: Any = None, group: Any = None, diverse: bool | int = False, k: int | None = None
+        self,
+        X: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sources: Any = None,
+        diverse: bool | int = False,
+        k: int | None = None,
     ) -> list[Integers]:
         """Return the caller's row numbers, best first, one array per query.
 
         ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
-        far as there are sources; the others follow by score. It needs a Dataset with ``sources``.
+        far as there are sources; the others follow by score. It needs ``sources``, one a row, or a Dataset with them.
         """
         check_is_fitted(self)
-        if diverse is False:
-            return self.model_.rank(X, qid=qid, group=group)
-        at_most = check_diverse(diverse, k)
-        if not isinstance(X, Dataset):
-            raise InputError("diverse: expected a Dataset with a source per document, got features alone")
-        rankings = diverse_rankings(X.from_caller(self.model_.predict(X)), X, k, at_most)
-        return [ranking if X.rows is None else X.rows[ranking] for ranking in rankings]
+        return self.model_.rank(X, qid=qid, group=group, sources=sources, diverse=diverse, k=k)
 
     def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None, sample_weight: Any = None) -> float:
         """Return the mean on judged data of what this ranker reports, see ``scoring``.

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+CONVEX_C = {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}
+TIGHT_C = {"C": [10.0, 100.0, 1e3, 1e4, 1e5]}  # tight bounds on the pairs map
+POSITIONS_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # and on positions
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
-PAIR_C = {"C": [0.5, 15.0, 500.0, 1.5e4, 5e5]}
+SUMS_C = {"C": [1e-4, 1e-3, 0.01, 0.1, 1.0]}  # the feature map is a sum over pairs
 TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
 
 
@@ -46,7 +49,7 @@ RANKERS = {
         {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
         scale_free=True,
     ),
-    "dorm": Registered("linear.dorm:DORM", "structured", C_VALUES),
+    "dorm": Registered("linear.dorm:DORM", "structured", POSITIONS_C),
     "factor-rank": Registered(
         "factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
     ),
@@ -59,14 +62,14 @@ RANKERS = {
         "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}
     ),
     "listnet": Registered("linear.listwise:ListNet", "listwise", LISTWISE_C, first=True),
-    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", PAIR_C),
-    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", PAIR_C),
-    "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C),
-    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C),
-    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", PAIR_C, first=True),
+    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", C_VALUES),
+    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", C_VALUES),
+    "log-gain": Registered("linear.log_rank:LogGain", "conditional", SUMS_C),
+    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", SUMS_C),
+    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True),
     "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True),
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
-    "orm": Registered("linear.orm:ORM", "structured", C_VALUES),
+    "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
         "boosted.query_mart:QueryMART", "trees", {"learning_rate": [0.03, 0.05, 0.1]}, scale_free=True, first=True
@@ -86,12 +89,12 @@ RANKERS = {
     ),
     "smooth-grad": Registered("linear.smooth_grad:SmoothGrad", "listwise", C_VALUES),
     "softrank": Registered("linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}),
-    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", C_VALUES, first=True),
-    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", C_VALUES),
-    "svm-map": Registered("linear.svm_map:SVMmap", "structured", C_VALUES, first=True),
-    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", C_VALUES),
-    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", C_VALUES, first=True),
-    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", C_VALUES),
+    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", CONVEX_C, first=True),
+    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", TIGHT_C),
+    "svm-map": Registered("linear.svm_map:SVMmap", "structured", CONVEX_C, first=True),
+    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", TIGHT_C),
+    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True),
+    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C),
     "xendcg-mart": Registered("boosted.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
 

@@ -134,7 +134,8 @@ def _alone(
     scores: Mapping[str, Any], data: Any, measures: list[Any], convention: str | Convention, by: Any
 ) -> Comparison:
     """Return the comparison of one system with nobody."""
-    ((name, found),) = evaluate(scores, data, measures, convention=convention, by=by).items()
+    ((name, given),) = scores.items()
+    found = evaluate(given, data, measures, convention=convention, by=by)
     return Comparison(
         systems=(name,),
         measures=tuple(found.means),

@@ -78,7 +78,7 @@ def load(
     if kind not in READABLE:
         raise OptionError(
             f"{os.fspath(path)}: a TREC {kind} file has no features; expected one of the formats {', '.join(READABLE)} "
-            f"(argrank.data.io.trec reads {kind} files)"
+            "(ar.evaluate and `argrank evaluate` take judgements and runs as they are)"
         )
     _check_is_file(path)
     if kind in TABLES:

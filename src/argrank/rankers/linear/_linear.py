@@ -163,7 +163,9 @@ class StructuredRanker(LinearRanker):
     Parameters
     ----------
     bound : "convex" or "tight"
-        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it.
+        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
+        from RankSVM or least squares, whichever is lower at its best length. The convex bound is solved to a proven
+        gap, and may have its optimum at w = 0.
     solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
         For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
         per query where that is not done after 100 passes on few queries.
@@ -184,7 +186,7 @@ class StructuredRanker(LinearRanker):
     relevant_at : float
         Smallest label of a good document.
     feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector; the default is the paper's.
+        How a ranking becomes a feature vector.
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
     C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose

@@ -18,7 +18,8 @@ from argrank.rankers.linear._linear import StructuredRanker
 class SVMcombo(StructuredRanker):
     """Linear ranker for several measures together, each with its own most violated ranking.
 
-    ``weights`` are the paper's C_l, relative to C.
+    ``weights`` are the paper's C_l, relative to C. The defaults are those of svm-ndcg: the tight bound, started from
+    RankSVM, on the scaled pairs map for all measures.
 
     Parameters
     ----------
