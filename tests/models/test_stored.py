@@ -1,6 +1,6 @@
 """The policy for model files: a file of one version loads in all later ones, with the same scores.
 
-The files were written by the first version, one for each kind of model, and are never written anew: a kind that is added
+The files were written by the first version, one for each kind of model, and are never written anew: a new kind
 gets a file of its own, and a change that an old file does not survive is a mistake.
 """
 

@@ -69,7 +69,8 @@ class SlotModel(StoredModel):
             raise ModelError("expected tables of numbers as weights and slots") from error
         if weights.ndim != 2 or slots.ndim != 2 or weights.shape[1] != slots.shape[1]:
             raise ModelError("expected weights for every feature of the slots")
-        return cls(weights, slots, **read_served(fields, len(weights)))
+        served = read_served(fields, len(weights))
+        return cls(weights, slots, served["feature_names"], served["normaliser"])
 
 
 def fill(data: Dataset, scores: Floats) -> list[Integers]:
