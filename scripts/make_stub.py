@@ -19,9 +19,7 @@ def ranker_stub() -> str:
         module, name = line.home.split(":")
         homes.setdefault(full_module(module), []).append(name)
     imports = (
-        f"from {module} import {name} as {name}"
-        for module, names in sorted(homes.items())
-        for name in sorted(names)
+        f"from {module} import {name} as {name}" for module, names in sorted(homes.items()) for name in sorted(names)
     )
     return "\n".join(("# Written by scripts/make_stub.py from the registry of rankers.", *imports, ""))
 

@@ -29,7 +29,7 @@ def test_walks_through_all_steps(demo):
 
 def test_tells_of_every_ranker_as_it_goes(demo):
     _, _, progress = demo
-    assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == first_comparison()
+    assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == [*first_comparison(), "auto"]
 
 
 def test_its_best_is_the_best_by_validation_and_what_was_saved(demo):

@@ -25,8 +25,19 @@ NAMES = ar.ranker_names()
 # a convex bound may rightly collapse on small generated data; tests/rankers/test_structured.py looks at that warning
 pytestmark = pytest.mark.filterwarnings("ignore:.*the optimum is .*w = 0:argrank.errors.ArgrankWarning")
 
+QUERIES = "score without query ids is an error: all rows as one query would be another number"
+BY_NAME = "columns of a frame are found by name: another order is no error"
+
+#: Checks of scikit-learn that must fail, with the reason.
+EXPECTED_FAILURES = {
+    "check_dataframe_column_names_consistency": BY_NAME,
+    "check_fit_score_takes_y": QUERIES,
+    "check_n_features_in_after_fitting": QUERIES,
+    "check_pipeline_consistency": QUERIES,
+}
+
 #: What the contract asks holds for any number of trees, rounds, starts and steps: few of them keep its fits short.
-FEW = {"n_trees": 10, "n_rounds": 10, "n_starts": 1, "n_steps": 6}
+FEW = {"n_trees": 10, "n_seeds": 2, "max_trees": 8, "n_rounds": 10, "n_starts": 1, "n_steps": 6}
 
 
 def few(name):
@@ -46,7 +57,16 @@ def applies(ranker, check):
 
 
 CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}")
+    pytest.param(
+        estimator,
+        check,
+        id=f"{type(estimator).__name__}-{check.func.__name__}",
+        marks=[
+            pytest.mark.xfail(reason=reason)
+            for name, reason in EXPECTED_FAILURES.items()
+            if name == check.func.__name__
+        ],
+    )
     for ranker in map(few, NAMES)
     for estimator, check in estimator_checks_generator(ranker)
     if applies(ranker, check)
@@ -108,6 +128,10 @@ def test_it_learns_something(ranker):
 
 
 def test_the_order_of_rows_does_not_matter(exact, data):
+    if isinstance(exact, ranker_class("auto") | ranker_class("xendcg-mart")):
+        pytest.skip("folds, and targets of documents, are drawn in the order of the rows")
+    if hasattr(exact, "bagging_fraction"):  # rows are drawn by their number
+        exact.set_params(bagging_fraction=1.0)
     shuffled = np.random.default_rng(0).permutation(data.n_documents)
     expected = clone(exact).fit(data).predict(data)
     fitted = exact.fit(data.X[shuffled], data.y[shuffled], qid=qid_of(data)[shuffled])
@@ -224,7 +248,8 @@ def test_validation_sets_in_every_spelling(ranker, data, spelling):
 
 
 def test_query_weights_count_like_repeated_queries(exact, data):
-    if hasattr(exact, "n_trees"):  # bins and the least size of a leaf count rows, so only equal weights can agree
+    # bins and the least size of a leaf count rows, and folds count queries, so only equal weights can agree
+    if hasattr(exact, "n_trees") or isinstance(exact, ranker_class("auto")):
         weighted = clone(exact).fit(data.X, data.y, group=data.sizes, query_weight=np.full(data.n_queries, 3.0))
         np.testing.assert_allclose(weighted.predict(data), exact.fit(data).predict(data), **closeness(exact))
         return
@@ -267,11 +292,14 @@ def test_missing_values_and_unjudged_data_are_refused(ranker, data):
 
 
 def test_other_features_are_refused(ranker, frame, data):
-    ranker.fit(frame)
-    with pytest.raises(ValueError, match="same order"):
-        ranker.predict(frame[["f1", "f0", "f2", "f3", "f4", "f5"]])
+    expected = ranker.fit(frame).predict(frame)
+    other = frame[["f1", "qid", "f0", "f2", "f3", "f4", "f5"]].assign(more=1.0)
+    np.testing.assert_array_equal(ranker.predict(other), expected)
+    np.testing.assert_array_equal(ranker.predict(ar.Dataset(other)), expected)
+    with pytest.raises(InputError, match="expected a feature 'f3', as in training, got f0, f1, f2, f4"):
+        ranker.predict(other.drop(columns="f3"))
     named = ar.Dataset(data.X, data.y, group=data.sizes, feature_names=list("abcdef"))
-    with pytest.raises(InputError, match="expected feature 'f0'"):
+    with pytest.raises(InputError, match="expected a feature 'f0' and 5 more"):
         ranker.predict(named)
     with pytest.raises(InputError, match="eval_set: expected 6 features"):
         ranker.fit(data, eval_set=data.with_features(data.X[:, :4]))

@@ -246,6 +246,13 @@ def test_runs_are_explained_and_conventions_told_apart() -> None:
     assert "missing" in [step.switch for step in steps]
 
 
+def test_what_ir_measures_reads_is_taken_once(folder) -> None:
+    run, qrels = ir_measures.read_trec_run("good.run"), ir_measures.read_trec_qrels("a.qrels")
+    assert ar.evaluate(run, qrels, "map").means == ar.evaluate("good.run", "a.qrels", "map").means
+    several = ar.evaluate({"a": ir_measures.read_trec_run("good.run")}, "a.qrels", "map")
+    assert several["a"].coverage.unjudged == 1
+
+
 def test_scores_need_a_dataset(folder) -> None:
     with pytest.raises(ArgrankError, match="expected a Dataset beside scores, got dict"):
         ar.evaluate([1.0, 2.0], {"q": {"a": 1}}, "map")

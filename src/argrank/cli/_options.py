@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import logging
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
@@ -127,8 +129,10 @@ def is_run(file: str, column: str | None) -> bool:
 def system(file: str, judged: Any, column: str | None) -> Any:
     """Return what a file of scores or a run stands for: the scores of the data's rows, or the run itself."""
     from argrank.data.io.scores import read_scores
+    from argrank.evaluation.systems import is_run_for
 
-    return Path(file) if is_run(file, column) else read_scores(file, judged, column)
+    as_run = is_run(file, column) and is_run_for(Path(file), judged)
+    return Path(file) if as_run else read_scores(file, judged, column)
 
 
 def segments(by: str | None) -> Any:
@@ -175,15 +179,18 @@ def parse_grid(given: list[str]) -> dict[str, Any]:
         name, values = _split(text, "--grid")
         if name in grid:
             raise OptionError(f"--grid: expected every parameter once, got {name!r} twice")
-        if not all(part.strip() for part in values.split(",")):
+        parts = re.split(r",(?![^\[]*\])", values)  # not inside a list [V,V]
+        if not all(part.strip() for part in parts):
             raise OptionError(f"--grid: expected NAME=VALUE,VALUE,…, got {text!r}")
-        grid[name] = [parse_value(part) for part in values.split(",")]
+        grid[name] = [parse_value(part) for part in parts]
     return grid
 
 
 def parse_value(text: str) -> Any:
-    """Return what a text of the command line means: true, false, none, a number, or the text itself."""
+    """Return what a text of the command line means: true, false, none, a number, a list [V,V,…], or the text itself."""
     text = text.strip()
+    if text[:1] == "[" and text[-1:] == "]":
+        return [parse_value(part) for part in text[1:-1].split(",")] if text[1:-1].strip() else []
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -223,22 +230,84 @@ def _split(text: str, option: str) -> tuple[str, str]:
 
 def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jobs: int | None = None) -> Any:
     """Return a ranker with the parameters of the command line."""
+    from argrank.cli._startup import load_scikit_learn
     from argrank.data.prepare.normalise import normaliser
     from argrank.rankers import make_ranker
 
+    load_scikit_learn()
     if normalise is not None:
         normaliser(normalise)  # an unknown name is found before any data is read
         parameters = {"normalise": normalise, **parameters}
     ranker = make_ranker(name, **parameters)
-    return ranker if n_jobs is None else ranker.set_params(n_jobs=n_jobs)
+    return ranker.set_params(n_jobs=n_jobs) if n_jobs is not None and "n_jobs" in ranker.get_params() else ranker
 
 
-def load_wide(path: str, n_features: int | None, progress: bool = True) -> Dataset:
-    """Read data; LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere."""
+QID: Any = typer.Option(None, "--qid", metavar="COLUMN", help="Column of a table with the query ids.")
+LABEL: Any = typer.Option(None, "--label", metavar="COLUMN", help="Column of a table with the labels.")
+DOCID: Any = typer.Option(None, "--docid", metavar="COLUMN", help="Column of a table with the document ids.")
+DROP: Any = typer.Option([], "--drop", metavar="COLUMN,…", help="Columns of a table to leave out.")
+KEEP: Any = typer.Option([], "--keep", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
+COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "qid": (str | None, QID),
+    "label": (str | None, LABEL),
+    "docid": (str | None, DOCID),
+    "drop": (list[str], DROP),
+    "keep": (list[str], KEEP),
+}
+
+
+def with_columns(run: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that reads data the options that say what the columns of a table are."""
+
+    @functools.wraps(run)
+    def wrapped(**given: Any) -> None:
+        from argrank.data.io.tables import naming
+
+        qid, label, docid, drop, keep = (given.pop(name) for name in COLUMN_OPTIONS)
+        columns: dict[str, str | None] = dict.fromkeys(_names(drop))
+        columns |= {name: meaning for name, meaning in ((qid, "qid"), (label, "label"), (docid, "docid")) if name}
+        listen(verbose=False)
+        with naming(columns, _names(keep) or None):
+            run(**given)
+
+    own, hints = inspect.signature(run), get_type_hints(run)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [one.replace(annotation=hints[one.name], kind=kind) for one in own.parameters.values()]
+    parameters += [
+        inspect.Parameter(name, kind, default=option, annotation=hint)
+        for name, (hint, option) in COLUMN_OPTIONS.items()
+    ]
+    wrapped.__annotations__ = {one.name: one.annotation for one in parameters}
+    wrapped.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _names(given: list[str]) -> list[str]:
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def load_wide(
+    path: str, n_features: int | None, progress: bool = True, features: Sequence[str] | None = None
+) -> Dataset:
+    """Read data that goes with other data.
+
+    LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere; of a table, the columns
+    ``features`` are the features.
+    """
+    from argrank.data.categories import made_up
     from argrank.data.io.load import EXTENSIONS, load
 
     is_letor = EXTENSIONS.get(split_suffixes(path)[0], "letor") == "letor"
-    return load(path, n_features=n_features if is_letor else None, progress=progress)
+    if is_letor:
+        return load(path, n_features=n_features, progress=progress)
+    return load(path, features=None if features is None or made_up(features) else features, progress=progress)
+
+
+def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
+    """Return the mean of every measure."""
+    from argrank.evaluation.evaluate import evaluate
+
+    return dict(evaluate(scores, data, names, convention=convention).means)
 
 
 def listen(verbose: bool) -> None:

@@ -23,7 +23,7 @@ Look at the report: open {folder}/index.html in a browser.
 Your own data: a file with one judged document a line (LETOR/SVMlight text), or a table with columns qid and label.
   argrank inspect train.txt                      what is in it, and what to watch out for
   argrank cv data.txt -m ndcg@10                 the same comparison on your data, with a report
-  argrank train -r {best} train.txt --test test.txt -o model.json
+  argrank train train.txt --test test.txt -o model.json
   argrank predict {folder}/model.json new.csv    scores from the model just saved
 In Python:
   import argrank as ar
@@ -39,6 +39,7 @@ def run(
     """Train a spread of rankers on the bundled data, compare them, explain a query, and write a report."""
     from argrank.data.bundled import load_bundled
     from argrank.data.doctor import doctor
+    from argrank.rankers.registry import first_comparison
     from argrank.trials.cv import benchmark
 
     options.listen(verbose=True)
@@ -52,7 +53,9 @@ def run(
     _heading(3, "Training: every ranker at several settings, the best chosen on validation queries")
     train, valid, test = data.split(0.6, 0.2, 0.2)
     typer.echo(f"{train.n_queries} queries train, {valid.n_queries} validate, {test.n_queries} test.")
-    found = benchmark(train, valid=valid, test=test, progress=False)
+    found = benchmark(train, rankers=[*first_comparison(), "auto"], valid=valid, test=test, progress=False)
+    typer.echo("\nThe members of auto, on training queries held out:")
+    typer.echo(found.ranker("auto").summary())
 
     _heading(4, f"On the {test.n_queries} test queries")
     typer.echo(repr(found))
@@ -68,7 +71,7 @@ def run(
     typer.echo(f"{_report(found, train, valid, output)}: the report")
 
     _heading(7, "Next")
-    typer.echo(NEXT.format(folder=output, best=best))
+    typer.echo(NEXT.format(folder=output))
 
 
 def _heading(number: int, text: str) -> None:

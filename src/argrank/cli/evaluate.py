@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from argrank.cli import _options as options
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
-    from argrank.evaluation.result import Evaluation, Evaluations
+    from argrank.evaluation.result import Evaluation
 
 
 def run(
@@ -51,6 +51,7 @@ def run(
       argrank evaluate judged.qrels ours.run --by segments.csv
     """
     from argrank.evaluation.evaluate import evaluate
+    from argrank.evaluation.result import Evaluations
 
     if explain is not None and (as_json or quiet):
         raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
@@ -60,7 +61,7 @@ def run(
     judged = options.judged(data, files, column, progress=not quiet)
     systems = {name: options.system(file, judged, column) for name, file in files.items()}
     given = systems if len(systems) > 1 else next(iter(systems.values()))
-    found: Evaluation | Evaluations = evaluate(
+    found = evaluate(
         given,
         judged,
         names,
@@ -72,9 +73,8 @@ def run(
     if per_query is not None:
         _write_per_query(found, per_query)
     if as_json:
-        several = len(files) > 1
-        typer.echo(options.json_text({k: _summary(v) for k, v in found.items()} if several else _summary(found)))
-    elif quiet and len(files) > 1:
+        typer.echo(options.json_text(_summary(found)))
+    elif quiet and isinstance(found, Evaluations):
         typer.echo(options.means_lines(found.means))
     elif quiet:
         for name, mean in found.means.items():
@@ -83,11 +83,13 @@ def run(
         typer.echo(repr(found))
 
 
-def _summary(found: Evaluation) -> dict[str, object]:
+def _summary(found: Evaluation | dict[str, Evaluation]) -> dict[str, object]:
+    if isinstance(found, dict):
+        return {name: _summary(one) for name, one in found.items()}
     return {name: value for name, value in found.to_dict().items() if name != "per_query"}
 
 
-def _write_per_query(found: Evaluation | Evaluations, path: Path) -> None:
+def _write_per_query(found: Any, path: Path) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = found.columns()

@@ -7,18 +7,15 @@ LGBMRanker, XGBRanker, CatBoostRanker, boosters, scikit-learn's regressors and p
 from __future__ import annotations
 
 import inspect
-import re
 from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data import checks
+from argrank.data.categories import align, made_up
 from argrank.data.dataset import Dataset
-from argrank.data.frames import by_name
 from argrank.errors import ArgrankError, InputError
-
-MADE_UP = re.compile(r"(Column_|column_|f|x)?\d+")  # how libraries call features that came without a name
 
 
 def takes_datasets(one: Any) -> bool:
@@ -64,12 +61,13 @@ def train(estimator: Any, data: Dataset) -> Any:
 def scores(model: Any, data: Dataset, name: str) -> Floats:
     """Return a trained model's scores, one for each row in the caller's order; the name is for messages."""
     if takes_datasets(model):
+        if not is_trained(model):
+            raise InputError(f"{name!r}: expected a fitted model, got {type(model).__name__} before fit")
         predicted = model.predict(data)
     else:
-        X, expected, unnamed = data.X, _feature_names(model), data.feature_names is None
+        expected = _feature_names(model)
         try:
-            if expected is not None and not unnamed:
-                X = by_name(X, data.feature_names, expected)
+            X = align(data.X, data.feature_names, data.categories, expected, data.categories)
             predicted = data.to_caller(np.asarray(_predict(model, _matrix(X, expected))))
         except ArgrankError as error:
             raise InputError(f"{name!r}: {error}") from error
@@ -115,7 +113,7 @@ def _feature_names(model: Any) -> tuple[str, ...] | None:
             continue
         if found is not None and len(found):
             names = tuple(str(name) for name in found)
-            return None if all(MADE_UP.fullmatch(name) for name in names) else names
+            return None if made_up(names) else names
     return None
 
 

@@ -54,7 +54,8 @@ def compare(
     ----------
     scores : dict of arrays or runs, or list of runs
         The scores of each system by its name, one score per row of ``data`` in the caller's order, or its run in any
-        form of ``ar.evaluate``.
+        form of ``ar.evaluate``. Beside a Dataset, a fitted ranker, a model, or any object with ``predict``, of other
+        libraries too, stands for its scores.
     data : Dataset, or for runs judgements, as in ``ar.evaluate``
     measures : str or sequence
         Names of measures, or measures, as in ``ar.evaluate``.

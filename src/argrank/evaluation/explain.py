@@ -96,7 +96,7 @@ def explain_query(
             facts[name]["ties"] = rules.ties
         if "gain" in parts[name]:
             facts[name]["gain"] = describe(rules.gain)
-    return Explanation(qid, convention, ranking, values, parts, facts)
+    return Explanation(data.query_ids.tolist()[query[0]], convention, ranking, values, parts, facts)
 
 
 def _number_of(qid: Any, data: Dataset) -> int:

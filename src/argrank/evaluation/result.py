@@ -47,6 +47,8 @@ class Evaluation:
     convention : Convention
     query_weight : array of shape (n_queries,), optional
     notes : list of str
+    added_up : tuple of str
+        Measures whose figure in ``means`` is a sum.
     coverage : Coverage, optional
         Of a run: how many of its documents are not judged, how many judged ones it did not return, and more.
     segment_of : array of shape (n_queries,), optional
@@ -64,6 +66,7 @@ class Evaluation:
     convention: Convention
     query_weight: Floats | None = None
     notes: list[str] = field(default_factory=list)
+    added_up: tuple[str, ...] = ()
     coverage: Coverage | None = None
     segment_of: NDArray[Any] | None = None
     explanation: Explanation | None = None
@@ -98,6 +101,7 @@ class Evaluation:
                 counted = counted & ~lacking
             if measure.adds_up:
                 result.means[name] = result.zero_filled[name] = math.fsum(filled[counted].tolist())
+                result.added_up += (name,)
                 continue
             alone = lacking if rules.undefined_weight == "one" and measure.spelling == "nDCG" else None
             result.means[name] = _mean(filled, weight, counted, order, alone)
@@ -161,8 +165,13 @@ class Evaluation:
             "per_query": json_value({"qid": self.query_ids, **self.values}),
         }
 
+    def texts(self) -> list[str]:
+        """Return the figures of ``means`` as the convention prints them; sums of counts as whole numbers."""
+        form = self.convention.format
+        return [f"{mean:.0f}" if name in self.added_up else form % mean for name, mean in self.means.items()]
+
     def _table(self) -> Table:
-        columns = {"mean": [self.convention.format % mean for mean in self.means.values()]}
+        columns = {"mean": self.texts()}
         if any(self.undefined.values()):
             columns["undefined"] = [str(count) for count in self.undefined.values()]
             columns["undefined as 0"] = [self.convention.format % mean for mean in self.zero_filled.values()]
@@ -225,6 +234,8 @@ def _notes(result: Evaluation, data: Dataset) -> list[str]:
     notes = []
     if result.n_tied and result.convention.ties.startswith("docid") and data.document_ids is None:
         notes.append("ties are broken by row number, because the data has no document ids")
+    if result.added_up:
+        notes.append(f"{', '.join(result.added_up)}: the sum over the queries")
     if result.coverage is not None:
         notes += coverage_notes(result.coverage, result.convention)
     return notes
@@ -296,8 +307,8 @@ class Evaluations(dict[str, Evaluation]):
         for name, one in self.items():
             known = "-" if one.coverage is None else f"{one.coverage.unjudged:,}"
             share = "-" if one.coverage is None else form % one.coverage.judged_at_10
-            rows.append((name, *(form % mean for mean in one.means.values()), *((known, share) if covered else ())))
-        extra = ("unjudged", "judged@10") if covered else ()
+            rows.append((name, *one.texts(), *((known, share) if covered else ())))
+        extra = ("unjudged", "share judged at 10") if covered else ()
         tables = [table(("system", *first.means, *extra), rows)]
         if first.segment_of is None:
             return tables

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from argrank.data.io.load import load
 from argrank.data.io.scores import read_scores
 from argrank.data.io.trec import Qrels
 from argrank.data.io.trec_pool import JudgedRuns, join_runs
-from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_run, is_table, run_name
+from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_qrels_table, is_run, is_table, run_name
+from argrank.data.outside import scores as predicted_scores
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import Judgements
 from argrank.measures.conventions import Convention
@@ -77,14 +78,20 @@ def named_systems(given: Any) -> tuple[dict[str, Any], bool]:
 
     ``{qid: {docid: score}}`` is one run; a list of numbers is one system's scores.
     """
+    given = _kept(given)
     if isinstance(given, Mapping) and not is_run(given):
-        return {str(name): one for name, one in given.items()}, True
+        return {str(name): _kept(one) for name, one in given.items()}, True
     if isinstance(given, list | tuple) and given and all(_is_named(one) for one in given):
         names = [run_name(one, number) for number, one in enumerate(given, 1)]
         if len(set(names)) < len(names):
             raise InputError(f"runs: expected different names, got {', '.join(names)}; give a dict from names to runs")
         return dict(zip(names, given, strict=True)), True
     return {run_name(given, 1): given}, False
+
+
+def _kept(one: Any) -> Any:
+    """Return what can be looked at twice: the readers of ir_measures give their records only once."""
+    return list(one) if isinstance(one, Iterator) else one
 
 
 def _is_named(one: Any) -> bool:
@@ -97,9 +104,8 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     """Return what systems are measured against: a judged Dataset, or judgements, for which they must be runs."""
     if isinstance(data, str | os.PathLike):
         only_runs = all(is_run(one) for one in systems.values())
-        data = (
-            as_qrels(data) if is_qrels_file(data) or (only_runs and is_table(data)) else load(data, progress=progress)
-        )
+        holds_qrels = is_qrels_file(data) or (only_runs and is_qrels_table(data))
+        data = as_qrels(data) if holds_qrels else load(data, progress=progress)
     if isinstance(data, Dataset):
         if not data.is_judged:
             raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
@@ -113,6 +119,12 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     return as_qrels(data)
 
 
+def is_run_for(one: Any, data: Dataset | Qrels) -> bool:
+    """Tell whether a system is taken as a run; a table of scores is one only if the data has ids to find it by."""
+    by_row = isinstance(data, Dataset) and data.document_ids is None
+    return is_run(one) and not (by_row and isinstance(one, str | os.PathLike) and is_table(one))
+
+
 def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> dict[str, Lists]:
     """Return what every system ranks, over the same queries in the same order.
 
@@ -120,7 +132,7 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
     which every system must be a run.
     """
     data = judged_source(data, systems)
-    runs = {name: as_run(one) for name, one in systems.items() if is_run(one)}
+    runs = {name: as_run(one) for name, one in systems.items() if is_run_for(one, data)}
     if runs and judgements is not None:
         raise InputError("judgements: expected none beside a run, whose judgements are the second argument")
     joined = join_runs(runs, data) if runs else None
@@ -130,7 +142,7 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
         if joined is not None and name in runs:
             found[name] = run_lists(joined, name)
         else:
-            found[name] = Lists(data, _scores(one, data), known)
+            found[name] = Lists(data, _scores(one, data, name), known)
     return found
 
 
@@ -143,7 +155,9 @@ def run_lists(joined: JudgedRuns, name: str) -> Lists:
     return Lists(returned, joined.scores[name], judged, returned.sizes == 0, joined.strangers[name])
 
 
-def _scores(given: Any, data: Dataset) -> Floats:
+def _scores(given: Any, data: Dataset, name: str) -> Floats:
+    if hasattr(given, "predict"):
+        return data.from_caller(predicted_scores(given, data, name))
     scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given
     stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
     return stored

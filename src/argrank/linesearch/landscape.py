@@ -17,6 +17,7 @@ from argrank.data.grouping import offsets
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
+from argrank.evaluation.systems import judged_labels
 from argrank.linesearch.changes import Changes, Task, adjacent_queries, walk_block
 from argrank.linesearch.counting import count_above
 from argrank.linesearch.crossings import crossings
@@ -72,12 +73,13 @@ class Landscape:
             raise OptionError(f"ties: expected 'row' or 'expected', got {ties!r}")
         if not isinstance(data, Dataset) or not data.is_judged:
             raise InputError("data: expected a Dataset with labels")
-        self.data, self.n_jobs, self.judged = data, n_jobs, judged
+        self.data, self.n_jobs = data, n_jobs
+        self.judged = None if judged is None else judged_labels(judged, data)
         self.measure = as_measure(measure)
         if isinstance(self.measure, FunctionMeasure) and ties == "expected":
             raise OptionError("ties: expected 'row' with a measure given as a function, which sees one ranking only")
         self.rules = self.measure.adapt(make_convention("default", ties=ties))
-        raw = measure_queries(np.zeros(data.n_documents), data, [self.measure], self.rules, judged, n_jobs)[0][0]
+        raw = measure_queries(np.zeros(data.n_documents), data, [self.measure], self.rules, self.judged, n_jobs)[0][0]
         defined = ~np.isnan(raw)
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         total = float((weight if isinstance(self.rules.undefined, float) else weight[defined]).sum())
@@ -87,7 +89,7 @@ class Landscape:
             self.constant = self.rules.undefined * float(weight[~defined].sum()) / total
         self.is_defined = bool(defined.any())
         self.share = share
-        self.route = route(self.measure, self.rules, data, judged)
+        self.route = route(self.measure, self.rules, data, self.judged)
         self.blocks = [block for block in adjacent_queries(data.indptr) if share[slice(*block)].any()]
 
     def value(self, scores: Floats) -> Value:
@@ -136,7 +138,7 @@ class Landscape:
 
     def _enumerate(self, query: int, scores: Floats, slopes: Floats, low: float, high: float) -> Changes:
         rows = slice(int(self.data.indptr[query]), int(self.data.indptr[query + 1]))
-        judged = None if self.judged is None else self.judged[self.data.query_ids[query]]
+        judged = None if self.judged is None else self.judged.padded(np.array([query]))[0]
         lines = QueryLines(scores[rows], slopes[rows], self.data.y[rows], judged)
         start, times, deltas = enumerate_query(lines, self.measure, self.rules, low, high)
         return Changes(self.share[query] * start, times, self.share[query] * deltas)

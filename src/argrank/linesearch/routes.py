@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.grouping import offsets
+from argrank.evaluation.ranking_blocks import Judgements
 from argrank.linesearch import counting, sweep
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -35,10 +33,8 @@ class Route:
     count: int | None
 
 
-def route(
-    measure: Measure, rules: Convention, data: Dataset, judged: Mapping[Any, Floats] | None = None
-) -> Route | None:
-    """Return how a measure is walked; None for one that has no kernel. ``judged``: all labels by query id."""
+def route(measure: Measure, rules: Convention, data: Dataset, judged: Judgements | None = None) -> Route | None:
+    """Return how a measure is walked; None for one that has no kernel. ``judged`` are all labels, if there are more."""
     structure = measure.structure(rules)
     if structure is None:
         return None
@@ -52,7 +48,6 @@ def route(
     whole_list = measure.cutoff is None and count is not None
     labels, indptr = data.y, data.indptr
     if judged is not None and structure.divisor in ("ideal", "gains"):
-        known = [judged[qid] for qid in data.query_ids.tolist()]
-        labels, indptr = np.concatenate(known), offsets(np.array([len(part) for part in known]))
+        labels, indptr = judged.labels, judged.indptr
     scale = structure.factors(labels, indptr)
     return Route(gains, scale, discounts, depth, None if whole_list else swap, count)

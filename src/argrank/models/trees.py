@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.errors import MissingExtraError, ModelError
 from argrank.models import _forest, lightgbm_text
+from argrank.models._flat import FlatTrees
 from argrank.models._tree import Tree
 from argrank.models.model import Model, read_served, served_fields
 
@@ -43,10 +45,14 @@ class TreesModel(Model):
         """Number of features a row must have, split or not."""
         return self.n_columns
 
+    @cached_property
+    def _flat(self) -> FlatTrees:
+        return FlatTrees(self.trees)
+
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the sum of the trees' values for every row."""
         X = self.normalised(X, indptr)
-        return _forest.sums(self.trees, X)[:, 0]
+        return self._flat.sums(X)[:, 0]
 
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return what each feature's splits add along the rows' ways through the trees."""

@@ -22,8 +22,8 @@ CONVEX_C = {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}
 TIGHT_C = {"C": [10.0, 100.0, 1e3, 1e4, 1e5]}  # tight bounds on the pairs map
 POSITIONS_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # and on positions
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
-SUMS_C = {"C": [1e-4, 1e-3, 0.01, 0.1, 1.0]}  # the feature map is a sum over pairs
-TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
+SUMS_C = {"C": [0.1, 1.0, 15.0, 500.0, 1.5e4]}  # the feature map is a sum over pairs
+TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
 
 
 class Registered(NamedTuple):
@@ -62,16 +62,18 @@ RANKERS = {
         "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}
     ),
     "listnet": Registered("linear.listwise:ListNet", "listwise", LISTWISE_C, first=True),
-    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", C_VALUES),
-    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", C_VALUES),
-    "log-gain": Registered("linear.log_rank:LogGain", "conditional", SUMS_C),
-    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", SUMS_C),
+    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", SUMS_C),
+    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", SUMS_C),
+    "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C),
+    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C),
     "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True),
-    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True, first=True),
+    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True),
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
-    "query-mart": Registered("boosted.query_mart:QueryMART", "trees", TREES, scale_free=True, first=True),
+    "query-mart": Registered(
+        "boosted.query_mart:QueryMART", "trees", {"learning_rate": [0.03, 0.05, 0.1]}, scale_free=True, first=True
+    ),
     "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C),
     "rank-svm": Registered(
         "linear.rank_svm:RankSVM",

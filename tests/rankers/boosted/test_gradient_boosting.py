@@ -207,7 +207,8 @@ def test_features_that_never_split_end_quietly(name):
     [
         {"start": "cold"}, {"n_seeds": 0}, {"bagging_fraction": 0.0}, {"max_depth": 0}, {"l1": -1.0},
         {"monotone": {"a": 2}}, {"monotone": {"z": 1}}, {"interactions": [[9]]}, {"holdout": 1.0},
-        {"learning_rate": 0.0}, {"lightgbm_params": {"objective": "regression"}}, {"init_model": 3},
+        {"learning_rate": 0.0}, {"lightgbm_params": {"objective": "regression"}},
+        {"lightgbm_params": {"max_bin": 0}}, {"init_model": 3},
     ],
 )  # fmt: skip
 def test_wrong_parameters_are_refused(data, wrong):

@@ -173,6 +173,17 @@ def test_runs_and_judgements(missing):
     wanted = mean(np.array(scores), by_hand, "ndcg@3", judgements=judged) * 3 / 4
     assert tuned.value == pytest.approx(wanted, abs=1e-12)
     assert "2 returned documents are not judged" in repr(tuned)
+    fused = tuned.fuse(RUNS)
+    assert {(query, doc): pytest.approx(score) for query, run in fused.items() for doc, score in run.items()} == {
+        (query, doc): score
+        for query, doc, score in zip(
+            qid,
+            (d for q in QRELS for d in sorted({d for r in RUNS.values() for d in r.get(q, {})})),
+            scores,
+            strict=True,
+        )
+    }
+    assert ar.evaluate(fused, QRELS, "ndcg@3", undefined=0).means["ndcg@3"] == pytest.approx(tuned.value)
 
 
 def test_reciprocal_rank_fusion_is_equal_weights_of_ranks():

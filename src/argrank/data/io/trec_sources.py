@@ -86,16 +86,15 @@ def is_qrels_file(path: str | os.PathLike[str]) -> bool:
 
 def is_run_file(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file holds a run: a TREC run, or a table with columns for query, document and score."""
-    kind = _table_kind(path)
-    if kind in DELIMITERS:
-        with open_bytes(path) as stream:
-            names: list[str] = next(csv.reader(text_lines(stream, path), delimiter=DELIMITERS[kind]), [])
-    elif kind is not None:
-        names = list(read_columns(path, kind).column_names)
-    else:
-        words = _first_words(path)
-        return len(words) == RUN_FIELDS and ":" not in words[1]
-    return all(_found(one, names) is not None for one in (QUERY, DOCUMENT, SCORE))
+    if is_table(path):
+        return _has_columns(path, QUERY, DOCUMENT, SCORE)
+    words = _first_words(path)
+    return len(words) == RUN_FIELDS and ":" not in words[1]
+
+
+def is_qrels_table(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is a table with columns for query, document and relevance; it may have others."""
+    return is_table(path) and _has_columns(path, QUERY, DOCUMENT, RELEVANCE)
 
 
 def is_table(path: str | os.PathLike[str]) -> bool:
@@ -110,6 +109,16 @@ def run_name(source: Any, number: int) -> str:
         return Path(path.stem if split_suffixes(path)[1] else path.name).stem
     own = getattr(source, "tag", None) or getattr(source, "name", None)
     return own if isinstance(own, str) and own else f"run{number}"
+
+
+def _has_columns(path: str | os.PathLike[str], *wanted: tuple[str, ...]) -> bool:
+    kind = _table_kind(path)
+    if kind in DELIMITERS:
+        with open_bytes(path) as stream:
+            names: list[str] = next(csv.reader(text_lines(stream, path), delimiter=DELIMITERS[kind]), [])
+    else:
+        names = list(read_columns(path, str(kind)).column_names)
+    return all(_found(one, names) is not None for one in wanted)
 
 
 def _first_words(path: str | os.PathLike[str]) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
 from argrank.rankers.boosted._growth import load_lightgbm, rounded
@@ -71,6 +72,7 @@ class Boosters:
         self._loss, self._seeds, self._n_parts = loss, seeds, len(parts)
         self.draws = any(parameters[name] < 1 for name in ("feature_fraction", "bagging_fraction"))
         self.draws |= bool(parameters["extra_trees"])
+        self._refusal = lightgbm.basic.LightGBMError
         common = {**parameters, "num_class": loss.n_outputs, "seed": seeds[0]}
         train = lightgbm.Dataset(
             data.X,
@@ -79,7 +81,10 @@ class Boosters:
             categorical_feature=list(categorical) or "auto",
             params=common,
         )
-        self.boosters = [lightgbm.Booster({**common, "seed": seed}, train) for seed in seeds]
+        try:
+            self.boosters = [lightgbm.Booster({**common, "seed": seed}, train) for seed in seeds]
+        except self._refusal as error:
+            raise OptionError(f"LightGBM refuses: {error}") from error
         for number, part in enumerate(parts):
             init = None if starts is None else starts[number + 1]
             held = lightgbm.Dataset(part.X, np.zeros(part.n_documents), init_score=init, reference=train, params=common)
@@ -114,7 +119,10 @@ class Boosters:
             return rounded(gradient).reshape(scores.shape), rounded(curvature).reshape(scores.shape)
 
         size = booster.current_iteration()
-        finished = booster.update(fobj=slopes)
+        try:
+            finished = booster.update(fobj=slopes)
+        except self._refusal as error:
+            raise OptionError(f"LightGBM refuses: {error}") from error
         if finished and booster.current_iteration() > size:  # a first tree without a split, which LightGBM keeps
             booster.rollback_one_iter()
         return bool(finished)

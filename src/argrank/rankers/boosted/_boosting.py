@@ -85,8 +85,8 @@ class BoostedRanker(BaseRanker):
                 group = [X.shape[0] if hasattr(X, "shape") else len(X)]
             X = Dataset(X, None, qid, group=group)
         data: Dataset = X
-        self.model_.check_width(data.n_features, data.feature_names)
-        return data
+        names: dict[str, Any] = {"feature_names": self.model_.feature_names, "categories": self.model_.categories}
+        return data._but(X=self.model_.features_of(data), **names)
 
     def _settings(self) -> Settings:
         return Settings(

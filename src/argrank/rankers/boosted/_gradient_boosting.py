@@ -226,7 +226,9 @@ class GradientBoostedRanker(BoostedRanker):
     def _start_model(self, data: Dataset) -> Model | None:
         given = self._given_model()
         if given is not None:
-            given.check_width(data.n_features, data.feature_names)
+            if given.n_features != data.n_features or given.feature_names not in (None, data.feature_names):
+                expected = ", ".join(given.feature_names or ()) or f"{given.n_features} of them"
+                raise InputError(f"init_model: expected the features that it was trained on, {expected}")
             return replace(given, normaliser=None)  # the data is normalised by now
         if self.start is None or has_missing(data.X):
             return None
@@ -256,7 +258,7 @@ class GradientBoostedRanker(BoostedRanker):
             "lambda_l2": float(self.l2),
             "feature_fraction": float(self.feature_fraction),
             "bagging_fraction": float(self.bagging_fraction),
-            "bagging_freq": 1 if self.bagging_fraction < 1 else 0,
+            "bagging_freq": 1 if 1 <= self.bagging_fraction * data.n_documents < data.n_documents else 0,
             "extra_trees": bool(self.extra_trees),
             "num_threads": 1 if small else count_jobs(self.n_jobs),
             "deterministic": True,

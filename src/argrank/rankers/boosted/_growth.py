@@ -139,8 +139,9 @@ def rounded(values: Floats) -> Floats:
 
 
 def feature_columns(what: str, given: Sequence[int | str] | None, data: Dataset) -> list[int]:
-    """Return the numbers of features that are given by name or by number."""
-    return [_column(what, feature, data) for feature in given or ()]
+    """Return the numbers of features that are given by name or by number; features that are texts are categorical."""
+    texts = data.categories or () if what == "categorical_features" else ()
+    return list(dict.fromkeys(_column(what, feature, data) for feature in (*(given or ()), *texts)))
 
 
 def _column(what: str, feature: Any, data: Dataset) -> int:

@@ -160,7 +160,7 @@ class DirectRank(ClimbingRanker):
         with single_threaded_blas():
             scores = np.asarray(data.X @ weights, np.float64)
         (values,) = evaluate(data.to_caller(scores), data, self._reported).values.values()
-        return values
+        return np.asarray(values)
 
 
 class _Walker:

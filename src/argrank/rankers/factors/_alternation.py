@@ -12,6 +12,7 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
 from argrank.errors import InputError, shown
+from argrank.measures.names import measure as as_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.rankers.factors._factor_ranker import Rated, Watch
 from argrank.rankers.factors.factor_regression import factorise
@@ -71,7 +72,7 @@ class Alternation:
     def _refuse_constant_gains(self) -> None:
         """Raise where users tell their items apart and the measure does not: there would be nothing to learn."""
         asked, y = self.asked, self.data.y
-        levels = self.loss.measure.levels(y, self.loss.convention)
+        levels = as_measure(asked.measure).levels(y, self.loss.convention)
         differ, gain = (
             (np.maximum.reduceat(v, self.data.indptr[:-1]) > np.minimum.reduceat(v, self.data.indptr[:-1])).any()
             for v in (y, levels)

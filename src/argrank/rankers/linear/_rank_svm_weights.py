@@ -8,7 +8,7 @@ from argrank.engines import make_risk
 from argrank.objectives.pairwise import PairwiseHinge
 from argrank.solvers import minimise
 
-C = 10.0  # RankSVM's default
+C = 30.0  # RankSVM's default
 ENOUGH = 1e-3  # of the first gradient norm, or
 MOST_PASSES = 200  # so many passes: the start need not be an optimum
 

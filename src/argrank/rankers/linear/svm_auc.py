@@ -28,7 +28,7 @@ class SVMauc(StructuredRanker):
 
     ranker: ClassVar[str] = "svm-auc"
 
-    C: float = 10.0
+    C: float = 100.0
     scale: str | None = "pairs"
     margin: str = "unit"
 

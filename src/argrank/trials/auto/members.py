@@ -48,8 +48,8 @@ class Folding(NamedTuple):
             return cls([data.select(train)], [pool], pool, [np.arange(pool.n_documents)], parts)
         splits = list(QueryKFold(min(n_folds, data.n_queries), random_state=random_state).split(data))
         rows = [np.flatnonzero(np.isin(data.query_of_row, held)) for _, held in splits]
-        parts = [(data.select(train), data.select(held)) for train, held in splits]
-        return cls([a for a, _ in parts], [b for _, b in parts], data, rows, [held for _, held in splits])
+        trains, tests = [data.select(train) for train, _ in splits], [data.select(held) for _, held in splits]
+        return cls(trains, tests, data, rows, [held for _, held in splits])
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -72,7 +72,8 @@ class Auto(BaseRanker):
     RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents). Trees grow until
     ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
     with a pull towards equal weights. Every member is then fitted on all data, trees with three seeds. The model is a
-    weighted sum of theirs, a function of one document alone. Where values are missing, the trees are on their own.
+    weighted sum of theirs, a function of one document alone. Where values are missing or texts, the trees
+    are on their own.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.
@@ -166,11 +167,8 @@ class Auto(BaseRanker):
         return to_text([table(head, rows)], [f"The blend: {self.estimate_}.", *self.notes_])
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "members": [member._asdict() for member in self.members_],
-            "estimate": self.estimate_._asdict(),
-        }
-        return super()._summary(data) | json_value(found)
+        members = [json_value(member._asdict()) for member in self.members_]
+        return {**super()._summary(data), "members": members, "estimate": json_value(self.estimate_._asdict())}
 
     def _check(self) -> _Deadline | None:
         check_choice("family", self.family, ("all", "trees", "linear"))
@@ -201,10 +199,11 @@ class Auto(BaseRanker):
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""
         given = self.members
-        missing = has_missing(data.X)
+        missing = has_missing(data.X) or bool(data.categories)
         if given is None:
             wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
             if missing and wanted == ["linear"]:
+                self._refuse_texts(data)
                 refuse_missing(data)
             if missing:
                 wanted = ["trees"]
@@ -347,8 +346,7 @@ def _best_blend(done: list[Member], families: tuple[str, ...], folding: Folding,
     if not blends:
         kinds = ", ".join(f"{member.name} ({member.family})" for member in done)
         raise OptionError(f"members: expected one of family {' or '.join(families)}, got {shown(kinds)}")
-    key: Callable[[Blend], float] = lambda blend: -np.inf if np.isnan(blend.estimate.value) else blend.estimate.value  # noqa: E731
-    return max(blends, key=key)
+    return max(blends, key=lambda blend: float(np.nan_to_num(blend.estimate.value, nan=-np.inf)))
 
 
 def _served(blend: Blend, models: list[Model], data: Dataset) -> SumModel:

@@ -27,7 +27,7 @@ from argrank.linesearch.step_function import BETTER
 from argrank.measures.measure import Measure
 from argrank.trials.fusion.scaling import query_means
 
-SAMPLE_ROWS = 1 << 13  # documents on which all starts climb
+SAMPLE_ROWS = 1 << 12  # documents on which all starts climb
 NEAR = 0.3  # the window of a later search, in steps that change the scores by about their range
 MOST_PAIRS = 40  # directions of two weights; of many systems some are drawn
 MOST_SEARCHES = 1000  # of a climb; it ends much earlier, where no direction adds anything

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.io.trec_pool import JUDGED, join_runs
-from argrank.data.io.trec_sources import is_run
+from argrank.data.gaps import JUDGED
+from argrank.data.io.trec_pool import join_runs
+from argrank.data.io.trec_sources import as_run, is_run
 from argrank.errors import InputError
 from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.measures.measure import Measure
@@ -73,6 +74,16 @@ def _of_runs(runs: Mapping[str, Any], qrels: Any) -> Systems:
     joined = join_runs(runs, qrels)
     raw = np.ascontiguousarray(joined.data.X.T)
     return _returned(list(runs), joined.data, raw, joined.gaps != JUDGED)
+
+
+def returned_by_any(runs: Mapping[str, Any]) -> Dataset:
+    """Return every document that one of the runs returned; the runs' scores are its features, NaN where it did not."""
+    read = {name: as_run(run) for name, run in runs.items()}
+    known: dict[Any, dict[Any, int]] = {}
+    for run in read.values():
+        for qid, docno in zip(run.qid.tolist(), run.docno.tolist(), strict=True):
+            known.setdefault(qid, {})[docno] = 0
+    return join_runs(read, known).data
 
 
 def _returned(names: list[str], data: Dataset, raw: Floats, unjudged: NDArray[np.bool_]) -> Systems:

@@ -16,10 +16,11 @@ from argrank._json import json_value
 from argrank._tables import measure_text, number_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.io.trec_sources import is_run
 from argrank.errors import InputError, MissingExtraError
 from argrank.linesearch.search import LineSearch
 from argrank.trials.fusion.formula import formula
-from argrank.trials.fusion.inputs import raw_scores
+from argrank.trials.fusion.inputs import raw_scores, returned_by_any
 from argrank.trials.fusion.scaling import scaled
 
 
@@ -75,13 +76,22 @@ class TunedWeights:
     n_queries: int
     n_unjudged: int = 0
 
-    def fuse(self, scores_by_system: Mapping[str, Any], data: Dataset | None = None) -> Floats:
+    def fuse(self, scores_by_system: Mapping[str, Any], data: Dataset | None = None) -> Any:
         """Return the weighted sum of scores, one array for each system, NaN where it did not return the document.
 
-        ``data`` says which rows are one query's, where scores are normalised or missing.
+        ``data`` says which rows are one query's, where scores are normalised or missing. Of runs the result is a run,
+        ``{qid: {docid: score}}``, of all documents that one of them returned.
         """
         if set(scores_by_system) != set(self.weights):
             raise InputError(f"scores: expected those of {', '.join(self.weights)}, got {', '.join(scores_by_system)}")
+        if any(is_run(scores) for scores in scores_by_system.values()):
+            pool = returned_by_any({name: scores_by_system[name] for name in self.weights})
+            by_row: Floats = self.fuse(dict(zip(self.weights, pool.X.T, strict=True)), pool)
+            documents = np.asarray(pool.document_ids)
+            return {
+                qid: dict(zip(documents[first:last].tolist(), by_row[first:last].tolist(), strict=True))
+                for qid, first, last in zip(pool.query_ids.tolist(), pool.indptr[:-1], pool.indptr[1:], strict=True)
+            }
         n_documents = len(next(iter(scores_by_system.values()))) if data is None else data.n_documents
         raw = np.array([raw_scores(scores_by_system[name], n_documents, name) for name in self.weights])
         if data is None and (np.isnan(raw).any() or set(self.normalise.values()) != {"none"}):
