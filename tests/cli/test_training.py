@@ -403,3 +403,21 @@ def test_diverse_rankings_from_the_command_line(files, run):
     by_arrays = model.rank(data.X, group=data.sizes, sources=sources, diverse=True, k=3)
     assert [order.tolist() for order in by_arrays] == wanted
     assert "a source per document" in run("predict", "model.json", "test.txt", "--diverse", "1")[2]
+
+
+def test_train_blends_by_default_for_the_measure_and_the_engine_asked_for(files, run):
+    arguments = ("train", "train.txt", "--test", "test.txt", "-m", "map", "-p", "max_trees=8", "-o", "m.json")
+    code, out, err = run(*arguments, "--target", "opensearch")
+    assert code == 0, err
+    for words in ("member", "rank-svm", "lambda-mart", "out of fold", "It can go to", "opensearch"):
+        assert words in out
+    loaded = ar.load_model("m.json")
+    assert loaded.training["ranker"] == "Auto"
+    assert loaded.training["parameters"]["scoring"] == "map"
+    assert "opensearch" in ar.targets(loaded)
+    code, out, _ = run("train", "train.txt", "-m", "map", "-p", "max_trees=8", "--json")
+    found = json.loads(out)
+    assert [one["name"] for one in found["members"]][:2] == ["listnet", "rank-svm"]
+    assert found["estimate"]["measure"] == "map"
+    code, _, err = run("train", "train.txt", "-p", "max_trees=8", "-p", "family=linear", "--target", "xgboost")
+    assert (code, "xgboost expresses a blend of trees" in err) == (2, True)
