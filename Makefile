@@ -5,7 +5,7 @@ ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
 endif
 
-.PHONY: demo test test-slow check bench bench-peers docs clean
+.PHONY: demo test test-slow test-integrations check bench bench-peers docs clean
 
 demo: .venv/.package
 	$(BIN)/argrank demo
@@ -15,6 +15,9 @@ test: .venv/.test
 
 test-slow: .venv/.test
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-integrations: .venv/.integrations
+	$(BIN)/python -m pytest tests/integrations tests/trials/test_outside.py
 
 check: .venv/.check
 	$(BIN)/ruff check .
@@ -54,6 +57,10 @@ clean:
 
 .venv/.peers: .venv/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group peers
+	@touch $@
+
+.venv/.integrations: .venv/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group integrations
 	@touch $@
 
 .venv/.docs: .venv/.package

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -112,6 +113,10 @@ class Evaluation:
     def n_queries(self) -> int:
         """Number of queries."""
         return len(self.query_ids)
+
+    def metrics(self) -> dict[str, float]:
+        """Return the means under names that trackers of experiments accept: ``ndcg_at_10`` for ``ndcg@10``."""
+        return {re.sub(r"\W+", "_", name.replace("@", "_at_")).strip("_"): mean for name, mean in self.means.items()}
 
     @property
     def per_query(self) -> Any:

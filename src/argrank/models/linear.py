@@ -57,6 +57,19 @@ class LinearModel(Model):
         found = self.contributions(X, indptr)
         return found.toarray() if sparse.issparse(found) else np.asarray(found, np.float64)
 
+    def raw_weights(self) -> tuple[Floats, float]:
+        """Return weights and a constant for features as they come, for tools that know no normaliser."""
+        scaling = self.normaliser
+        if scaling is None:
+            return self.weights, 0.0
+        if scaling.needs_queries or scaling.shift is None or scaling.scale is None:
+            raise ModelError(
+                f"raw_weights: {scaling.name} scales within queries, so there are no weights for raw features"
+            )
+        used = scaling.scale > 0
+        weights = np.where(used, self.weights, 0.0) / np.where(used, scaling.scale, 1.0)
+        return weights, -float(weights @ scaling.shift)
+
     def to_dict(self) -> dict[str, Any]:
         """Return weights (JSON keeps floats exactly), names and normaliser."""
         return {"weights": self.weights.tolist(), **served_fields(self)}
