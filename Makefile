@@ -5,7 +5,7 @@ ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
 endif
 
-.PHONY: demo test test-slow check bench docs clean
+.PHONY: demo test test-slow check bench bench-peers docs clean
 
 demo: .venv/.package
 	$(BIN)/argrank demo
@@ -24,6 +24,10 @@ check: .venv/.check
 
 bench: .venv/.test
 	$(BIN)/python -m benchmarks
+
+bench-peers: .venv/.peers
+	$(BIN)/python -m benchmarks.peers run
+	$(BIN)/python -m benchmarks.peers page
 
 docs: .venv/.docs
 	$(BIN)/python scripts/make_docs.py
@@ -46,6 +50,10 @@ clean:
 
 .venv/.check: .venv/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group check
+	@touch $@
+
+.venv/.peers: .venv/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group peers
 	@touch $@
 
 .venv/.docs: .venv/.package

@@ -11,7 +11,8 @@ import benchmarks
 
 
 def main(chosen: list[str]) -> None:
-    names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")]
+    modules = [module for module in pkgutil.iter_modules(benchmarks.__path__) if not module.ispkg]
+    names = [module.name for module in modules if not module.name.startswith("_")]
     unknown = set(chosen) - set(names)
     if unknown:
         sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(names)}")

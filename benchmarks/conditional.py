@@ -19,7 +19,7 @@ from benchmarks.risk import N_FEATURES, PeakMemory, anonymous_memory, generate
 
 RANKERS = {
     "rank-svm": {"C": 1e-4},
-    "svm-ndcg": {"C": 100.0},
+    "svm-ndcg": {"C": 100.0, "bound": "convex"},
     "log-convex": {"C": 1e-3},
 }
 

@@ -88,7 +88,7 @@ def run() -> dict[str, float]:
         n_queries = write_file(path, n_bytes)
         written, before = time.perf_counter() - begin, peak_gigabytes()
         epochs, begin = -(-STEPS // n_queries), time.perf_counter()
-        ranker = ar.make_ranker("orm", C=C, decay="measure", verbose=-1).fit_stream(path, epochs=epochs)
+        ranker = ar.make_ranker("orm", C=C, bound="convex", decay="measure", verbose=-1).fit_stream(path, epochs=epochs)
         trained, peak = time.perf_counter() - begin, peak_gigabytes()
 
         def risks() -> Iterator[LocalRisk]:

@@ -36,7 +36,7 @@ def evaluation(dtype: type, graded: bool, repeats: int = 15) -> dict[str, float]
     w = 0.3 * rng.standard_normal(data.n_features)
     same, g = w.astype(dtype), rng.standard_normal(data.n_documents).astype(dtype)
     names = ("svm-auc", "svm-ndcg", "dorm") if graded else RANKERS
-    risks = {name: LocalRisk(data, objective(name)) for name in names}
+    risks = {name: LocalRisk(data, objective(name, bound="convex")) for name in names}
     functions: dict[str, Callable[[], object]] = {"products": lambda: (data.X @ same, data.X.T @ g)}
     functions["settle"] = lambda: time.sleep(
         0.05
@@ -104,7 +104,7 @@ def by_kernel(kernel: Any, data: Dataset, scores: np.ndarray) -> Callable[[], fl
 
 def by_scipy(name: str, parameters: dict[str, Any], data: Dataset, scores: np.ndarray) -> Callable[[], float]:
     """Return the hinge by the n x n assignment, as the paper does it, up to the reference's constant."""
-    hinge = objective(name, **parameters)
+    hinge = objective(name, bound="convex", **parameters)
     c, a, b = decay_vector(hinge, len(scores)), hinge.discounts(len(scores)), hinge.gains(data)
 
     def assign() -> float:
@@ -118,11 +118,11 @@ def rivals(n: int) -> dict[str, tuple[Callable[[], float], Callable[[], float]]]
     """Return our oracle and the textbook's, by name; both give the same hinge but for DORM's constant."""
     data, scores = one_query(n)
     graded, graded_scores = one_query(n, 5)
-    table = staircase.prepare(objective("svm-ndcg"), data)
-    unclipped = staircase.prepare(objective("svm-ndcg-nc", gain="exp2"), data)
+    table = staircase.prepare(objective("svm-ndcg", bound="convex"), data)
+    unclipped = staircase.prepare(objective("svm-ndcg-nc", gain="exp2", bound="convex"), data)
 
     def ours(name: str, **parameters: Any) -> Callable[[], float]:
-        return evaluator(objective(name, **parameters).prepare(data), scores)
+        return evaluator(objective(name, bound="convex", **parameters).prepare(data), scores)
 
     pairs = {
         "AUC / every pair": (ours("svm-auc"), by_kernel(every_pair, data, scores)),
@@ -136,7 +136,7 @@ def rivals(n: int) -> dict[str, tuple[Callable[[], float], Callable[[], float]]]
             ("cut at 10", {"decay": "linear"}),
             ("the measure's", {"decay": "measure"}),
         ):
-            prepared = objective("dorm", **parameters).prepare(graded)
+            prepared = objective("dorm", bound="convex", **parameters).prepare(graded)
             pairs[f"DORM 5 levels, decay {title} / scipy n x n"] = (
                 evaluator(prepared, graded_scores),
                 by_scipy("dorm", parameters, graded, graded_scores),

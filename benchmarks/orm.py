@@ -39,7 +39,7 @@ def assignment(n: int = 1000, k: int = 10, n_queries: int = QUERIES) -> dict[str
     scores, gradient, sorter = rng.standard_normal(n * n_queries), np.empty(n * n_queries), Sorter(data.indptr)
     order, ratios = sorter.descending(scores), {}
     for name, (decay, _) in DECAYS.items():
-        hinge = objective("orm", measure=f"ndcg@{k}", decay=decay)
+        hinge = objective("orm", bound="convex", measure=f"ndcg@{k}", decay=decay)
         gains, c, a = hinge.gains(data), decay_vector(hinge, n), hinge.discounts(n)
         best = best_assignment(data, gains, hinge.levels(data), c, a)
         values = best.evaluate(0, n_queries, scores, order, gradient)
@@ -66,7 +66,9 @@ def evaluation(repeats: int = 15) -> dict[str, float]:
     data = generate(list_sizes("ragged"), np.float64)
     rng = np.random.default_rng(2)
     w, g = 0.3 * rng.standard_normal(data.n_features), rng.standard_normal(data.n_documents)
-    risks = {name: LocalRisk(data, objective("orm", decay=decay)) for name, (decay, _) in DECAYS.items()}
+    risks = {
+        name: LocalRisk(data, objective("orm", bound="convex", decay=decay)) for name, (decay, _) in DECAYS.items()
+    }
     functions: dict[str, Callable[[], object]] = {"products": lambda: (data.X @ w, data.X.T @ g)}
     functions |= {name: (lambda risk=risk: risk.value_and_gradient(w)) for name, risk in risks.items()}
     seconds = medians(functions, repeats)

@@ -43,7 +43,7 @@ def binary(sizes: np.ndarray, dtype: type = np.float64) -> ar.Dataset:
 def fitted(ranker: str, data: ar.Dataset, **parameters: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ArgrankWarning)
-        return ar.make_ranker(ranker, C=C, verbose=-1, **parameters).fit(data)
+        return ar.make_ranker(ranker, C=C, bound="convex", verbose=-1, **parameters).fit(data)
 
 
 def whole_fit(ranker: str, dtype: type) -> dict[str, float]:

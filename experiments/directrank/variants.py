@@ -76,11 +76,11 @@ class Climb:
         return np.asarray(self.weights / np.linalg.norm(self.weights * self.columns.spread))
 
 
-def gradient(name: str) -> Extra:
+def gradient(name: str, **parameters: str) -> Extra:
     """Return the direction down one of our objectives, at weights of length 1, in features of unit spread."""
 
     def direction(climb: Climb, before: np.ndarray) -> np.ndarray:
-        _, found = LocalRisk(climb.data, objective(name), 1).value_and_gradient(climb.weights)
+        _, found = LocalRisk(climb.data, objective(name, **parameters), 1).value_and_gradient(climb.weights)
         return -climb.columns.scaled(climb.columns.scaled(np.asarray(found)))
 
     return direction
@@ -119,7 +119,7 @@ VARIANTS: dict[str, Callable[[Any], np.ndarray]] = {
     "bag": lambda fold: bagged(fold.train),
     "+ Powell": lambda fold: Climb(fold.train).run(lambda climb, before: climb.weights - before),
     "+ RankNet gradient": lambda fold: Climb(fold.train).run(gradient("log-mle")),
-    "+ structured gradient": lambda fold: Climb(fold.train).run(gradient("svm-ndcg-nc")),
+    "+ structured gradient": lambda fold: Climb(fold.train).run(gradient("svm-ndcg-nc", bound="convex")),
 }
 PARTS = ("train", "valid", "test")
 

@@ -14,14 +14,17 @@ HERE = Path(__file__).parent
 STEPS: tuple[dict[str, Any], ...] = ({"binarise": 1}, {"normalise": "query-minmax"}, {"clean": "kdd2008"})
 DISCOUNTED = {"discount": "letor", "gain": "binary"}
 
+CONVEX = {"bound": "convex"}
+FIRST = {"feature_map": "first", **CONVEX}
+
 #: The paper's rankers as it has them.
 RANKERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "SVMauc": ("svm-auc", {}),
-    "SVMmap": ("svm-map", {}),
-    "SVMndcg": ("svm-ndcg", DISCOUNTED),
-    "SVMndcg-nc": ("svm-ndcg-nc", DISCOUNTED),
-    "SVMmrr": ("svm-mrr", {}),
-    "DORM": ("dorm", DISCOUNTED),
+    "SVMauc": ("svm-auc", CONVEX),
+    "SVMmap": ("svm-map", CONVEX),
+    "SVMndcg": ("svm-ndcg", DISCOUNTED | CONVEX),
+    "SVMndcg-nc": ("svm-ndcg-nc", DISCOUNTED | CONVEX),
+    "SVMmrr": ("svm-mrr", FIRST),
+    "DORM": ("dorm", DISCOUNTED | CONVEX),
 }
 
 fit, quiet, title = shared.fit, shared.quiet, shared.title

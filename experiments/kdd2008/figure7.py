@@ -18,9 +18,9 @@ import argrank as ar
 from experiments.kdd2008._common import fold_of, measured, quiet, read_csv, save_figure, title, write_csv
 
 WAYS: dict[str, dict[str, Any]] = {
-    "phi_po": {"feature_map": "pairs", "scale": "pairs"},
-    "phi_mrr": {"feature_map": "first"},
-    "phi_po, tight bound": {"feature_map": "pairs", "scale": "pairs", "bound": "tight"},
+    "phi_po": {"feature_map": "pairs", "bound": "convex"},
+    "phi_mrr": {"feature_map": "first", "bound": "convex"},
+    "phi_po, tight bound": {"feature_map": "pairs", "bound": "tight"},
     "phi_mrr, tight bound": {"feature_map": "first", "bound": "tight"},
 }
 VALUES = [1.0, 10.0, 100.0]
@@ -33,7 +33,7 @@ def measure(data: str) -> list[dict[str, Any]]:
     folds = [fold_of(data, number) for number in range(1, 6)]
     rows = []
     for way, parameters in WAYS.items():
-        for k in (TIGHT if "bound" in parameters else CUTOFFS)[data]:
+        for k in (TIGHT if parameters["bound"] == "tight" else CUTOFFS)[data]:
             values, zero = [], 0
             for fold in folds:
                 with quiet():

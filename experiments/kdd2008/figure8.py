@@ -24,7 +24,7 @@ import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines.local import LocalRisk
 from argrank.solvers import minimise
-from experiments.kdd2008._common import DISCOUNTED, save_figure, write_csv
+from experiments.kdd2008._common import CONVEX, DISCOUNTED, save_figure, write_csv
 
 #: documents relative to OHSUMED -> queries, documents each, share of good ones
 SETS = {"1": (106, 152, 0.05), "3": (50, 983, 0.0105), "4.6": (75, 989, 0.006)}
@@ -111,10 +111,10 @@ def measure() -> list[dict[str, Any]]:
     for size, (n_queries, n, relevant) in SETS.items():
         data = ar.make_ranking(n_queries, n, 44, grades=2, relevant=relevant, noise=0.5, random_state=1)
         base = {"documents": size, "n_queries": n_queries, "n_documents": data.n_documents}
-        rows.append({**base, "way": "SVMndcg", **whole_fit(data, ar.objective("svm-ndcg", **DISCOUNTED))[0]})
+        rows.append({**base, "way": "SVMndcg", **whole_fit(data, ar.objective("svm-ndcg", **DISCOUNTED, **CONVEX))[0]})
         w = whole_fit(data, ar.objective("svm-auc"))[1]
         for title, decay in (("smooth decay", "sqrt"), ("decay cut at 30", CUT)):
-            objective = ar.objective("dorm", decay=decay, **DISCOUNTED)
+            objective = ar.objective("dorm", decay=decay, **DISCOUNTED, **CONVEX)
             ours, _ = whole_fit(data, objective)
             c = 1 / np.sqrt(1 + np.arange(data.sizes.max()))
             c[len(CUT) if decay is CUT else len(c) :] = 0.0

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
-from experiments.kdd2008._common import DISCOUNTED, STEPS, fold_of, measured, quiet, write_csv
+from experiments.kdd2008._common import CONVEX, DISCOUNTED, STEPS, fold_of, measured, quiet, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008")
 MEASURES = ("mrr@10", "ndcg@10", "map")
@@ -52,7 +52,7 @@ def pair_scale() -> list[dict[str, Any]]:
         folds = folds_of(data)
         for name in ("svm-auc", "svm-map"):
             for title, scale, grid in grids:
-                ranker = ar.make_ranker(name, scale=scale, max_iter=100)
+                ranker = ar.make_ranker(name, scale=scale, max_iter=100, **CONVEX)
                 rows.append(row(data, folds, f"{name}, {title}", ranker, {"C": grid}))
     return rows
 
@@ -78,8 +78,8 @@ def decay() -> list[dict[str, Any]]:
 
 def weights() -> list[dict[str, Any]]:
     rows = []
-    mrr = ar.objective("svm-mrr", feature_map="pairs", scale="pairs")
-    ranker = ar.make_ranker("svm-combo", measures=("map", "ndcg", mrr), **DISCOUNTED)
+    mrr = ar.objective("svm-mrr")
+    ranker = ar.make_ranker("svm-combo", measures=("map", "ndcg", mrr), **DISCOUNTED, **CONVEX)
     points = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
     for data in DATA:
         folds = folds_of(data)
@@ -96,7 +96,7 @@ def discounted() -> list[dict[str, Any]]:
     rows = []
     for data in DATA:
         folds = folds_of(data)
-        for name, parameters in (("svm-map", {}), ("svm-ndcg-nc", DISCOUNTED)):
+        for name, parameters in (("svm-map", CONVEX), ("svm-ndcg-nc", DISCOUNTED | CONVEX)):
             for feature_map in ("pairs", "discounted-pairs"):
                 ranker = ar.make_ranker(name, feature_map=feature_map, max_iter=100, n_jobs=1, **parameters)
                 rows.append(row(data, folds, f"{name}, {feature_map}", ranker, {"C": VALUES}))
@@ -115,7 +115,7 @@ def cleaning() -> list[dict[str, Any]]:
     }
     for title, steps in readings.items():
         folds = folds_of("OHSUMED-LETOR2", steps=steps)
-        found = row("OHSUMED-LETOR2", folds, title, ar.make_ranker("svm-map"), {"C": VALUES})
+        found = row("OHSUMED-LETOR2", folds, title, ar.make_ranker("svm-map", **CONVEX), {"C": VALUES})
         tests = [fold.test for fold in folds]
         n, good = sum(test.n_documents for test in tests), sum(float(test.y.sum()) for test in tests)
         counts = {"n_queries": sum(test.n_queries for test in tests), "n_documents": n, "share_good": good / n}

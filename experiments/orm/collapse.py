@@ -19,8 +19,8 @@ from experiments.orm._common import Floats, fit, folds_of, save_figure, write_cs
 
 DATA = ("OHSUMED-LETOR2", "OHSUMED-LETOR3")
 BOUNDS: dict[str, dict[str, Any]] = {
-    "convex, reference any": {"reference": "any"},
-    "convex, reference averaged": {"reference": "averaged"},
+    "convex, reference any": {"bound": "convex", "reference": "any"},
+    "convex, reference averaged": {"bound": "convex", "reference": "averaged"},
     "tie-broken": {"bound": "tie-broken"},
     "tight": {"bound": "tight"},
 }

@@ -33,8 +33,9 @@ from experiments.orm._common import (
 VALUES = [0.01, 0.1, 1.0, 10.0]
 LINEAR = [0.001, 0.01, 0.1, 1.0]  # c = k+1-i is up to ten times c = a, its best weights that much smaller
 RIDGE = {"ridge": [0.0, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5]}
-CONVEX: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1}
-TIGHT: dict[str, Any] = {**CONVEX, "tol": 1e-2}
+QUIET: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1}
+CONVEX: dict[str, Any] = {**QUIET, "bound": "convex"}
+TIGHT: dict[str, Any] = {**QUIET, "tol": 1e-2}
 PAIRS = [0.005, 0.05, 0.5, 5.0, 50.0, 500.0, 5000.0]
 
 #: title -> ranker, parameters, grid

@@ -191,7 +191,9 @@ def on_honest_scores(fit: Ratings, valid: Ratings, n_folds: int = 5) -> list[dic
     w0 = np.append(np.zeros(train.n_features - 1), 0.03)
     rows = []
     for C in ITEM_C:
-        orm = ar.make_ranker("orm", measure="ndcg", decay="measure", w0=w0, C=C or 1e-9, tol=1e-2, n_jobs=1, verbose=-1)
+        orm = ar.make_ranker(
+            "orm", measure="ndcg", bound="convex", decay="measure", w0=w0, C=C or 1e-9, tol=1e-2, n_jobs=1, verbose=-1
+        )
         orm.fit(train)
         seen, unseen = (
             float(np.nanmean(ar.evaluate(orm.predict(some), some, "ndcg@10").values["ndcg@10"]))

@@ -31,7 +31,7 @@ from experiments.orm._common import (
     write_csv,
 )
 
-ORM: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1}
+ORM: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1, "bound": "convex"}
 POWERS = {"1/4": 0.25, "1/3": 1 / 3, "1/2": 0.5, "1": 1.0, "2": 2.0, "3": 3.0}
 DECAYS: dict[str, Any] = {**{f"i^-{name}": d for name, d in POWERS.items()}, "log2": "log2", "loglog": "loglog"}
 VALUES = [0.1, 1.0, 10.0]

@@ -137,3 +137,124 @@ def test_scores_from_standard_input_in_a_process_of_its_own(files):
     assert done.stderr == ""
     assert done.stdout == f"map\t{expected('map').means['map']!r}\n"
     assert done.returncode == 0
+
+
+# ---- runs and judgements ------------------------------------------------------------------------------------------
+
+QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"a": 1, "c": 0}, "q3": {"d": 1}}
+RUNS = {
+    "one": {"q1": {"x": 3.0, "a": 2.0}, "q2": {"a": 2.0, "c": 1.0}},
+    "two": {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}, "q3": {"d": 1.0}},
+}
+
+
+@pytest.fixture
+def trec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{qid} 0 {docid} {label}\n" for qid, held in QRELS.items() for docid, label in held.items()]
+    (tmp_path / "judged.qrels").write_text("".join(lines))
+    for name, run_of in RUNS.items():
+        lines = [f"{qid} Q0 {docid} 1 {score} t\n" for qid, held in run_of.items() for docid, score in held.items()]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    (tmp_path / "segments.csv").write_text("qid,segment\nq1,head\nq2,tail\nq3,tail\n")
+    return tmp_path
+
+
+def test_a_run_against_judgements(trec, capsys):
+    code, out, err = run(capsys, "judged.qrels", "one.run", "-m", "ndcg@10,map,judged@10")
+    assert (code, err) == (0, "")
+    assert out == f"{ar.evaluate(RUNS['one'], QRELS, ['ndcg@10', 'map', 'judged@10'])!r}\n"
+    assert "1 of 4 returned documents are not judged and count as not relevant" in out
+    assert "1 judged queries have no document in the run and count as empty lists" in out
+    code, out, _ = run(
+        capsys, "judged.qrels", "one.run", "-m", "map", "-q", "--judged-only", "--convention", "trec_eval"
+    )
+    assert (code, out) == (0, "map\t1.0\n")
+
+
+def test_unjudged_documents_of_a_run_lower_the_figures_on_data_too(files, capsys):
+    """They used to vanish: a run with a new document above each judged one was as good as without."""
+    data = ar.load("data.txt")
+    rows = list(
+        zip(np.repeat(data.query_ids, data.sizes), data.document_ids, data.from_caller(np.array(SCORES)), strict=True)
+    )
+    plain = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
+    (files / "plain.run").write_text(plain)
+    (files / "new.run").write_text(plain + "".join(f"{q} Q0 new-{d} 1 {s + 0.01} t\n" for q, d, s in rows))
+    options = ("-m", "ndcg@10", "--convention", "trec", "-q")
+    before, after = (run(capsys, "data.txt", file, *options)[1] for file in ("plain.run", "new.run"))
+    assert before == run(capsys, "data.txt", "scores.txt", *options)[1]
+    assert float(after.split("\t")[1]) < float(before.split("\t")[1])
+    assert run(capsys, "data.txt", "new.run", *options, "--judged-only")[1] == before
+
+
+def test_a_table_of_scores_is_found_by_row_where_the_data_has_no_ids(files, capsys):
+    (files / "plain.txt").write_text("\n".join(line.partition(" #")[0] for line in DATA.splitlines()) + "\n")
+    rows = "".join(f"{number},x{number},{score}\n" for number, score in enumerate(SCORES))
+    (files / "table.csv").write_text(f"qid,docid,score\n{rows}")
+    assert run(capsys, "plain.txt", "table.csv", "-q") == run(capsys, "plain.txt", "scores.txt", "-q")
+
+
+def test_data_with_a_feature_called_score_is_data(files, capsys):
+    rows = "".join(f"{q},d{d},{d % 2},{d / 3}\n" for q in range(4) for d in range(5))
+    (files / "shop.csv").write_text(f"query_id,doc_id,relevance,score\n{rows}")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["inspect", "shop.csv"])
+    assert ended.value.code == 0
+    assert "4 queries, 20 documents" in capsys.readouterr().out
+    runs = "".join(f"{q},d{d},{d}\n" for q in range(4) for d in range(5))
+    (files / "run.csv").write_text(f"query_id,doc_id,score\n{runs}")
+    code, out, _ = run(capsys, "shop.csv", "run.csv", "-m", "p@1", "-q")
+    assert (code, out) == (0, "p@1\t0.0\n")
+
+
+def test_several_runs(trec, capsys):
+    code, out, _ = run(capsys, "judged.qrels", "one.run", "second=two.run", "-m", "map", "-q")
+    expected = {"one": ar.evaluate(RUNS["one"], QRELS, "map"), "second": ar.evaluate(RUNS["two"], QRELS, "map")}
+    assert out == "".join(f"{name}\tmap\t{found.means['map']!r}\n" for name, found in expected.items())
+    code, out, _ = run(capsys, "judged.qrels", "one.run", "two.run", "--json", "--per-query", "values.csv")
+    assert code == 0
+    assert json.loads(out)["two"]["coverage"]["unjudged"] == 0
+    with open("values.csv", newline="") as stream:
+        assert next(csv.reader(stream))[:2] == ["system", "qid"]
+    assert run(capsys, "judged.qrels", "one.run", "two.run", "--explain", "q1")[0] == 2
+
+
+def test_segments(trec, capsys):
+    code, out, _ = run(capsys, "judged.qrels", "two.run", "-m", "map", "--by", "segments.csv")
+    assert code == 0
+    assert "head" in out
+    code, _, err = run(capsys, "judged.qrels", "two.run", "--by", "two.run")
+    assert code == 2
+    assert "expected a table" in err
+
+
+def test_scores_cannot_be_measured_against_judgements_alone(trec, capsys):
+    (trec / "scores.txt").write_text("1\n2\n")
+    code, _, err = run(capsys, "judged.qrels", "scores.txt")
+    assert code == 2
+    assert "judgements (qrels) need runs" in err
+
+
+def test_compare_and_inspect_and_report(trec, capsys):
+    def call(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        assert ended.value.code == 0
+        return capsys.readouterr().out
+
+    found = ar.compare(
+        {"one": RUNS["one"], "two": RUNS["two"]}, QRELS, "map", by={"q1": "head", "q2": "tail", "q3": "tail"}
+    )
+    given = ("judged.qrels", "one.run", "two.run", "-m", "map", "--by", "segments.csv")
+    assert call("compare", *given) == f"{found.to_text()}\n"
+    seen = json.loads(call("inspect", "judged.qrels", "one.run", "two.run", "--json"))
+    assert seen["qrels"] == {"queries": 3, "documents": 5, "labels": {"0": 2, "1": 2, "2": 1}, "without_relevant": 0}
+    assert seen["runs"]["one"]["unjudged"] == 1
+    assert seen["runs"]["one"]["missing"] == 1
+    assert "Judgements: 3 queries" in call("inspect", "judged.qrels", "one.run")
+    assert "equal scores" in call("inspect", "one.run")
+    call("report", *given, "-o", "report.html")
+    page = (trec / "report.html").read_text()
+    for words in ('id="coverage"', 'id="segments"', "head", f"{found.means['two']['map']:.4f}"):
+        assert words in page

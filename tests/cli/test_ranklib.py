@@ -7,7 +7,9 @@ import pytest
 
 import argrank as ar
 from argrank import cli
+from argrank.cli.ranklib import flags as ranklib_flags
 from argrank.cli.ranklib.flags import RANKERS, measure_of, read_flags
+from argrank.cli.ranklib.forests import RandomForests
 from argrank.errors import OptionError
 from argrank.models.ranklib_text import read_ranklib
 
@@ -32,11 +34,16 @@ def run(capsys):
     return run
 
 
+def single(data):
+    """Features as RankLib has them: float32."""
+    return data.with_features(data.X.astype(np.float32).astype(float))
+
+
 def test_every_ranker_is_registered_with_its_parameters():
     for number, name in RANKERS.items():
-        if name in ar.ranker_names():
-            flags = read_flags(["-train", "x", "-ranker", str(number)])
-            assert set(flags.parameters) <= set(ar.make_ranker(name).get_params())
+        flags = read_flags(["-train", "x", "-ranker", str(number)])
+        ranker = RandomForests() if name == "random-forests" else ar.make_ranker(name)
+        assert set(flags.parameters) <= set(ranker.get_params())
 
 
 def test_trains_saves_ranks_and_tests_as_ranklib_does(files, run):
@@ -44,7 +51,7 @@ def test_trains_saves_ranks_and_tests_as_ranklib_does(files, run):
             "-metric2t", "NDCG@5", "-metric2T", "MAP", "-save", "model.txt", "-idv", "idv.txt", "-silent"]  # fmt: skip
     code, out, err = run(*flow)
     assert (code, err) == (0, "")
-    train, test = ar.load("train.txt"), ar.load("test.txt", n_features=4)
+    train, test = single(ar.load("train.txt")), single(ar.load("test.txt", n_features=4))
     model = ar.make_ranker("regression", ridge=1.0).fit(train)
     assert np.array_equal(read_ranklib("model.txt").weights, model.coef_)
     mean = ar.evaluate(model.predict(test), test, "map", convention="ranklib").means["map"]
@@ -60,7 +67,7 @@ def test_trains_saves_ranks_and_tests_as_ranklib_does(files, run):
 def test_normalises_within_queries_outside_the_model(files, run):
     code, _, _ = run("-train", "train.txt", "-ranker", "9", "-norm", "zscore", "-save", "model.txt")
     assert code == 0
-    train = ar.normalise(ar.load("train.txt"), "query-zscore")
+    train = single(ar.normalise(single(ar.load("train.txt")), "query-zscore"))
     expected = ar.make_ranker("regression", ridge=1e-10).fit(train).coef_
     assert read_ranklib("model.txt").weights == pytest.approx(expected)
 
@@ -75,7 +82,7 @@ def test_saves_the_model_of_every_fold(files, run):
     code, _, _ = run("-train", "train.txt", "-ranker", "9", "-kcv", "3", "-kcvmd", "models", "-kcvmn", "reg.txt")
     assert code == 0
     assert sorted(path.name for path in (files / "models").iterdir()) == ["f1.reg.txt", "f2.reg.txt", "f3.reg.txt"]
-    fold = next(ar.QueryKFold(3).folds(ar.load("train.txt")))
+    fold = next(ar.QueryKFold(3).folds(single(ar.load("train.txt"))))
     expected = ar.make_ranker("regression", ridge=1e-10).fit(fold.train).coef_
     assert read_ranklib(files / "models" / "f1.reg.txt").weights == pytest.approx(expected)
 
@@ -84,9 +91,11 @@ def test_uses_the_features_of_a_file_alone(files, run):
     (files / "features.txt").write_text("2  # the second\n\n4\n")
     code, _, _ = run("-train", "train.txt", "-ranker", "9", "-feature", "features.txt", "-save", "model.txt")
     assert code == 0
-    train = ar.load("train.txt")
+    train = single(ar.load("train.txt"))
     expected = ar.make_ranker("regression", ridge=1e-10).fit(train.with_features(train.X[:, [1, 3]])).coef_
-    assert read_ranklib("model.txt").weights == pytest.approx([0.0, expected[0], 0.0, expected[1]])
+    weights = read_ranklib("model.txt").weights
+    assert weights[[1, 3]] == pytest.approx(expected)
+    assert weights[[0, 2]] == pytest.approx([0.0, 0.0], abs=1e-9)  # columns of zeros: what rounding over ridge leaves
     (files / "features.txt").write_text("2\n9\n")
     code, _, err = run("-train", "train.txt", "-ranker", "9", "-feature", "features.txt")
     assert code == 2
@@ -96,10 +105,14 @@ def test_uses_the_features_of_a_file_alone(files, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-test", "test.txt"], "expected -train FILE or -load MODEL"),
+        (["-rank", "test.txt"], "expected -train FILE or -load MODEL"),
+        (["-train", "x", "-load", "y"], "expected -train FILE or -load MODEL, got both"),
+        (["-train", "train.txt", "-save", "nowhere/model.txt"], "-save: expected a file in a folder that exists"),
+        (["-train", "train.txt", "-save", "."], "-save: expected a file in a folder that exists, got a folder"),
+        (["-train", "x", "-ranker", "8", "-rtype", "4"], "-rtype: expected 0 (MART) or 6 (LambdaMART)"),
         (["-train"], "-train: expected a value"),
         (["-trian", "x"], "did you mean -train"),
-        (["-train", "x", "-ranker", "1"], "-ranker: expected one of"),
+        (["-train", "x", "-ranker", "5"], "-ranker: expected one of"),
         (["-train", "x", "-metric2t", "AUC"], "-metric2t: expected MAP"),
         (["-train", "x", "-qrel", "y"], "-qrel"),
         (["-train", "x", "-tvs", "2"], "between 0 and 1"),
@@ -118,3 +131,81 @@ def test_measures_by_ranklibs_names():
     ]  # fmt: skip
     with pytest.raises(OptionError):
         measure_of("best@3", "-metric2t")
+
+
+@pytest.fixture
+def few_trees(monkeypatch):
+    """RankLib's defaults of 1,000 trees, 300 bags and 500 rounds, made small."""
+    small = {"n_trees": 5, "n_bags": 4, "n_rounds": 5, "n_starts": 1}
+    for name, parameters in ranklib_flags.PARAMETERS.items():
+        fewer = {flag: (ours, kind, small.get(ours, default)) for flag, (ours, kind, default) in parameters.items()}
+        monkeypatch.setitem(ranklib_flags.PARAMETERS, name, fewer)
+
+
+@pytest.mark.parametrize("number", RANKERS)
+def test_every_ranker_saves_ranklibs_text_without_validation_data(files, run, few_trees, number):
+    code, out, err = run("-train", "train.txt", "-ranker", str(number), "-metric2t", "NDCG@10", "-save", "m.txt")
+    assert code == 0, err
+    assert ("-ranker" in err) == (number in (1, 8))
+    assert re.match(r"## (Coordinate Ascent|LambdaMART)\n", (files / "m.txt").read_text())
+    assert ("<ensemble>" in (files / "m.txt").read_text()) == (number in (0, 2, 6, 8))
+    trained = float(re.search(r"ndcg@10 on training data: (.*)", out)[1])
+    code, out, _ = run("-load", "m.txt", "-test", "train.txt", "-metric2T", "NDCG@10")
+    assert code == 0
+    assert float(re.search(r"ndcg@10 on test data: (.*)", out)[1]) == pytest.approx(trained, abs=1e-4)
+
+
+def test_a_forest_is_the_mean_of_its_bags():
+    data = ar.make_ranking(12, 8, 3, random_state=0)
+    forest = RandomForests(n_bags=3, n_trees=2, n_leaves=4, min_documents=1, random_state=5).fit(data)
+    rng, total = np.random.default_rng(5), np.zeros(data.n_documents)
+    for bag in range(3):
+        drawn = np.bincount(rng.integers(12, size=12), minlength=12)
+        part = data.select(drawn > 0)
+        part = ar.Dataset(part.X, part.y, group=part.sizes, query_weight=drawn[drawn > 0].astype(float))
+        member = ar.make_ranker(
+            "mart", n_trees=2, n_leaves=4, min_documents=1, random_state=5 + bag, learning_rate=0.1,
+            feature_fraction=1.0, bagging_fraction=1.0, extra_trees=False,
+        ).fit(part)  # fmt: skip
+        total += member.predict(data) / 3
+    assert forest.predict(data) == pytest.approx(total)
+
+
+def test_without_a_model_the_order_of_the_file_is_tested(files, run):
+    code, out, _ = run("-test", "test.txt", "-metric2T", "NDCG@10", "-idv", "output/baseline.ndcg.txt")
+    assert code == 0
+    test = ar.load("test.txt")
+    mean = ar.evaluate(-np.arange(test.n_documents), test, "ndcg@10", convention="ranklib").means["ndcg@10"]
+    assert f"ndcg@10 on test data: {mean:.4f}" in out
+    assert len((files / "output" / "baseline.ndcg.txt").read_text().splitlines()) == test.n_queries + 1
+
+
+#: The command lines of RankLib's wiki, then those of the learning-to-rank plugins' documentation and their examples.
+LINES = """
+-train train.txt -test test.txt -validate vali.txt -ranker 6 -metric2t NDCG@10 -metric2T ERR@10 -save mymodel.txt
+-load mymodel.txt -test test.txt -metric2T ERR@10
+-load mymodel.txt -rank test.txt -score myscorefile.txt
+-rank test.txt -load mymodel.txt -indri myNewRankedLists.txt
+-train train.txt -ranker 4 -kcv 5 -kcvmd models/ -kcvmn ca -metric2t NDCG@10 -metric2T ERR@10
+-train train.txt -ranker 4 -tvs 0.8 -metric2t NDCG@10 -save ca.model.txt
+-test test.txt -metric2T NDCG@10 -idv output/baseline.ndcg.txt
+-load ca.model.txt -test test.txt -metric2T NDCG@10 -idv output/ca.ndcg.txt
+-load mymodel.txt -test test.txt -metric2T NDCG@10 -idv output/lm.ndcg.txt
+-load models/f1.ca -test test.txt -metric2T NDCG@10 -idv output/f1.ca.ndcg.txt
+-ranker 6 -train train.txt -save model.txt
+-ranker 6 -train train.txt -save model.txt -frate 1.0
+-ranker 6 -shrinkage 0.1 -metric2t DCG@10 -tree 5 -bag 1 -leaf 10 -frate 1.0 -srate 1.0 -train train.txt -save m.txt
+-ranker 6 -metric2t DCG@10 -tree 5 -leaf 10 -train train.txt -save model.txt -feature features.txt -kcv 3
+-metric2t NDCG@10 -bag 2 -srate 0.6 -frate 0.6 -rtype 6 -shrinkage 0.1 -tree 3 -ranker 8 -train train.txt -save m.txt
+-tree 5 -leaf 10 -ranker 6 -train train.txt -test test.txt -save model.txt
+"""
+
+
+def test_the_command_lines_of_the_documentation(files, run, few_trees):
+    (files / "features.txt").write_text("1\n3\n")
+    for line in LINES.strip().splitlines():
+        code, _, err = run(*line.split())
+        assert code == 0, (line, err)
+    for name in ("mymodel.txt", "myscorefile.txt", "myNewRankedLists.txt", "models/f5.ca", "output/f1.ca.ndcg.txt"):
+        assert (files / name).stat().st_size > 0
+    assert "<ensemble>" in (files / "model.txt").read_text()

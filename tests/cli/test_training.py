@@ -10,7 +10,7 @@ import pytest
 import argrank as ar
 from argrank import cli
 from argrank.cli._options import parse_grid, parse_parameters, parse_value
-from argrank.errors import OptionError
+from argrank.errors import FormatError, OptionError
 
 
 @pytest.fixture
@@ -43,6 +43,8 @@ def run(capsys):
         ("False", False),
         ("none", None),
         ("log2", "log2"),
+        ("[1, 0.5,log2]", [1, 0.5, "log2"]),
+        ("[]", []),
         ("nan", "nan"),
     ],
 )
@@ -55,6 +57,7 @@ def test_parameters_and_grids():
     assert parse_parameters(["C=0.1", "loss=squared", "measure=ndcg@5"]) == {
         "C": 0.1, "loss": "squared", "measure": "ndcg@5",
     }  # fmt: skip
+    assert parse_grid(["weight_range=[0.1,0.2],[0.1,0.5]"]) == {"weight_range": [[0.1, 0.2], [0.1, 0.5]]}
     assert parse_grid(["C=0.1, 1", "loss=squared"]) == {"C": [0.1, 1], "loss": ["squared"]}
 
 
@@ -68,7 +71,9 @@ def test_malformed_parameters_and_grids(parse, given):
 
 
 def test_train_then_predict_then_evaluate(files, run):
-    code, out, err = run("train", "train.txt", "--test", "test.txt", "-m", "ndcg@5,map", "-p", "C=0.01", "-o", "m.json")
+    code, out, err = run(
+        "train", "-r", "rank-svm", "train.txt", "--test", "test.txt", "-m", "ndcg@5,map", "-p", "C=0.01", "-o", "m.json"
+    )
     assert (code, err) == (0, "")
     train, test = ar.load("train.txt"), ar.load("test.txt")
     ranker = ar.make_ranker("rank-svm", C=0.01).fit(train)
@@ -84,7 +89,7 @@ def test_train_then_predict_then_evaluate(files, run):
 
 
 def test_a_trec_run(files, run):
-    run("train", "train.txt", "-o", "m.json", "-q")
+    run("train", "-r", "rank-svm", "train.txt", "-o", "m.json", "-q")
     data = ar.load("test.txt")
     names = [f"d{row}" for row in range(data.n_documents)]
     named = ar.Dataset(data.X, data.y, data.query_ids[data.query_of_row], document_ids=names)
@@ -97,7 +102,19 @@ def test_a_trec_run(files, run):
 
 
 def test_grid(files, run):
-    arguments = ("train", "train.txt", "--valid", "valid.txt", "-m", "map", "--grid", "C=1e-5,1e-3", "--json")
+    arguments = (
+        "train",
+        "-r",
+        "rank-svm",
+        "train.txt",
+        "--valid",
+        "valid.txt",
+        "-m",
+        "map",
+        "--grid",
+        "C=1e-5,1e-3",
+        "--json",
+    )
     code, out, _ = run(*arguments, "-o", "m.json")
     assert code == 0
     found = ar.select("rank-svm", {"C": [1e-5, 1e-3]}, ar.load("train.txt"), ar.load("valid.txt"), "map")
@@ -108,9 +125,41 @@ def test_grid(files, run):
     assert np.array_equal(ar.load_model("m.json").weights, found.ranker.coef_)
 
 
+def test_valid_without_grid_and_parameters_chooses_from_the_default_grid(files, run):
+    common = ("train", "train.txt", "-r", "rank-svm", "--valid", "valid.txt", "-m", "map")
+    code, out, _ = run(*common)
+    assert code == 0
+    found = ar.select("rank-svm", "default", ar.load("train.txt"), ar.load("valid.txt"), "map")
+    assert f"rank-svm, chosen C={found.params['C']:g}" in out
+    assert f"{found.value:.4f}" in out
+    code, out, _ = run(*common, "-p", "C=123", "--json")
+    assert json.loads(out)["chosen"] == {}
+
+
+def test_what_p_fixes_stays_in_cross_validation(files, run):
+    arguments = ("cv", "train.txt", "-r", "rank-svm", "-m", "map", "-k", "3", "-p")
+    code, out, _ = run(*arguments, "C=123", "--json")
+    expected = ar.cross_validate(ar.make_ranker("rank-svm", C=123), ar.load("train.txt"), "map", n_folds=3)
+    assert code == 0
+    assert list(json.loads(out)["means"].values()) == list(expected.means.values())
+    code, out, _ = run(*arguments, "C=1", "--json")  # the default value, but fixed
+    assert [fold["params"] for fold in json.loads(out)["folds"]["rank-svm"]] == [{}] * 3
+
+
+def test_cv_saves_the_choice_trained_on_everything(files, run):
+    arguments = ("cv", "train.txt", "-r", "rank-svm", "-r", "regression", "-m", "map", "-k", "3", "--save", "m.json")
+    code, out, _ = run(*arguments)
+    data = ar.load("train.txt")
+    found = ar.cross_validate(["rank-svm", "regression"], data, "map", grid="default", n_folds=3)
+    assert code == 0
+    assert f"Saved to m.json: {found.best} with " in out
+    assert f"trained on all {data.n_queries} queries" in out
+    assert np.array_equal(ar.load_model("m.json").weights, found.ranker().coef_)
+
+
 @pytest.mark.filterwarnings("default::argrank.errors.ArgrankWarning")
 def test_warnings_are_one_line_each(files, run):
-    code, _, err = run("train", "train.txt", "-p", "max_iter=1", "-q")
+    code, _, err = run("train", "-r", "rank-svm", "train.txt", "-p", "max_iter=1", "-q")
     assert code == 0
     assert err.startswith("argrank: warning: RankSVM")
     assert err.count("\n") == 1
@@ -129,13 +178,13 @@ def test_quiet_and_verbose(files, run):
 
 
 def test_the_normaliser_goes_with_the_model(files, run):
-    assert run("train", "train.txt", "--normalise", "query-minmax", "-o", "m.json", "-q")[0] == 0
+    assert run("train", "-r", "rank-svm", "train.txt", "--normalise", "query-minmax", "-o", "m.json", "-q")[0] == 0
     assert ar.load_model("m.json").needs_queries
     assert run("predict", "m.json", "test.txt", "-o", "scores.txt")[0] == 0
 
 
 def test_a_file_may_not_mention_the_last_features(files, run):
-    run("train", "train.txt", "-o", "m.json", "-q")
+    run("train", "-r", "rank-svm", "train.txt", "-o", "m.json", "-q")
     (files / "narrow.txt").write_text("1 qid:1 1:0.5\n0 qid:1 2:0.25\n")
     code, out, _ = run("predict", "m.json", "narrow.txt")
     weights = ar.load_model("m.json").weights
@@ -147,17 +196,20 @@ def test_a_file_may_not_mention_the_last_features(files, run):
     ("arguments", "message"),
     [
         (("train", "train.txt", "-r", "rank-svn"), "unknown ranker 'rank-svn'; did you mean rank-svm"),
-        (("train", "train.txt", "-p", "D=1"), "rank-svm has no parameter 'D'"),
-        (("train", "train.txt", "-p", "C=-1"), "C: expected a positive number, got -1"),
+        (("train", "train.txt", "-p", "D=1"), "auto has no parameter 'D'"),
+        (("train", "-r", "rank-svm", "train.txt", "-p", "D=1"), "rank-svm has no parameter 'D'"),
+        (("train", "-r", "rank-svm", "train.txt", "-p", "C=-1"), "C: expected a positive number, got -1"),
         (("train", "train.txt", "-m", "mapp"), "unknown measure 'mapp'"),
         (("train", "train.txt", "--grid", "C=1,2"), "--grid: expected --valid FILE"),
         (("train", "train.txt", "--normalise", "minmx"), "unknown normalisation 'minmx'"),
         (("train", "none.txt"), "none.txt: "),
-        (("train", "train.txt", "-o", "no/such/folder.json"), "cannot be written"),
+        (("train", "-r", "rank-svm", "train.txt", "-o", "no/such/folder.json"), "cannot be written"),
         (("predict", "train.txt", "train.txt"), "train.txt: not loaded: "),
         (("cv", "train.txt", "-r", "rank-svm", "-p", "D=1"), "-p: unknown parameter of rank-svm 'D'"),
         (("cv", "train.txt", "--grid", "C=1", "--no-grid"), "expected --grid or --no-grid"),
         (("cv", "train.txt", "--folds", "2"), "expected"),
+        (("cv", "train.txt", "-r", "rank-svm", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
+        (("train", "train.txt", "--valid", "v", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
         (("cv", "train.txt", "--grid", "C=1"), "expected the ranker they are for, -r NAME"),
         (("cv", "train.txt", "--format", "pdf"), "unknown format"),
         (("experiment", "none.toml"), "none.toml: cannot be read"),
@@ -257,3 +309,97 @@ def test_cv_with_a_ranker_writes_a_report_where_asked(files, run):
     code, _, err = run("cv", "train.txt", "-r", "regression", "-m", "map", "-k", "3", "--report", "r.html")
     assert (code, err) == (0, "")
     assert "Cross-validation of train.txt" in (files / "r.html").read_text("utf-8")
+
+
+@pytest.fixture
+def ratings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [(user, f"film {item}", 1 + (user + item) % 5) for user in range(8) for item in rng.permutation(9)[:6]]
+    for name, part in (("train", rows[::2] + rows[1::4]), ("test", rows[3::4])):
+        text = "\n".join(f"{rating},{item},{user}" for user, item, rating in part)
+        (tmp_path / f"{name}.csv").write_text(f"rating,movieId,userId\n{text}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["factor-rank", "factor-regression"])
+def test_ratings_from_files(ratings, run, name):
+    code, out, err = run("train", "-r", name, "train.csv", "--test", "test.csv", "-o", "model.json", "-q", "-j", "1")
+    assert (code, err) == (0, "")
+    table = np.array([line.split(",") for line in (ratings / "test.csv").read_text().split("\n")[1:-1]], object)
+    users, items, labels = table[:, 2].astype(int), table[:, 1], table[:, 0].astype(float)
+    scores = ar.load_model("model.json").predict(users, items)
+    data = ar.Dataset(np.zeros((len(users), 1)), labels, qid=users)
+    assert f"test\tndcg@10\t{ar.evaluate(scores, data, 'ndcg@10').means['ndcg@10']!r}" in out
+    code, out, _ = run("predict", "model.json", "test.csv")
+    assert [float(line) for line in out.split()] == scores.tolist()
+    assert run("train", "-r", name, "train.csv", "--valid", "test.csv")[0] == 0
+    for wrong in (("--grid", "rank=1,2", "--valid", "test.csv"), ("--target", "solr")):
+        code, out, err = run("train", "-r", name, "train.csv", *wrong)
+        assert code == 2
+        assert "expected neither --grid nor --target" in err
+    (ratings / "bad.csv").write_text("user,item,rating\n1,2,much\n")
+    assert "bad.csv: expected numbers as ratings" in run("train", "-r", name, "bad.csv")[2]
+
+
+def test_ratings_in_other_forms(ratings):
+    from scipy import sparse
+
+    from argrank.data.io.triples import read_triples
+
+    (ratings / "u.data").write_text("7\t3\t5\t881250949\n8\t2\t1\t881250949\n")
+    sparse.save_npz(ratings / "matrix.npz", sparse.csr_matrix(([5.0, 1.0], ([7, 8], [3, 2]))))
+    for name in ("u.data", "matrix.npz"):
+        found = read_triples(ratings / name)
+        assert (found.users.tolist(), found.items.tolist(), found.ratings.tolist()) == ([7, 8], [3, 2], [5.0, 1.0])
+    (ratings / "two.csv").write_text("user,item\n1,2\n")
+    with pytest.raises(FormatError, match="columns user, item, rating"):
+        read_triples(ratings / "two.csv")
+    assert read_triples(ratings / "two.csv", rated=False).ratings.tolist() == [0.0]
+
+
+def test_documents_for_slots_from_a_table(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    rows = [(page, f"a{page}-{n}", *np.round(rng.random(2), 3)) for page in range(12) for n in range(4)]
+    text = "\n".join(f"{page},{name},{x},{z},{x},{z}" for page, name, x, z in rows)
+    (tmp_path / "pages.csv").write_text(f"qid,docid,x,z,worth:front,worth:sport\n{text}\n")
+    code, out, err = run("train", "-r", "position-match", "pages.csv", "-p", "C=1000", "-o", "model.json")
+    assert (code, err) == (0, "")
+    assert "of the best page" in out
+    code, out, _ = run("predict", "model.json", "pages.csv")
+    lines = [line.split("\t") for line in out.strip().split("\n")]
+    assert [line[:2] for line in lines[:4]] == [["0", "1"], ["0", "2"], ["1", "1"], ["1", "2"]]
+    assert all(name.startswith(f"a{page}-") for page, _, name in lines)
+    best = max((row for row in rows if row[0] == 0), key=lambda row: row[2] - row[3])
+    assert lines[0][2] == best[1]  # what is left for the other slot costs least
+    ar.dump(ar.make_ranking(3, 4, 2, random_state=0), "plain.csv")
+    assert "begin with 'worth'" in run("train", "-r", "position-match", "plain.csv")[2]
+
+
+def test_streams_and_lists_of_numbers(files, run):
+    code, out, err = run(
+        "train", "-r", "orm", "--stream", "train.txt", "--epochs", "2", "-p", "a=[1,0.5]", "-p", "b=[0,1,3,7,15]",
+        "--test", "test.txt", "-o", "model.json", "-q",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    ranker = ar.make_ranker("orm", a=[1, 0.5], b=[0, 1, 3, 7, 15]).fit_stream("train.txt", epochs=2)
+    np.testing.assert_array_equal(ar.load_model("model.json").weights, ranker.coef_)
+    assert out.startswith("test\tndcg@10\t")
+    assert "expected -r orm" in run("train", "--stream", "train.txt")[2]
+
+
+def test_diverse_rankings_from_the_command_line(files, run):
+    data = ar.load("train.txt")
+    sources = np.arange(data.n_documents) % 3
+    ar.dump(ar.Dataset(data.X, data.y, group=data.sizes, sources=sources), "train.csv")
+    run("train", "-r", "regression", "train.csv", "-o", "model.json")
+    _, out, _ = run("predict", "model.json", "train.csv", "--diverse", "1", "--top", "3")
+    scores = [float(line) for line in out.split()]
+    data, model = ar.load("train.csv"), ar.load_model("model.json")
+    assert scores == ar.diversify(model.predict(data), data, k=3).tolist()
+    wanted = [order.tolist() for order in model.rank(data, diverse=True, k=3)]
+    assert [order.tolist() for order in ar.make_ranker("regression").fit(data).rank(data, diverse=1, k=3)] == wanted
+    by_arrays = model.rank(data.X, group=data.sizes, sources=sources, diverse=True, k=3)
+    assert [order.tolist() for order in by_arrays] == wanted
+    assert "a source per document" in run("predict", "model.json", "test.txt", "--diverse", "1")[2]

@@ -167,5 +167,5 @@ def test_the_objective_of_a_name_is_what_its_ranker_minimises(name):
 
 def test_presets_are_one_function():
     assert objective("svm-ndcg-nc") == objective("svm-ndcg", k=None, gain="binary")
-    assert objective("svm-map") == objective("svm-ndcg", measure="map", k=None)
-    assert objective("svm-mrr", scale="pairs") == objective("svm-ndcg", measure="mrr", feature_map="first")
+    assert objective("svm-map") == objective("svm-ndcg", measure="map", k=None, bound="convex")
+    assert objective("svm-mrr") == objective("svm-ndcg", measure="mrr")

@@ -180,3 +180,33 @@ def test_facts_of_real_data(real_data):
     mq2008 = ar.load(real_data / "MQ2008" / "S1.txt.xz")
     constant = np.flatnonzero(np.ptp(mq2008.X, axis=0) == 0)
     assert checks(mq2008)["constant"].count == len(constant)
+
+
+def test_features_that_look_like_a_label():
+    made = ar.make_ranking(30, 10, 3, random_state=0)
+    X = np.column_stack([made.X, 2 * made.y + 1])
+    known = ar.Dataset(X, made.y, made.qid, feature_names=["a", "b", "c", "score"])
+    (finding,) = [one for one in ar.doctor(known).findings if one.check == "label-like"]
+    assert finding.count == 1
+    assert "orders all documents as the labels do" in finding.example
+    named = ar.Dataset(made.X, made.y, made.qid, feature_names=["a", "old_rating", "relief"])
+    (finding,) = [one for one in ar.doctor(named).findings if one.check == "label-like"]
+    assert (finding.count, finding.example) == (1, "feature 'old_rating'")
+    assert "label-like" not in [one.check for one in ar.doctor(made).findings]
+
+
+def test_features_that_are_texts():
+    import pandas as pd
+
+    data = ar.Dataset(pd.DataFrame({"brand": ["x", "y"], "qid": [1, 1], "label": [1, 0]}))
+    (finding,) = [one for one in ar.doctor(data).findings if one.check == "texts"]
+    assert "trees take them" in finding.advice
+
+
+def test_features_are_compared_by_name():
+    made = ar.make_ranking(5, 4, 2, random_state=0)
+    a, b, c = (
+        ar.Dataset(made.X, made.y, made.qid, feature_names=names) for names in (["a", "b"], ["b", "a"], ["a", "c"])
+    )
+    assert "other-features" not in [one.check for one in ar.doctor(a, b).findings]
+    assert "1 feature of the one is not in the other" in [one.what for one in ar.doctor(a, c).findings]

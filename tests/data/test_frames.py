@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import argrank as ar
+from argrank.data import frames as frames_module
 from argrank.errors import InputError
 
 LIBRARIES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -109,9 +111,87 @@ def test_a_pandas_index_does_not_matter() -> None:
 
 
 @every_library
-def test_text_among_the_features_is_refused(frame: Any) -> None:
-    with pytest.raises(InputError, match="column 'brand': expected numbers, got 'x'; columns with a meaning are label"):
-        ar.Dataset(frame({"brand": ["x", "y"], "qid": [1, 1]}))
+def test_what_is_no_number_and_no_text_is_refused(frame: Any) -> None:
+    days = [dt.date(2026, 1, 1), dt.date(2026, 1, 2)]
+    with pytest.raises(
+        InputError, match=r"column 'day': expected numbers or texts, got .*; columns with a meaning are"
+    ):
+        ar.Dataset(frame({"day": days, "qid": [1, 1]}))
+
+
+@every_library
+def test_texts_are_categories(frame: Any) -> None:
+    data = ar.Dataset(frame({"brand": ["y", "x", None, "y"], "f": [1.0, 2, 3, 4], "qid": [1, 2, 1, 2]}))
+    assert data.categories == {"brand": ("x", "y")}
+    assert np.array_equal(data.to_caller(data.X[:, 0]), [1, 0, np.nan, 1], equal_nan=True)
+    for made in (data.to_pandas(), data.to_polars()):
+        again = ar.Dataset(made)
+        assert again.categories == data.categories
+        assert np.array_equal(again.X, data.X, equal_nan=True)
+        assert again.query_ids.tolist() == data.query_ids.tolist()
+
+
+def test_pandas_categories_keep_their_order() -> None:
+    sizes = pd.Categorical(["L", "S"], categories=["S", "M", "L"], ordered=True)
+    data = ar.Dataset(pd.DataFrame({"size": sizes, "qid": [1, 1]}))
+    assert data.categories == {"size": ("S", "M", "L")}
+    assert data.X[:, 0].tolist() == [2, 0]
+
+
+@every_library
+def test_common_names_are_taken_and_told(frame: Any, caplog: pytest.LogCaptureFixture) -> None:
+    frames_module._tell.cache_clear()
+    made = frame({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"], "relevance": [1, 0, 2], "rating": [4.5, 3, 2]})
+    data = ar.Dataset(made)
+    assert data.query_ids.tolist() == [1, 2]
+    assert data.document_ids.tolist() == ["a", "b", "c"]
+    assert data.y.tolist() == [1, 0, 2]
+    assert data.feature_names == ("rating",)  # the label has a better name
+    told = "qid from column 'query_id', label from column 'relevance', docid from column 'doc_id'"
+    assert [record.getMessage() for record in caplog.records] == [told]
+    ar.Dataset(made)
+    assert len(caplog.records) == 1  # once
+    given = ar.Dataset(frame({"query": ["q", "q"], "Grade": [1, 0], "f": [1, 2]}))
+    assert (given.query_ids.tolist(), given.y.tolist()) == (["q"], [1, 0])
+    explicit = ar.Dataset(frame({"rating": [4.5, 3.0], "f": [1.0, 2.0]}), [1, 0], [7, 7])
+    assert explicit.feature_names == ("rating", "f")  # y is given: nothing is taken for it
+
+
+def test_lazy_frames_are_collected() -> None:
+    lazy = pl.LazyFrame({"f": [1.0, 2], "qid": [1, 1], "label": [0, 1]}).with_columns(g=pl.col("f") * 2)
+    data = ar.Dataset(lazy)
+    assert data.feature_names == ("f", "g")
+    ranker = ar.make_ranker("regression").fit(lazy)
+    assert ranker.predict(lazy).tolist() == ranker.predict(data).tolist()
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    twice = pd.DataFrame(np.ones((2, 3)), columns=["f", "f", "qid"])
+    for frame in (twice, pa.table([[1, 2], [1, 2], [1, 2]], names=["f", "f", "qid"])):
+        with pytest.raises(InputError, match=r"expected columns of different names.*'f' 2 times"):
+            ar.Dataset(frame)
+
+
+def test_a_single_query_can_be_said() -> None:
+    assert ar.Dataset(np.eye(3), [1, 0, 0], "single").n_queries == 1  # without the warning
+    with pytest.raises(InputError, match="or 'single', got 'other'"):
+        ar.Dataset(np.eye(3), [1, 0, 0], "other")
+
+
+def test_qid_stands_beside_X_and_y() -> None:
+    data = ar.Dataset(np.arange(4.0)[:, None], [0, 1, 2, 3], ["b", "a", "b", "a"])
+    assert data.qid.tolist() == ["b", "b", "a", "a"]
+    frame = data.to_pandas()
+    assert frame["qid"].tolist() == ["b", "a", "b", "a"]  # the caller's order
+    assert frame["f1"].tolist() == [0, 1, 2, 3]
+
+
+def test_parts_with_other_categories_can_be_joined() -> None:
+    a = ar.Dataset(pd.DataFrame({"brand": ["y", "z"], "qid": [1, 1]}))
+    b = ar.Dataset(pd.DataFrame({"brand": ["x", "z"], "qid": [2, 2]}))
+    both = ar.Dataset.concatenate([a, b])
+    assert both.to_pandas()["brand"].tolist() == ["y", "z", "x", "z"]
+    assert a.select([0]).categories == a.categories
 
 
 @every_library

@@ -76,7 +76,7 @@ def test_bad_input():
     with pytest.raises(InputError, match="sources"):
         ar.diversify([1.0, 2.0, 3.0], data)
     ranker = ar.make_ranker("regression").fit(data)
-    with pytest.raises(InputError, match="features alone"):
+    with pytest.raises(InputError, match="a source per document"):
         ranker.rank(data.X, group=[3], diverse=True, k=2)
     with pytest.raises(OptionError, match="k: expected"):
         ranker.rank(data, diverse=True, k=0)

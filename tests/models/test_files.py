@@ -160,3 +160,20 @@ def test_the_model_checks_what_it_is_given(path):
     model = load_model(path)
     with pytest.raises(InputError, match="X has 2 features, but LinearModel is expecting 5"):
         model.predict(np.ones((3, 2)))
+
+
+def test_linear_scores_of_float32_features_are_float64_in_every_block(monkeypatch):
+    from argrank.models.linear import LinearModel
+
+    X = np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32)
+    model = LinearModel(np.array([0.1, -2.0, 1e-3]))
+    expected = X.astype(np.float64) @ model.weights
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
+    monkeypatch.setattr("argrank.models.linear.BLOCK_CELLS", 21)
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
+    for wrong in (np.inf, -np.inf):
+        X[7, 1] = wrong
+        with pytest.raises(InputError, match="infinity in row 7, column 1"):
+            model.predict(X)
+        with pytest.raises(InputError, match="infinity in row 7, column 1"):
+            LinearModel(np.array([1.0, 0.0, 1.0])).predict(X)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank.data.prepare.normalise import normaliser
+import argrank as ar
 from argrank.errors import FormatError, ModelError
 from argrank.models.linear import LinearModel
-from argrank.models.ranklib_text import read_ranklib, write_ranklib
+from argrank.models.ranklib_text import read_ranklib
 
 
 def test_reads_what_ranklib_writes(tmp_path):
@@ -24,9 +24,9 @@ def test_weights_of_adarank_add_up_and_a_constant_is_left_out(tmp_path):
     assert read_ranklib(path).weights.tolist() == [0.5, 0.001]
 
 
-def test_what_is_written_is_read_to_the_last_bit(tmp_path):
+def test_what_is_exported_is_read_to_the_last_bit(tmp_path):
     weights = np.random.default_rng(0).normal(size=7) * 10.0 ** np.arange(-3, 4)
-    write_ranklib(LinearModel(weights), tmp_path / "model.txt")
+    ar.export(LinearModel(weights), "ranklib").write(tmp_path)
     assert np.array_equal(read_ranklib(tmp_path / "model.txt").weights, weights)
     assert (tmp_path / "model.txt").read_text().startswith("## Coordinate Ascent\n## Restart = ")
 
@@ -49,10 +49,7 @@ def test_mistakes_name_the_place(tmp_path, text, message):
         read_ranklib(path)
 
 
-def test_refuses_what_the_form_cannot_hold(tmp_path):
-    scaled = LinearModel(np.ones(2), normaliser=normaliser("query-minmax"))
-    with pytest.raises(ModelError, match="no place for the normaliser"):
-        write_ranklib(scaled, tmp_path / "model.txt")
+def test_refuses_more_features_than_there_are(tmp_path):
     path = tmp_path / "wide.txt"
     path.write_text("## AdaRank\n9:1\n")
     with pytest.raises(ModelError, match="at most 3"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import lightgbm as lgb
 import numpy as np
@@ -10,6 +12,8 @@ import pytest
 from scipy import sparse
 
 from argrank.errors import InputError, ModelError
+from argrank.models._flat import FlatTrees
+from argrank.models._tree import Tree
 from argrank.models.files import load_model
 from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
 from argrank.models.trees import TreesModel
@@ -66,13 +70,51 @@ def test_predictions_equal_lightgbm(booster, X, dtype):
         np.testing.assert_allclose(model.predict(rows), booster.predict(rows), rtol=0, atol=1e-12)
 
 
+def by_numpy(trees, X, n_outputs=1):
+    totals = np.zeros((X.shape[0], n_outputs))
+    FlatTrees(trees, n_outputs)._by_numpy(X, totals)
+    return totals
+
+
+def by_kernel(trees, X, n_outputs=1):
+    totals = np.zeros((X.shape[0], n_outputs))
+    FlatTrees(trees, n_outputs)._by_kernel(X, totals)
+    return totals
+
+
 def test_sparse_and_many_blocks_predict_the_same(booster, X, monkeypatch):
-    model = TreesModel.from_lightgbm(booster)
+    trees = TreesModel.from_lightgbm(booster).trees
     rows = np.nan_to_num(X)
-    expected_scores = model.predict(rows)
-    assert model.predict(sparse.csr_matrix(rows)).tobytes() == expected_scores.tobytes()
-    monkeypatch.setattr("argrank.models._forest.BLOCK_CELLS", 4096)
-    assert model.predict(rows).tobytes() == expected_scores.tobytes()
+    expected_scores = by_kernel(trees, rows)
+    for walk, cells in ((by_numpy, "BLOCK_CELLS"), (by_kernel, "KERNEL_CELLS")):
+        assert walk(trees, sparse.csr_matrix(rows)).tobytes() == expected_scores.tobytes()
+        assert walk(trees, np.asfortranarray(rows)).tobytes() == expected_scores.tobytes()
+        monkeypatch.setattr(f"argrank.models._flat.{cells}", 4096)
+        assert walk(trees, sparse.csr_matrix(rows)).tobytes() == expected_scores.tobytes()
+        assert walk(trees, rows).tobytes() == expected_scores.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_kernel_walks_as_numpy_does(booster, X, dtype):
+    trees = (*TreesModel.from_lightgbm(booster).trees, Tree.constant(0.25))
+    edges = np.array([0.0, -0.0, 1e-35, -1e-36, 1e-34, np.inf, -np.inf, np.nan, 2.0**32, 2.0**31, -1.0, -0.99])
+    odd = np.repeat(edges[:, None], 8, axis=1)
+    cuts = np.sort(np.concatenate([tree.threshold for tree in trees]))[:, None].repeat(8, axis=1)
+    cuts = np.clip(cuts, -1e30, 1e30)
+    for rows in (X, strange_rows(), odd, cuts, np.nextafter(cuts, np.inf), X[:0], X[:1]):
+        rows = rows.astype(dtype)
+        for n_outputs in (1, 2):
+            assert by_kernel(trees, rows, n_outputs).tobytes() == by_numpy(trees, rows, n_outputs).tobytes()
+
+
+def test_numba_is_loaded_once_it_pays():
+    code = (
+        "import sys, numpy as np; from argrank.models.trees import TreesModel; from argrank.models._tree import Tree; "
+        "model = TreesModel((Tree.constant(1.0),) * 100, 2); rows = np.zeros((100, 2)); model.predict(rows); "
+        "first = 'numba' in sys.modules; [model.predict(rows) for _ in range(40)]; print(first, 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True"]
 
 
 def test_a_file_keeps_every_bit(booster, X, tmp_path):

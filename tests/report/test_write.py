@@ -80,7 +80,7 @@ def test_sparse_features_are_explained(data, tmp_path):
 
 
 def test_refuses_what_is_no_system(data, tmp_path):
-    with pytest.raises(InputError, match="not fitted"):
+    with pytest.raises(InputError, match="before fit"):
         ar.write_report(tmp_path / "r.html", data, {"a": ar.make_ranker("regression")})
     with pytest.raises(InputError, match="at least one"):
         ar.write_report(tmp_path / "r.html", data, {})
@@ -94,3 +94,18 @@ def test_takes_a_trial_with_all_that_it_knows(data, tmp_path):
     assert embedded(path)["measures"] == ["map"]
     with pytest.raises(InputError, match="brings its own"):
         ar.write_report(tmp_path / "r.html", found, {"a": data.X[:, 0]})
+
+
+def test_runs_against_judgements_and_against_data(tmp_path):
+    qrels = {"q1": {"a": 2, "b": 0, "c": 0}, "q2": {"a": 1, "d": 0}}
+    run = {"q1": {"x": 3.0, "a": 2.0}, "q2": {"a": 1.0, "d": 2.0}}
+    text = ar.write_report(
+        tmp_path / "r.html", qrels, {"run": run}, ["map"], by={"q1": "head", "q2": "tail"}
+    ).read_text()
+    assert f"{ar.evaluate(run, qrels, 'map').means['map']:.4f}" in text
+    assert "Documents and judgements" in text
+    assert 'id="segments"' in text
+    data = ar.Dataset(np.eye(5), [2, 0, 0, 1, 0], ["q1", "q1", "q1", "q2", "q2"], document_ids=list("abcad"))
+    path = ar.write_report(tmp_path / "s.html", data, {"run": run, "scores": [5, 4, 3, 2, 1]}, ["map"])
+    assert f"{ar.evaluate(run, data, 'map').means['map']:.4f}" in path.read_text()
+    assert len(embedded(path)["documents"]["ids"]) == 5  # the data's documents, not those that only the run has

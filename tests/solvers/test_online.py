@@ -20,7 +20,7 @@ def data():
 
 
 def risk_of(data, scale=1.0):
-    return make_risk(data.with_features(scale * data.X), ar.objective("orm", decay="measure"), 1)
+    return make_risk(data.with_features(scale * data.X), ar.objective("orm", bound="convex", decay="measure"), 1)
 
 
 @pytest.mark.parametrize(("C", "scale"), [(0.01, 1.0), (1.0, 1.0), (100.0, 1.0), (1e6, 1.0), (1.0, 100.0)])
@@ -43,9 +43,9 @@ def test_mini_batches_and_seeds(data):
 @pytest.mark.parametrize(("rows", "batch_size"), [(60, 1), (60, 4), (200, 16), (2000, 100)])
 def test_chunks_of_few_queries_and_steps_of_many(rows, batch_size):
     data = ar.make_ranking(60, 30, 8, random_state=0)  # the optimum is 4 % below w = 0, from where few queries mislead
-    risk = make_risk(data, ar.objective("orm"), 1)
+    risk = make_risk(data, ar.objective("orm", bound="convex"), 1)
     batch = minimise(risk, "bundle", C=1.0)
-    parts = [make_risk(part, ar.objective("orm"), 1) for part in data.batches(rows)]
+    parts = [make_risk(part, ar.objective("orm", bound="convex"), 1) for part in data.batches(rows)]
     found = online.minimise_stream(lambda: iter(parts), data.n_features, 1.0, epochs=20, batch_size=batch_size)
     assert batch.lower_bound <= found.objective <= 1.01 * batch.objective
 

@@ -106,7 +106,7 @@ def generic_absolute(rows, sides, C, limits, n_features, n_queries):
 @pytest.mark.parametrize("limits", LIMITS.values(), ids=list(LIMITS))
 @pytest.mark.parametrize("penalty", [Squared, Absolute])
 def test_a_generic_solver_on_all_constraints_agrees(penalty, limits, C):
-    data, objective = toy(), ar.objective("orm", decay="sqrt")
+    data, objective = toy(), ar.objective("orm", bound="convex", decay="sqrt")
     rows, sides = all_constraints(objective, data)
     generic = generic_squared if penalty is Squared else generic_absolute
     truth = generic(rows, sides, C, limits, data.n_features, data.n_queries)
@@ -130,8 +130,8 @@ def wide():
 
 @pytest.mark.parametrize("ranker", ["orm", "svm-ndcg", "svm-map"])
 def test_l1_leaves_needless_features_at_exactly_0(wide, ranker):
-    found = ar.make_ranker(ranker, penalty="l1", C=2.0).fit(wide)
-    dense = ar.make_ranker(ranker, C=2.0).fit(wide)
+    found = ar.make_ranker(ranker, penalty="l1", bound="convex", C=2.0).fit(wide)
+    dense = ar.make_ranker(ranker, bound="convex", C=2.0).fit(wide)
     assert 0 < (found.coef_ != 0).sum() <= 15 < (dense.coef_ != 0).sum()
     assert set(np.argsort(-np.abs(found.coef_))[:3].tolist()) <= set(range(5))
     assert found.gap_ <= 1e-3 * found.objective_
@@ -157,24 +157,24 @@ def test_signs_hold_exactly_and_the_objective_is_what_it_says(wide, penalty, bou
     value = ranker.risk(wide).value_and_gradient(ranker.coef_)[0]
     assert ranker.objective_ == pytest.approx(value + size, rel=1e-9)
     if bound == "convex":
-        loose = ar.make_ranker("orm", C=30.0, penalty=penalty, w0=w0, decay="measure").fit(wide)
+        loose = ar.make_ranker("orm", bound="convex", C=30.0, penalty=penalty, w0=w0, decay="measure").fit(wide)
         assert ranker.objective_ >= loose.objective_ - loose.gap_
 
 
 def test_signs_by_name_online_and_from_a_stream(wide):
     data = ar.Dataset(wide.X, wide.y, group=wide.sizes, feature_names=[f"f{i}" for i in range(30)])
-    parameters = {"signs": {"f1": 1, "f0": 1, "f4": -1}, "decay": "measure"}
-    batch = ar.make_ranker("orm", tol=1e-4, **parameters).fit(data)
+    parameters = {"C": 1.0, "signs": {"f1": 1, "f0": 1, "f4": -1}, "decay": "measure"}
+    batch = ar.make_ranker("orm", bound="convex", tol=1e-4, **parameters).fit(data)
     assert batch.coef_[1] == batch.coef_[4] == 0
-    online = ar.make_ranker("orm", solver="online", tol=1e-5, **parameters).fit(data)
-    stream = ar.make_ranker("orm", **parameters).fit_stream(lambda: data.batches(400), epochs=20)
+    online = ar.make_ranker("orm", bound="convex", solver="online", tol=1e-5, **parameters).fit(data)
+    stream = ar.make_ranker("orm", bound="convex", **parameters).fit_stream(lambda: data.batches(400), epochs=20)
     for found in (online, stream):
         assert min(found.coef_[0], found.coef_[1], -found.coef_[4]) >= 0
         assert batch.objective_ - batch.gap_ <= found.objective_ <= 1.003 * batch.objective_
 
 
 def test_a_warm_start_outside_the_limits_is_brought_inside(wide):
-    risk, limits = make_risk(wide, ar.objective("orm", decay="measure")), Squared(np.zeros(30), None)
+    risk, limits = make_risk(wide, ar.objective("orm", bound="convex", decay="measure")), Squared(np.zeros(30), None)
     cold = minimise(risk, tol=1e-5, regulariser=limits)
     warm = minimise(risk, tol=1e-5, start=-np.ones(30), regulariser=limits)
     assert warm.objective == pytest.approx(cold.objective, rel=2e-5)
@@ -212,15 +212,15 @@ def test_the_best_mixture_is_a_saddle_point(shrink):
 def test_what_a_solver_cannot_do_is_refused(wide):
     for solver in ("cutting-plane", "frank-wolfe", "l-bfgs", "online"):
         with pytest.raises(ArgrankError, match="penalty='l1': expected solver='bundle'"):
-            ar.make_ranker("orm", penalty="l1", solver=solver).fit(wide)
+            ar.make_ranker("orm", bound="convex", penalty="l1", solver=solver).fit(wide)
     with pytest.raises(ArgrankError, match="signs: expected solver='bundle' or 'online'"):
-        ar.make_ranker("orm", signs=np.ones(30), solver="frank-wolfe").fit(wide)
+        ar.make_ranker("orm", bound="convex", signs=np.ones(30), solver="frank-wolfe").fit(wide)
     with pytest.raises(ArgrankError, match="signs: expected solver='bundle' or 'online', got"):
         ar.make_ranker("svm-map", signs=np.ones(30), solver="frank-wolfe").fit(wide)
     with pytest.raises(ArgrankError, match="penalty='l1'"):
-        ar.make_ranker("orm", penalty="l1").fit_stream(lambda: wide.batches(400))
+        ar.make_ranker("orm", bound="convex", penalty="l1").fit_stream(lambda: wide.batches(400))
     with pytest.raises(ArgrankError, match="kernel"):
-        ar.make_ranker("orm", penalty="l1", kernel="rbf").fit(wide)
+        ar.make_ranker("orm", bound="convex", penalty="l1", kernel="rbf").fit(wide)
 
 
 @pytest.mark.parametrize(
@@ -235,13 +235,13 @@ def test_what_a_solver_cannot_do_is_refused(wide):
 )
 def test_bad_signs_and_penalties_are_refused(wide, parameters, message):
     with pytest.raises(ArgrankError, match=message):
-        ar.make_ranker("orm", **parameters).fit(wide)
+        ar.make_ranker("orm", bound="convex", **parameters).fit(wide)
 
 
 def test_a_name_that_no_feature_has_is_refused(wide):
     named = ar.Dataset(wide.X, wide.y, group=wide.sizes, feature_names=[f"f{i}" for i in range(30)])
     with pytest.raises(ArgrankError, match="feature in signs 'f99'"):
-        ar.make_ranker("orm", signs={"f99": 1}).fit(named)
+        ar.make_ranker("orm", bound="convex", signs={"f99": 1}).fit(named)
 
 
 def test_the_solvers_themselves_take_a_shifted_centre(wide):

@@ -15,6 +15,7 @@ from typing import cast
 import typer
 
 from argrank._version import __version__
+from argrank.cli._options import with_columns
 from argrank.errors import ArgrankError
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
@@ -26,6 +27,7 @@ COMMANDS: tuple[str, ...] = (
     "evaluate",
     "compare",
     "cv",
+    "tune",
     "experiment",
     "report",
     "convert",
@@ -35,6 +37,11 @@ COMMANDS: tuple[str, ...] = (
     "compile",
     "ranklib",
 )
+
+#: Commands that read tables, and therefore have options for their columns.
+READING: tuple[str, ...] = (
+    "inspect", "train", "predict", "evaluate", "compare", "cv", "tune", "report", "convert", "pack", "export",
+)  # fmt: skip
 
 INTERRUPTED = 130
 
@@ -81,7 +88,7 @@ def _app() -> typer.Typer:
 
     for name in COMMANDS:
         module = importlib.import_module(f"argrank.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
-        run = module.run
+        run = with_columns(module.run) if name in READING else module.run
         # a backspace before a paragraph keeps its lines as they are
         text = cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
         app.command(name, help=text, context_settings=getattr(module, "SETTINGS", None))(run)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import logging
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
@@ -18,11 +20,21 @@ from argrank.errors import OptionError
 
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
+    from argrank.data.io.trec import Qrels
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr@10")
 
 DATA: Any = typer.Argument(
     ..., metavar="DATA", help="Judged data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+)
+JUDGED: Any = typer.Argument(
+    ..., metavar="DATA|QRELS", help="Judged data with features (LETOR text, .csv, .parquet, …), or TREC qrels for runs."
+)
+BY: Any = typer.Option(
+    None, "--by", metavar="FILE|FEATURE", help="Segments: a table with the columns qid and segment, or a feature."
+)
+JUDGED_ONLY: Any = typer.Option(
+    False, "--judged-only", help="Take documents of runs that have no judgement out; by default they are not relevant."
 )
 MEASURES: Any = typer.Option(
     list(DEFAULT_MEASURES), "--measure", "-m", metavar="NAME", help="Measure; repeat it, or separate with commas."
@@ -53,13 +65,17 @@ def complete_normaliser(incomplete: str) -> list[str]:
 
 
 PARAMETERS: Any = typer.Option(
-    [], "--param", "-p", metavar="NAME=VALUE", help="Parameter of the ranker, such as C=0.1; repeat it for more."
+    [],
+    "--param",
+    "-p",
+    metavar="NAME=VALUE",
+    help="Fix a parameter of the ranker, such as C=0.1; repeat it for more.",
 )
 GRID: Any = typer.Option(
     [],
     "--grid",
     metavar="NAME=V,V,…",
-    help="Values to choose from by validation, such as C=0.01,0.1,1; repeat it for more parameters.",
+    help="Vary a parameter: values to choose from by validation, such as C=0.01,0.1,1; repeat it for more.",
 )
 NORMALISE: Any = typer.Option(
     None,
@@ -93,6 +109,37 @@ def system_files(given: list[str]) -> dict[str, str]:
             raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
         files[name] = file
     return files
+
+
+def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels:
+    """Read what systems are measured against: data with features, or judgements for runs."""
+    from argrank.evaluation.systems import judged_source
+
+    runs = {name: Path(file) for name, file in files.items() if is_run(file, column)}
+    return judged_source(data, {name: runs.get(name, ()) for name in files}, progress)
+
+
+def is_run(file: str, column: str | None) -> bool:
+    """Tell whether a file holds a run, and not a model or scores in the order of the data's rows."""
+    from argrank.data.io.trec_sources import is_run_file
+
+    return column is None and Path(file).suffix.lower() != ".json" and is_run_file(file)
+
+
+def system(file: str, judged: Any, column: str | None) -> Any:
+    """Return what a file of scores or a run stands for: the scores of the data's rows, or the run itself."""
+    from argrank.data.io.scores import read_scores
+    from argrank.evaluation.systems import is_run_for
+
+    as_run = is_run(file, column) and is_run_for(Path(file), judged)
+    return Path(file) if as_run else read_scores(file, judged, column)
+
+
+def segments(by: str | None) -> Any:
+    """Return what ``--by`` means: segments by query id from a file, or the name of a feature."""
+    from argrank.evaluation.segments import read_segments
+
+    return read_segments(by) if by is not None and Path(by).exists() else by
 
 
 def write_text(text: str, path: Path | None) -> None:
@@ -132,15 +179,18 @@ def parse_grid(given: list[str]) -> dict[str, Any]:
         name, values = _split(text, "--grid")
         if name in grid:
             raise OptionError(f"--grid: expected every parameter once, got {name!r} twice")
-        if not all(part.strip() for part in values.split(",")):
+        parts = re.split(r",(?![^\[]*\])", values)  # not inside a list [V,V]
+        if not all(part.strip() for part in parts):
             raise OptionError(f"--grid: expected NAME=VALUE,VALUE,…, got {text!r}")
-        grid[name] = [parse_value(part) for part in values.split(",")]
+        grid[name] = [parse_value(part) for part in parts]
     return grid
 
 
 def parse_value(text: str) -> Any:
-    """Return what a text of the command line means: true, false, none, a number, or the text itself."""
+    """Return what a text of the command line means: true, false, none, a number, a list [V,V,…], or the text itself."""
     text = text.strip()
+    if text[:1] == "[" and text[-1:] == "]":
+        return [parse_value(part) for part in text[1:-1].split(",")] if text[1:-1].strip() else []
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -154,6 +204,23 @@ def parse_value(text: str) -> Any:
     return text
 
 
+def parse_settings(parameters: list[str], grid: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what ``-p`` fixes and what ``--grid`` varies; a parameter can be only one of the two."""
+    fixed, choices = parse_parameters(parameters), parse_grid(grid)
+    both = next((name for name in choices if name in fixed), None)
+    if both is not None:
+        raise OptionError(f"{both}: expected -p, which fixes it, or --grid, which varies it, got both")
+    return fixed, choices
+
+
+def default_choices(name: str, fixed: dict[str, Any]) -> Any:
+    """Return the default grid of a ranker without what is fixed; it goes on beyond its ends."""
+    from argrank.rankers.registry import default_grid
+    from argrank.trials.grid import OpenGrid
+
+    return OpenGrid({key: values for key, values in default_grid(name).items() if key not in fixed})
+
+
 def _split(text: str, option: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
@@ -163,22 +230,84 @@ def _split(text: str, option: str) -> tuple[str, str]:
 
 def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jobs: int | None = None) -> Any:
     """Return a ranker with the parameters of the command line."""
+    from argrank.cli._startup import load_scikit_learn
     from argrank.data.prepare.normalise import normaliser
     from argrank.rankers import make_ranker
 
+    load_scikit_learn()
     if normalise is not None:
         normaliser(normalise)  # an unknown name is found before any data is read
         parameters = {"normalise": normalise, **parameters}
     ranker = make_ranker(name, **parameters)
-    return ranker if n_jobs is None else ranker.set_params(n_jobs=n_jobs)
+    return ranker.set_params(n_jobs=n_jobs) if n_jobs is not None and "n_jobs" in ranker.get_params() else ranker
 
 
-def load_wide(path: str, n_features: int | None, progress: bool = True) -> Dataset:
-    """Read data; LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere."""
+QID: Any = typer.Option(None, "--qid", metavar="COLUMN", help="Column of a table with the query ids.")
+LABEL: Any = typer.Option(None, "--label", metavar="COLUMN", help="Column of a table with the labels.")
+DOCID: Any = typer.Option(None, "--docid", metavar="COLUMN", help="Column of a table with the document ids.")
+DROP: Any = typer.Option([], "--drop", metavar="COLUMN,…", help="Columns of a table to leave out.")
+KEEP: Any = typer.Option([], "--keep", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
+COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "qid": (str | None, QID),
+    "label": (str | None, LABEL),
+    "docid": (str | None, DOCID),
+    "drop": (list[str], DROP),
+    "keep": (list[str], KEEP),
+}
+
+
+def with_columns(run: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that reads data the options that say what the columns of a table are."""
+
+    @functools.wraps(run)
+    def wrapped(**given: Any) -> None:
+        from argrank.data.io.tables import naming
+
+        qid, label, docid, drop, keep = (given.pop(name) for name in COLUMN_OPTIONS)
+        columns: dict[str, str | None] = dict.fromkeys(_names(drop))
+        columns |= {name: meaning for name, meaning in ((qid, "qid"), (label, "label"), (docid, "docid")) if name}
+        listen(verbose=False)
+        with naming(columns, _names(keep) or None):
+            run(**given)
+
+    own, hints = inspect.signature(run), get_type_hints(run)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [one.replace(annotation=hints[one.name], kind=kind) for one in own.parameters.values()]
+    parameters += [
+        inspect.Parameter(name, kind, default=option, annotation=hint)
+        for name, (hint, option) in COLUMN_OPTIONS.items()
+    ]
+    wrapped.__annotations__ = {one.name: one.annotation for one in parameters}
+    wrapped.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _names(given: list[str]) -> list[str]:
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def load_wide(
+    path: str, n_features: int | None, progress: bool = True, features: Sequence[str] | None = None
+) -> Dataset:
+    """Read data that goes with other data.
+
+    LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere; of a table, the columns
+    ``features`` are the features.
+    """
+    from argrank.data.categories import made_up
     from argrank.data.io.load import EXTENSIONS, load
 
     is_letor = EXTENSIONS.get(split_suffixes(path)[0], "letor") == "letor"
-    return load(path, n_features=n_features if is_letor else None, progress=progress)
+    if is_letor:
+        return load(path, n_features=n_features, progress=progress)
+    return load(path, features=None if features is None or made_up(features) else features, progress=progress)
+
+
+def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
+    """Return the mean of every measure."""
+    from argrank.evaluation.evaluate import evaluate
+
+    return dict(evaluate(scores, data, names, convention=convention).means)
 
 
 def listen(verbose: bool) -> None:

@@ -10,6 +10,8 @@ import typer
 
 from argrank.cli import _options as options
 
+PACKAGES = ("data", "measures", "evaluation", "objectives", "linesearch", "models", "engines", "solvers", "rankers")
+
 
 def run(quiet: bool = options.QUIET) -> None:
     """Compile every kernel beforehand, in an image or after an upgrade say; they are kept on disk.
@@ -20,7 +22,7 @@ def run(quiet: bool = options.QUIET) -> None:
     from argrank._jit import declared_kernels
 
     start = time.perf_counter()
-    for package in ("evaluation", "linesearch", "engines", "objectives", "solvers", "rankers", "data", "measures"):
+    for package in PACKAGES:
         home = importlib.import_module(f"argrank.{package}")
         for module in pkgutil.walk_packages(home.__path__, f"argrank.{package}."):
             importlib.import_module(module.name)

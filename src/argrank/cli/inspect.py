@@ -5,11 +5,12 @@ from __future__ import annotations
 import typer
 
 from argrank.cli import _options as options
+from argrank.errors import OptionError
 
 
 def run(
     files: list[str] = typer.Argument(
-        ..., metavar="FILE", help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+        ..., metavar="FILE", help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow; qrels, runs."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON, with every feature."),
     quiet: bool = typer.Option(
@@ -19,16 +20,24 @@ def run(
     """Show labels, list lengths and features of data files, and the problems they will cause.
 
     Several files are also checked against each other, for instance for queries in both the training and the test part.
+    Of runs it shows how many of their documents are judged.
 
     For example:
       argrank inspect train.txt
       argrank inspect train.txt vali.txt test.txt
       argrank inspect shop.csv --json
+      argrank inspect judged.qrels bm25.run ours.run
     """
     from argrank.data.doctor import doctor
     from argrank.data.io.load import load
+    from argrank.data.io.trec_sources import is_qrels_file, is_qrels_table
     from argrank.data.summary import Overview, printable
 
+    runs = [file for file in files if options.is_run(file, None) and not is_qrels_table(file)]  # data may have scores
+    judged = [file for file in files if is_qrels_file(file) and file not in runs]
+    if runs or judged:
+        _inspect_runs(runs, [file for file in files if file not in runs], as_json)
+        return
     sets = [load(file, progress=not quiet) for file in files]
     diagnosis = doctor(*sets, names=files if len(files) > 1 else None)
     overviews = [Overview(data, features) for data, features in zip(sets, diagnosis.features, strict=True)]
@@ -42,3 +51,16 @@ def run(
         for file, data, overview in zip(files, sets, overviews, strict=True):
             typer.echo(f"{printable(file)}\n{data!r}\n{overview!r}\n")
         typer.echo(repr(diagnosis))
+
+
+def _inspect_runs(runs: list[str], judged: list[str], as_json: bool) -> None:
+    from argrank.data.io.trec_sources import as_qrels, as_run
+    from argrank.evaluation.run_overview import RunOverview
+
+    if len(judged) > 1:
+        raise OptionError(f"expected one file of judgements for runs, got {', '.join(judged)}")
+    named = options.system_files(runs)
+    overview = RunOverview(
+        {name: as_run(file) for name, file in named.items()}, as_qrels(judged[0]) if judged else None
+    )
+    typer.echo(options.json_text(overview.to_dict()) if as_json else repr(overview))

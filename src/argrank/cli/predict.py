@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from argrank.cli import _options as options
+from argrank.cli import _special
 from argrank.errors import OptionError
 
 
@@ -20,16 +22,25 @@ def run(
     ),
     as_run: bool = typer.Option(False, "--run", help="Write a TREC run: qid Q0 docid rank score tag."),
     tag: str = typer.Option("argrank", "--tag", metavar="WORD", help="Name of the system in the TREC run."),
+    diverse: int = typer.Option(
+        0, "--diverse", metavar="N", help="Let at most N documents of a source (column `source`) among the first ranks."
+    ),
+    depth: int = typer.Option(10, "--top", metavar="K", help="How many ranks --diverse looks at."),
     quiet: bool = options.QUIET,
 ) -> None:
     """Score documents with a saved model.
 
     Writes one score a line in the order of DATA, which `argrank evaluate` and `argrank compare` read. Greater is
-    better; only differences within a query mean something.
+    better; only differences within a query mean something. With --diverse the scores are ranks in reverse: they give
+    the order in which no source is repeated too often.
+
+    A model of factor-rank scores the users and items of DATA. One of position-match fills pages: a line for every query
+    and slot with the document's id, or its row where there are no ids.
 
     For example:
       argrank predict model.json test.txt -o scores.txt
       argrank predict model.json test.txt --run -o model.run
+      argrank predict model.json shop.csv --diverse 1 --top 5 --run -o diverse.run
       argrank evaluate test.txt scores.txt
     """
     from argrank.data.io.scores import write_scores
@@ -38,9 +49,19 @@ def run(
 
     if as_run and output is None:
         raise OptionError("--run: expected -o FILE, where to write the run, got none")
-    loaded = load_model(model)
-    documents = options.load_wide(data, loaded.n_features, not quiet)
+    loaded: Any = load_model(model)
+    special = {"factors": _special.predict_pairs, "slots": _special.predict_pages}.get(loaded.kind)
+    if special is not None:
+        if as_run or diverse:
+            raise OptionError(f"--run and --diverse: expected a model that ranks documents, got {loaded.kind}")
+        options.write_text("\n".join(special(loaded, data)), output)
+        return
+    documents = options.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
     scores = loaded.predict(documents)
+    if diverse:
+        from argrank.evaluation.diversity import diversify
+
+        scores = diversify(scores, documents, depth, diverse)
     if output is None:
         typer.echo("\n".join(map(repr, scores.tolist())))
     elif as_run:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from argrank.cli import _options as options
 
-if TYPE_CHECKING:
-    from argrank.data.dataset import Dataset
-
 
 def run(
-    data: str = options.DATA,
+    data: str = options.JUDGED,
     systems: list[str] = typer.Argument(
         ...,
         metavar="SCORES|MODEL",
-        help="Files of scores as for `argrank evaluate`, models saved by `argrank train` (.json), or NAME=FILE.",
+        help="Files of scores or runs as for `argrank evaluate`, models of `argrank train` (.json), or NAME=FILE.",
     ),
     output: Path = typer.Option(Path("report.html"), "--output", "-o", metavar="FILE.html", help="Where to write it."),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,
+    by: str | None = options.BY,
     title: str | None = typer.Option(None, "--title", metavar="TEXT", help="By default the name of the data."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not say what was written."),
 ) -> None:
@@ -35,22 +33,21 @@ def run(
     For example:
       argrank report test.txt model.json
       argrank report test.txt model.json bm25=bm25.txt -m ndcg@10,map -o report.html
+      argrank report judged.qrels bm25.run ours.run --by segments.csv
     """
-    from argrank.data.io.load import load
     from argrank.report.write import write_report
 
     names = options.measure_names(measures)
     files = options.system_files(systems)
-    judged = load(data, progress=not quiet)
+    judged = options.judged(data, files, column, progress=not quiet)
     found = {name: _system(file, judged, column) for name, file in files.items()}
     heading = f"Ranking report: {Path(data).name}" if title is None else title
-    path = write_report(output, judged, found, names, convention=convention, title=heading)
+    path = write_report(output, judged, found, names, convention=convention, by=options.segments(by), title=heading)
     if not quiet:
         typer.echo(f"Report written to {path}: open it in a browser.")
 
 
-def _system(file: str, data: Dataset, column: str | None) -> Any:
-    from argrank.data.io.scores import read_scores
+def _system(file: str, judged: Any, column: str | None) -> Any:
     from argrank.models.files import load_model
 
-    return load_model(file) if Path(file).suffix.lower() == ".json" else read_scores(file, data, column)
+    return load_model(file) if Path(file).suffix.lower() == ".json" else options.system(file, judged, column)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -12,8 +12,7 @@ from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
 from argrank.errors import OptionError
 
-if TYPE_CHECKING:
-    from argrank.data.dataset import Dataset
+DEFAULT = "auto"
 
 
 def run(
@@ -21,14 +20,14 @@ def run(
         ..., metavar="TRAIN", help="Training data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
     ),
     ranker: str = typer.Option(
-        "rank-svm",
+        DEFAULT,
         "--ranker",
         "-r",
         metavar="NAME",
         autocompletion=options.complete_ranker,
-        help="The ranker, by its registered name; an unknown one lists all.",
+        help="The ranker, by its registered name; an unknown one lists all. auto blends several.",
     ),
-    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
+    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to choose by."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
     measures: list[str] = options.MEASURES,
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
@@ -38,42 +37,77 @@ def run(
     convention: str = options.CONVENTION,
     jobs: int | None = options.JOBS,
     target: str | None = typer.Option(
-        None, "--target", metavar="NAME", help="Engine that will serve the model: refuse what it cannot express."
+        None,
+        "--target",
+        metavar="NAME",
+        help="Engine that will serve the model: auto keeps to what it can express, other rankers are refused.",
     ),
+    stream: bool = typer.Option(
+        False, "--stream", help="Read the training data in pieces, for LETOR files larger than memory (orm)."
+    ),
+    epochs: int = typer.Option(1, "--epochs", metavar="N", help="Passes over the training data with --stream."),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
     verbose: bool = options.VERBOSE,
 ) -> None:
     """Train a ranker on judged data, measure it, and save the model.
 
-    With --grid, one model is trained for every combination of values; the one with the best first measure on the
-    validation data is kept. Ctrl-C during a single training keeps the best model so far.
+    By default several rankers are tried on queries held out, blended by the first measure, and trained again on
+    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker.
+
+    factor-rank and factor-regression learn from ratings: a table with columns user, item and rating, text such as
+    MovieLens' u.data, or a sparse matrix (.npz). position-match learns from a table in which columns whose names begin
+    with "worth" say what a document is worth at each slot.
+
+    With --valid and -r, one model is trained for every combination of the values of --grid, by default the ranker's own
+    ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
+    data only watches. Ctrl-C during a training keeps the best model so far.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
+      argrank train train.txt --target opensearch -p time_limit=60 -o model.json
       argrank train -r regression train.txt --test test.txt -m ndcg@10,map
       argrank train -r rank-svm train.txt --valid vali.txt --test test.txt --grid C=0.001,0.01,0.1 -o model.json
-      argrank train shop.csv -p C=0.1 --normalise query-minmax -o model.json
+      argrank train -r rank-svm shop.csv -p C=0.1 --normalise query-minmax -o model.json
+      argrank train -r factor-rank ratings.csv --test held-out.csv -o model.json
+      argrank train -r orm --stream huge.txt --epochs 2 -p a=[1,0.5] -o model.json
     """
+    from argrank.cli import _special
     from argrank.measures.names import measure_list
+    from argrank.rankers.registry import registered
 
     names = options.measure_names(measures)
     measure_list(names)
-    estimator = options.ranker_of(ranker, options.parse_parameters(parameters), normalise, jobs)
+    fixed, choices = options.parse_settings(parameters, grid)
+    if ranker == DEFAULT:
+        fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
+    estimator = options.ranker_of(ranker, fixed, normalise, jobs)
     if target is not None:
         from argrank.export.registry import early_refusal
 
         early_refusal(target, estimator.get_params().get("normalise"))
-    choices = options.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+    special = stream or registered(ranker).takes != "ranking"
+    if special and (choices or target is not None):
+        raise OptionError(f"{ranker}{' --stream' if stream else ''}: expected neither --grid nor --target, got one")
+    if valid is not None and not choices and not fixed and not special:
+        choices = options.default_choices(ranker, fixed)
     if quiet:
         estimator.set_params(verbose=-1)
-    parts = {"train": options.load_wide(data, None, not quiet)}
-    for role, path in (("valid", valid), ("test", test)):
-        if path is not None:
-            parts[role] = options.load_wide(path, parts["train"].n_features, not quiet)
     params: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
+    if special:
+        files = {"train": data, "valid": valid, "test": test}
+        way = "stream" if stream else registered(ranker).takes
+        means = _special.TRAIN[way](estimator, files, names, convention, epochs)
+        names = list(next(iter(means.values()), {}))
+    else:
+        parts["train"] = options.load_wide(data, None, not quiet)
+    for role, path in (("valid", valid), ("test", test)):
+        if path is not None and not special:
+            like = parts["train"]
+            parts[role] = options.load_wide(path, like.n_features, not quiet, like.feature_names)
     if choices:
         from argrank.trials.select import select
 
@@ -85,29 +119,29 @@ def run(
         if verbose:
             typer.echo(f"{found!r}\n", err=True)
     else:
-        estimator.fit(parts["train"], eval_set=parts.get("valid"))
+        if not special:
+            estimator.fit(parts["train"], eval_set=parts.get("valid"))
         if verbose:
             typer.echo(f"{estimator.trace_!r}\n", err=True)
     if output is not None:
         estimator.save(output)
-    means = {role: _means(estimator, part, names, convention) for role, part in parts.items()}
+    if not special:
+        means = {
+            role: options.means_of(estimator.predict(part), part, names, convention) for role, part in parts.items()
+        }
     if as_json:
         typer.echo(options.json_text(_summary(ranker, estimator, params, means, convention, output)))
     elif quiet:
         typer.echo(options.means_lines(means))
     else:
+        if ranker == DEFAULT:
+            typer.echo(f"{estimator.summary()}\n")
         typer.echo(_table(means, names, _notes(ranker, estimator, params, convention, output)))
     if target is not None:
         from argrank.export.plain import plain
         from argrank.export.registry import check_takes
 
         check_takes(target, plain(estimator.model_, "zero"))
-
-
-def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
-    from argrank.evaluation.evaluate import evaluate
-
-    return evaluate(estimator.predict(data), data, names, convention=convention).means
 
 
 def _summary(
@@ -127,6 +161,11 @@ def _summary(
         "means": means,
         "model": None if output is None else str(output),
     }
+    if name == DEFAULT:
+        found |= {
+            "members": [member._asdict() for member in estimator.members_],
+            "estimate": estimator.estimate_._asdict(),
+        }
     plain: dict[str, Any] = json_value(found)
     return plain
 

@@ -24,8 +24,11 @@ class Preferences(NamedTuple):
     weight: Floats
 
 
-def features(X: Any) -> Any:
-    """Return features as a float32/float64 C-contiguous array or canonical CSR, without infinite values."""
+def features(X: Any, finite: bool = True) -> Any:
+    """Return features as a float32/float64 C-contiguous array or canonical CSR, without infinite values.
+
+    ``finite`` may be false for dense features that someone else checks.
+    """
     if sparse.issparse(X):
         matrix = sparse.csr_matrix(X) if X.format != "csr" else X
         if matrix.dtype not in (np.float32, np.float64):
@@ -54,7 +57,8 @@ def features(X: Any) -> Any:
             "for a single feature or X.reshape(1, -1) for a single row"
         )
     array = np.ascontiguousarray(array)
-    _refuse_infinite(array, lambda place: (place[0], place[1]))
+    if finite:
+        _refuse_infinite(array, lambda place: (place[0], place[1]))
     return array
 
 
@@ -142,13 +146,18 @@ def queries_of(qid: Any, group: Any, n_rows: int) -> Grouping:
     """Group the rows by query id or by sizes; without either all rows are one query."""
     if qid is not None and group is not None:
         raise InputError("expected qid or group, got both")
+    single = Grouping(np.zeros(1, np.int64), np.array([0, n_rows]), None)
+    if isinstance(qid, str):
+        if qid != "single":
+            raise InputError(f"qid: expected one id for each of {n_rows} rows, or 'single', got {shown(qid)}")
+        return single
     if qid is not None:
         return group_by_id(qid, n_rows)
     if group is not None:
         return group_by_size(group, n_rows)
     if n_rows > 1:
         warnings.warn("no qid and no group given: all rows are taken as one query", ArgrankWarning, stacklevel=3)
-    return Grouping(np.zeros(1, np.int64), np.array([0, n_rows]), None)
+    return single
 
 
 def per_query(values: Any, queries: Grouping, what: str) -> Any:
@@ -183,6 +192,23 @@ def names_of(names: Any, n_features: int) -> tuple[str, ...] | None:
         twice = next(name for name in texts if texts.count(name) > 1)
         raise InputError(f"feature_names: expected different names, got {twice!r} twice")
     return texts
+
+
+def categories(given: Any, X: Any, names: tuple[str, ...] | None) -> dict[str, tuple[str, ...]] | None:
+    """Return the texts of features that are texts, by name; X holds their places."""
+    if not given:
+        return None
+    if names is None or sparse.issparse(X):
+        raise InputError("categories: expected a dense X with feature_names, which they belong to")
+    found = {str(name): tuple(map(str, texts)) for name, texts in given.items()}
+    for name, texts in found.items():
+        if name not in names:
+            raise InputError(f"categories: expected names of features, got {name!r}")
+        codes = X[:, names.index(name)]
+        codes = codes[~np.isnan(codes)]
+        if len(codes) and (codes.min() < 0 or codes.max() >= len(texts) or (codes != np.floor(codes)).any()):
+            raise InputError(f"X: expected the places of {len(texts)} texts in column {name!r}, got {codes.max():g}")
+    return found
 
 
 def preferences_of(pairs: Any, queries: Grouping) -> Preferences | None:

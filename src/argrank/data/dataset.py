@@ -14,8 +14,9 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
+from argrank.data.categories import Categories, align, decode
 from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
-from argrank.data.frames import columns_of, is_frame
+from argrank.data.frames import COLUMNS, columns_of, is_frame
 from argrank.data.grouping import id_array, offsets
 from argrank.errors import InputError, OptionError, check_choice
 
@@ -34,11 +35,14 @@ class Dataset:
     X : array, sparse matrix or data frame of shape (n_documents, n_features)
         float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. A data
         frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as the
-        arguments of that meaning, where the argument itself is not given; all other columns are features.
+        arguments of that meaning, where the argument itself is not given; all other columns are features. Where there
+        is no such column, common names are taken, and told in the log: ``query_id`` or ``query`` for qid,
+        ``relevance``, ``judgement``, ``grade``, ``rel`` or ``rating`` for label, ``doc_id`` or ``docno`` for docid.
+        Texts become categories.
     y : array of shape (n_documents,)
         Labels, any real numbers from 0 up. None for data without judgements (then labels are NaN).
     qid : array of shape (n_documents,)
-        Query id per row: any hashable type, rows in any order.
+        Query id per row: any hashable type, rows in any order. "single" says that all rows are one query.
     group : array of shape (n_queries,)
         Sizes of the queries instead of ``qid``, for rows that are already together.
     document_ids, comments, sources, titles : arrays of shape (n_documents,), optional
@@ -46,6 +50,8 @@ class Dataset:
     query_texts : array of shape (n_documents,) or (n_queries,), optional
         What was searched for.
     feature_names : sequence of str, optional
+    categories : dict of feature name -> texts, optional
+        Features that are texts: X holds the place of each text in its list, NaN where there is none.
     sample_weight : array of shape (n_documents,), optional
     query_weight : array of shape (n_queries,), in order of first appearance, or one per row, optional
     preferences : array of shape (m, 2) or (m, 3), optional
@@ -76,6 +82,7 @@ class Dataset:
     titles: NDArray[Any] | None
     query_texts: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
+    categories: Categories = None
     sample_weight: Floats | None
     query_weight: Floats | None
     preferences: Preferences | None
@@ -94,6 +101,7 @@ class Dataset:
         titles: Any = None,
         query_texts: Any = None,
         feature_names: Sequence[str] | None = None,
+        categories: Categories = None,
         sample_weight: Any = None,
         query_weight: Any = None,
         preferences: Any = None,
@@ -101,11 +109,12 @@ class Dataset:
     ) -> None:
         given: dict[str, Any] = {
             "y": y, "qid": qid, "document_ids": document_ids, "comments": comments, "sources": sources,
-            "titles": titles, "query_texts": query_texts, "feature_names": feature_names,
+            "titles": titles, "query_texts": query_texts, "feature_names": feature_names, "categories": categories,
             "sample_weight": sample_weight, "query_weight": query_weight,
         }  # fmt: skip
         if is_frame(X):
-            found = columns_of(X)
+            known = [meaning for meaning, argument in COLUMNS.items() if given[argument] is not None]
+            found = columns_of(X, [*known, *(["qid"] if group is not None else [])])
             X = found.pop("X")
             if group is not None:
                 found.pop("qid", None)
@@ -136,6 +145,7 @@ class Dataset:
         fields["query_weight"] = _optional(checks.weights, weight, n_queries, "query_weight", "query")
         fields["query_texts"] = per_query(given["query_texts"], queries, "query_texts")
         fields["feature_names"] = names_of(given["feature_names"], X.shape[1])
+        fields["categories"] = checks.categories(given["categories"], X, fields["feature_names"])
         fields["preferences"] = preferences_of(preferences, queries)
         check_choice("feature_base", feature_base, (0, 1))
         self._freeze(X=X, feature_base=feature_base, **fields)
@@ -188,6 +198,12 @@ class Dataset:
     def is_judged(self) -> bool:
         """Whether there are labels."""
         return not np.isnan(self.y[0])
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """The query id of every stored row, beside ``X`` and ``y``."""
+        ids: NDArray[Any] = self.query_ids[self.query_of_row]
+        return ids
 
     @property
     def query_of_row(self) -> Integers:
@@ -267,7 +283,8 @@ class Dataset:
             better, worse = new_row[self.preferences.better], new_row[self.preferences.worse]
             kept = (better >= 0) & (worse >= 0)
             fields["preferences"] = Preferences(better[kept], worse[kept], self.preferences.weight[kept])
-        return Dataset._assemble(feature_names=self.feature_names, feature_base=self.feature_base, **fields)
+        fields |= {"feature_names": self.feature_names, "categories": self.categories}
+        return Dataset._assemble(feature_base=self.feature_base, **fields)
 
     def split(self, *shares: float, random_state: int | None = 0) -> tuple[Dataset, ...]:
         """Split by query into random parts: ``train, valid, test = data.split(0.6, 0.2, 0.2)``.
@@ -308,11 +325,54 @@ class Dataset:
         X = checks.features(X)
         if X.shape[0] != self.n_documents:
             raise InputError(f"X: expected {self.n_documents} rows, got {X.shape[0]}")
-        return self._but(X=X, feature_names=self.feature_names if X.shape[1] == self.n_features else None)
+        names = self.feature_names if X.shape[1] == self.n_features else None
+        return self._but(X=X, feature_names=names, categories=None)
 
     def with_labels(self, y: Any) -> Dataset:
         """Return the same queries, documents and features with other labels, given in stored row order."""
         return self._but(y=checks.labels(y, self.n_documents))
+
+    def aligned(self, other: Dataset) -> Dataset:
+        """Return the same rows with the features of another Dataset: by name, in its order, with its categories."""
+        if self.feature_names == other.feature_names and self.categories == other.categories:
+            return self
+        X = align(self.X, self.feature_names, self.categories, other.feature_names, other.categories)
+        if X is self.X:
+            return self
+        return self._but(X=X, feature_names=other.feature_names, categories=other.categories)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas data frame in the caller's row order that ``ar.Dataset(frame)`` takes back."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_columns())
+
+    def to_polars(self) -> Any:
+        """Return a polars data frame in the caller's row order that ``ar.Dataset(frame)`` takes back."""
+        import polars as pl
+
+        columns = self.to_columns().items()
+        return pl.DataFrame({name: one.tolist() if one.dtype == object else one for name, one in columns})
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
+        from argrank.data.io.columns import feature_names, named_columns, stored_rows
+
+        order, columns = stored_rows(self), named_columns(self)
+        X = self.X.tocsc() if self.is_sparse else self.X
+        for position, name in enumerate(feature_names(self)):
+            column = X[:, [position]].toarray()[:, 0] if self.is_sparse else X[:, position]
+            columns[name] = column[order]
+            if self.categories and name in self.categories:
+                columns[name] = np.array(decode(column[order], self.categories[name]), object)
+        return columns
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        """Refuse to be an array, with the way that works: scikit-learn's searches try."""
+        raise InputError(
+            "expected arrays or a data frame, got a Dataset; give data.X, data.y and qid=data.qid (with metadata "
+            "routing), or data.to_pandas()"
+        )
 
     def _but(self, **changed: Any) -> Dataset:
         fields = {name: value for name, value in self.__dict__.items() if name != "fingerprint"}  # cached, not given

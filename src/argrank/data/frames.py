@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from argrank.data.categories import encode
 from argrank.errors import InputError, shown
+
+logger = logging.getLogger(__name__)
 
 #: Columns with a meaning, in files and frames alike: column name -> argument of Dataset. All others are features.
 COLUMNS = {
@@ -22,48 +27,117 @@ COLUMNS = {
     "title": "titles",
 }
 
+#: What people call them too, the most telling name first; taken where the column itself is absent.
+ALIASES = {
+    "qid": ("query_id", "queryid", "query"),
+    "label": ("relevance", "relevance_label", "judgement", "judgment", "grade", "rel", "rating"),
+    "docid": ("doc_id", "docno", "document_id"),
+}
+
+FEATURE = "feature"  # as the meaning of a column: none, whatever its name
+
+
+def meanings_of(
+    names: Sequence[str],
+    given: Mapping[str, str | None] | None = None,
+    known: Collection[str] = (),
+    features: Collection[str] = (),
+    where: str = "",
+) -> dict[str, str | None]:
+    """Return what columns mean: name -> meaning for those that have one, None for those to leave out.
+
+    ``given`` says it outright, ``features`` are names that mean nothing, and the meanings ``known`` from elsewhere are
+    not looked for under other names. What is taken under another name is told, in one line of the log.
+    """
+    found: dict[str, str | None] = {name: meaning for name, meaning in (given or {}).items() if meaning != FEATURE}
+    features = {*features, *(name for name, meaning in (given or {}).items() if meaning == FEATURE)}
+    free = [name for name in names if name not in found and name not in features]
+    found |= {name: name for name in free if name in COLUMNS}
+    told = []
+    for meaning, others in ALIASES.items():
+        if meaning in known or meaning in found.values():
+            continue
+        spelled = {_plain(name): name for name in reversed(free) if found.get(name, name) == name}
+        taken = next((spelled[other] for other in (meaning, *others) if other in spelled), None)
+        if taken is not None:
+            found[taken] = meaning
+            told.append(f"{meaning} from column {taken!r}")
+    if told:
+        _tell(f"{where}{': ' if where else ''}{', '.join(told)}")
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def _tell(text: str) -> None:
+    """Say it once: a cross-validation makes many Datasets of the same frame."""
+    logger.warning("%s", text)
+
+
+def _plain(name: str) -> str:
+    return str(name).strip().lower().replace("-", "_").replace(" ", "_")
+
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a data frame that narwhals knows, without importing any frame library."""
-    if isinstance(X, np.ndarray | list | tuple) or not (hasattr(X, "columns") or hasattr(X, "column_names")):
+    """Tell whether X is a data frame that narwhals knows, lazy or not, without importing any frame library."""
+    kind = type(X)
+    if isinstance(X, np.ndarray | list | tuple) or not (hasattr(kind, "columns") or hasattr(kind, "column_names")):
         return False
     import narwhals as nw
 
-    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+    try:
+        return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"expected columns of different names: {' '.join(str(error).split())}") from error
 
 
-def columns_of(frame: Any) -> dict[str, Any]:
-    """Split a data frame into the arguments of Dataset: features become X, named columns what COLUMNS says."""
-    import narwhals as nw
+def columns_of(frame: Any, known: Collection[str] = (), features: Sequence[str] | None = None) -> dict[str, Any]:
+    """Split a data frame into the arguments of Dataset: features become X, other columns what they mean.
 
-    table = nw.from_native(frame, eager_only=True)
+    ``known`` are meanings that come from elsewhere. ``features`` are the columns of a model: they alone become X, as
+    far as they are there, whatever their names mean.
+    """
+    table = _table(frame)
+    wanted = [name for name in features or () if name in table.columns]
+    meanings = meanings_of(table.columns, known=known, features=wanted)
     found: dict[str, Any] = {
-        argument: table.get_column(column).to_numpy() for column, argument in COLUMNS.items() if column in table.columns
+        COLUMNS[meaning]: table.get_column(name).to_numpy() for name, meaning in meanings.items() if meaning is not None
     }
-    names = [name for name in table.columns if name not in COLUMNS]
-    found["X"] = _matrix(table, names)
+    names = wanted or [name for name in table.columns if name not in meanings]
+    found["X"], found["categories"] = _matrix(table, names)
     found["feature_names"] = names
     return found
 
 
-def feature_columns(frame: Any) -> Any:
-    """Return a data frame's feature columns alone, as a frame of the same kind."""
+def select_columns(frame: Any, names: Sequence[str]) -> Any:
+    """Return some columns of a data frame, as a frame of the same kind."""
+    table, wanted = _table(frame), set(names)
+    return table.select([name for name in table.columns if str(name) in wanted]).to_native()
+
+
+def _table(frame: Any) -> Any:
+    """Return an eager frame of narwhals."""
     import narwhals as nw
 
-    table = nw.from_native(frame, eager_only=True)
-    return table.drop([name for name in COLUMNS if name in table.columns]).to_native()
+    table = nw.from_native(frame)
+    return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
-def _matrix(table: Any, names: list[str]) -> NDArray[Any]:
-    dtypes = [table.get_column(name).dtype for name in names]
-    for name, dtype in zip(names, dtypes, strict=True):
-        if not (dtype.is_numeric() or dtype.is_boolean()):
-            values = shown(table.get_column(name).head(1).to_list()[0] if len(table) else dtype)
-            raise InputError(
-                f"column {name!r}: expected numbers, got {values}; columns with a meaning are {', '.join(COLUMNS)}"
-            )
-    single = bool(dtypes) and all(str(dtype) == "Float32" for dtype in dtypes)
+def _matrix(table: Any, names: list[str]) -> tuple[Any, dict[str, tuple[str, ...]] | None]:
+    columns = {name: table.get_column(name) for name in names}
+    categories: dict[str, tuple[str, ...]] = {}
+    single = bool(names) and all(str(column.dtype) == "Float32" for column in columns.values())
     X = np.empty((len(table), len(names)), np.float32 if single else np.float64)
-    for position, name in enumerate(names):
-        X[:, position] = table.get_column(name).to_numpy()
-    return X
+    for position, (name, column) in enumerate(columns.items()):
+        kind = str(column.dtype).partition("(")[0]
+        if column.dtype.is_numeric() or column.dtype.is_boolean():
+            X[:, position] = column.to_numpy()
+        elif kind in ("String", "Categorical", "Enum"):
+            known = [str(one) for one in column.dtype.categories] if kind == "Enum" else None
+            X[:, position], categories[name] = encode(column.to_list(), known)
+        else:
+            value = shown(column.head(1).to_list()[0] if len(table) else column.dtype)
+            raise InputError(
+                f"column {name!r}: expected numbers or texts, got {value}; columns with a meaning are "
+                f"{', '.join(COLUMNS)}"
+            )
+    return X, categories or None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank.data.categories import align
 from argrank.data.checks import Preferences
 from argrank.data.dataset import BY_QUERY, BY_ROW, Dataset
 from argrank.data.grouping import offsets
@@ -20,6 +21,9 @@ def join(parts: Sequence[Dataset]) -> dict[str, Any]:
     if not parts:
         raise InputError("concatenate: expected at least one Dataset, got none")
     first = parts[0]
+    if any(part.categories != first.categories for part in parts):
+        parts = _recoded(parts)
+        first = parts[0]
     for part in parts[1:]:
         if part.n_features != first.n_features or part.feature_names != first.feature_names:
             raise InputError(
@@ -52,7 +56,20 @@ def join(parts: Sequence[Dataset]) -> dict[str, Any]:
             np.concatenate([pairs.worse + start for pairs, start in held]),
             np.concatenate([pairs.weight for pairs, _ in held]),
         )
-    return fields | {"feature_names": first.feature_names, "feature_base": first.feature_base}
+    names = {"feature_names": first.feature_names, "categories": first.categories}
+    return fields | names | {"feature_base": first.feature_base}
+
+
+def _recoded(parts: Sequence[Dataset]) -> list[Dataset]:
+    """Give all parts the texts of all of them, in their order."""
+    known: dict[str, tuple[str, ...]] = {}
+    for part in parts:
+        for name, texts in (part.categories or {}).items():
+            known[name] = tuple(sorted({*known.get(name, ()), *texts}))
+    return [
+        part._but(X=align(part.X, part.feature_names, part.categories, part.feature_names, known), categories=known)
+        for part in parts
+    ]
 
 
 def _columns(columns: list[NDArray[Any]]) -> NDArray[Any]:

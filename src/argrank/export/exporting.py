@@ -95,7 +95,8 @@ def export(
     parts = plain(served, missing, shift)
     check_takes(to, parts)
     if check is not None:
-        served.check_width(check.n_features, check.feature_names)
+        names: dict[str, Any] = {"feature_names": served.feature_names, "categories": served.categories}
+        check = check._but(X=served.features_of(check), **names)
     options = Options(name, names_of(served.feature_names, features, parts.n_features), missing, name)
     module = writer(to)
     try:

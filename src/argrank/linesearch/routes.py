@@ -8,6 +8,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.evaluation.ranking_blocks import Judgements
 from argrank.linesearch import counting, sweep
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -32,8 +33,8 @@ class Route:
     count: int | None
 
 
-def route(measure: Measure, rules: Convention, data: Dataset) -> Route | None:
-    """Return how a measure is walked; None for one that has no kernel."""
+def route(measure: Measure, rules: Convention, data: Dataset, judged: Judgements | None = None) -> Route | None:
+    """Return how a measure is walked; None for one that has no kernel. ``judged`` are all labels, if there are more."""
     structure = measure.structure(rules)
     if structure is None:
         return None
@@ -45,5 +46,8 @@ def route(measure: Measure, rules: Convention, data: Dataset) -> Route | None:
     discounts = np.append(structure.discounts(depth), np.zeros(widest + 1 - depth))
     swap, count = SWEEP.get(structure.kind), COUNT.get(structure.kind)
     whole_list = measure.cutoff is None and count is not None
-    scale = structure.factors(data.y, data.indptr)
+    labels, indptr = data.y, data.indptr
+    if judged is not None and structure.divisor in ("ideal", "gains"):
+        labels, indptr = judged.labels, judged.indptr
+    scale = structure.factors(labels, indptr)
     return Route(gains, scale, discounts, depth, None if whole_list else swap, count)

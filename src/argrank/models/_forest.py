@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from argrank._types import Floats, Integers
+from argrank._types import Floats
 from argrank.errors import ModelError, OptionError
+from argrank.models._flat import FlatTrees
 from argrank.models._tree import Tree
 from argrank.models.model import read_width
 
-BLOCK_CELLS = 1 << 21  # values of a block of rows: they stay in the cache, and a node still has many rows
-
 
 def sums(trees: Sequence[Tree], X: Any, n_outputs: int = 1) -> Floats:
-    """Return the sum of the trees' values for every row and output; tree i belongs to output i modulo ``n_outputs``.
-
-    Values are added in the order of the trees, as LightGBM does, so that sums agree to the last bit.
-    """
-    used = np.unique(np.concatenate([np.empty(0, np.int64), *(tree.feature for tree in trees)]))
-    trees = _narrowed(trees, used)
-    totals = np.zeros((X.shape[0], n_outputs))
-    n_rows = max(1, BLOCK_CELLS // max(1, len(used)))
-    for start in range(0, X.shape[0], n_rows):
-        rows = slice(start, start + n_rows)
-        block = X[rows][:, used]
-        columns = np.ascontiguousarray((block.toarray() if sparse.issparse(block) else block).T)
-        for number, tree in enumerate(trees):
-            totals[rows, number % n_outputs] += tree.value.take(tree.leaves(columns))
-    return totals
+    """Return the sum of the trees' values for every row and output; tree i belongs to output i modulo ``n_outputs``."""
+    return FlatTrees(trees, n_outputs).sums(X)
 
 
 def importances(trees: Sequence[Tree], n_features: int, kind: str) -> Floats:
@@ -90,11 +75,6 @@ def _read_tree(number: int, fields: Any, n_features: int) -> Tree:
         return Tree.from_dict(fields, n_features)
     except ModelError as error:
         raise ModelError(f"tree {number}: {error}") from error
-
-
-def _narrowed(trees: Sequence[Tree], used: Integers) -> list[Tree]:
-    """Return the trees with features numbered among the used ones."""
-    return [replace(tree, feature=np.searchsorted(used, tree.feature)) for tree in trees]
 
 
 def _node_means(tree: Tree) -> Floats:

@@ -61,16 +61,19 @@ class Tree:
         """Return the same splits with other values of the leaves."""
         return replace(self, value=value)
 
-    def leaves(self, columns: NDArray[Any]) -> Integers:
+    def leaves(self, columns: NDArray[Any], feature: Integers | None = None) -> Integers:
         """Return the leaf of every row, given the features of a dense block as rows of ``columns``.
+
+        ``feature`` holds the rows of ``columns`` that the nodes split, where they are not all features.
 
         Every node sends its rows on as two lists, so that a row is touched once on each level of its way.
         """
+        feature = self.feature if feature is None else feature
         reached = np.zeros(columns.shape[1], np.int64)
         waiting = [(0, np.arange(columns.shape[1]))] if self.n_leaves > 1 else []
         while waiting:
             node, rows = waiting.pop()
-            left = self._goes_left(node, columns[self.feature[node]].take(rows))
+            left = self._goes_left(node, columns[feature[node]].take(rows))
             for child, part in ((int(self.left[node]), rows[left]), (int(self.right[node]), rows[~left])):
                 if child < 0:
                     reached[part] = ~child

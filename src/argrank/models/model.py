@@ -9,13 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
+from argrank.data.categories import Categories, align
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
+from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.errors import InputError, ModelError
 
 MOST_FEATURES = 1 << 31
@@ -49,7 +52,10 @@ class StoredModel(ABC):
 class Model(StoredModel):
     """A trained scorer. Knows its features, and how they have to be normalised."""
 
+    takes_datasets: ClassVar[bool] = True
+    spreads_infinity: ClassVar[bool] = False  # whether an infinite feature is seen in the score
     feature_names: tuple[str, ...] | None = None
+    categories: Categories = None
     normaliser: Normaliser | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,22 +89,24 @@ class Model(StoredModel):
         feature_names: tuple[str, ...] | None,
         normaliser: Normaliser | None,
         training: Mapping[str, Any],
+        categories: Categories = None,
     ) -> Served:
-        """Return the model as it is served: with names, normaliser and the summary of its training."""
-        return replace(self, feature_names=feature_names, normaliser=normaliser, training=training)
+        """Return the model as it is served: with names, texts, normaliser and the summary of its training."""
+        names: dict[str, Any] = {"feature_names": feature_names, "categories": categories}
+        return replace(self, normaliser=normaliser, training=training, **names)
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
         if isinstance(X, Dataset):
-            self.check_width(X.n_features, X.feature_names)
-            return X.to_caller(self._checked_scores(X.X, X.indptr))
-        names = None
+            return X.to_caller(self._checked_scores(self.features_of(X), X.indptr))
+        names, categories = None, None
         if is_frame(X):
-            columns = columns_of(X)
-            X, names = columns["X"], columns["feature_names"]
+            known = ["qid", "label"] if qid is not None or group is not None else ["label"]
+            columns = columns_of(X, known, self.feature_names)
+            X, names, categories = columns["X"], tuple(columns["feature_names"]), columns["categories"]
             qid = columns.get("qid") if qid is None and group is None else qid
-        X = checks.features(X)
-        self.check_width(X.shape[1], names)
+        X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
+        X = self._aligned(X, names, categories)
         if not self.needs_queries:
             return self._checked_scores(X, None)
         if qid is None and group is None:
@@ -110,13 +118,29 @@ class Model(StoredModel):
         scores[queries.rows] = self._checked_scores(X[queries.rows], queries.indptr)
         return scores
 
-    def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
-        """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows."""
+    def rank(
+        self,
+        X: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sources: Any = None,
+        diverse: bool | int = False,
+        k: int | None = None,
+    ) -> list[Integers]:
+        """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows.
+
+        ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
+        far as there are sources; the others follow by score. It needs ``sources``, one a row, or a Dataset with them.
+        """
         if not isinstance(X, Dataset):
-            X = Dataset(X, None, qid, group=group)
-        self.check_width(X.n_features, X.feature_names)
-        scores = self._checked_scores(X.X, X.indptr)
+            X = Dataset(X, None, qid, group=group, sources=sources)
+        elif sources is not None:
+            raise InputError("sources: expected a Dataset that has them, got a Dataset and sources beside it")
+        scores = self._checked_scores(self.features_of(X), X.indptr)
         caller = np.arange(X.n_documents) if X.rows is None else X.rows
+        if diverse is not False:
+            return [caller[ranking] for ranking in diverse_rankings(scores, X, k, check_diverse(diverse, k))]
         return [
             caller[start + np.argsort(-scores[start:end], kind="stable")]
             for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True)
@@ -124,40 +148,69 @@ class Model(StoredModel):
 
     def _checked_scores(self, X: Any, indptr: Integers | None) -> Floats:
         scores = self.scores(X, indptr)
+        if self.spreads_infinity and not np.isfinite(scores).all():
+            checks.features(X)
         if np.isnan(scores).any() and checks.has_missing(X):
             raise InputError(
                 f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
             )
         return scores
 
-    def check_width(self, n_features: int, names: Any) -> None:
-        """Raise unless rows have the number of features, and where both have names the same ones in the same order."""
-        if n_features != self.n_features:
+    def features_of(self, data: Dataset) -> Any:
+        """Return the features of stored rows as the model knows them: its columns, by name where both have names."""
+        return self._aligned(data.X, data.feature_names, data.categories)
+
+    def _aligned(self, X: Any, names: tuple[str, ...] | None, categories: Categories) -> Any:
+        X = align(X, names, categories, self.feature_names, self.categories)
+        if X.shape[1] != self.n_features:
             expected = f"{type(self).__name__} is expecting {self.n_features} features as input"
-            raise InputError(f"X has {n_features} features, but {expected}")
-        if names is not None and self.feature_names is not None and tuple(names) != self.feature_names:
-            got, expected = next((a, b) for a, b in zip(names, self.feature_names, strict=True) if a != b)
-            raise InputError(f"X: expected feature {expected!r} at this place, got {got!r}: same names, same order")
+            raise InputError(f"X has {X.shape[1]} features, but {expected}")
+        return X
+
+    def explain(self, data: Dataset) -> Any:
+        """Return what each column of the data adds to each stored row's score; None if the model cannot say."""
+        found = self.contributions(self.features_of(data), data.indptr)
+        if found is None or (found.shape[1] == data.n_features and self.feature_names in (None, data.feature_names)):
+            return found
+        names = data.feature_names or ()
+        places = np.array([names.index(name) for name in self.feature_names or () if name in names], np.int64)
+        if len(places) != self.n_features:  # the model's names are made up: columns count by their place
+            return found
+        spread = sparse.csr_matrix(found)
+        return sparse.csr_matrix(
+            (spread.data, places[spread.indices], spread.indptr), (found.shape[0], data.n_features)
+        )
 
 
-def served_fields(model: Model) -> dict[str, Any]:
-    """Return names and normaliser as plain data for a model file."""
+def served_fields(model: Any) -> dict[str, Any]:
+    """Return names, texts (where there are any) and normaliser as plain data for a model file."""
+    texts = {name: list(one) for name, one in (getattr(model, "categories", None) or {}).items()}
     return {
+        **({"categories": texts} if texts else {}),
         "feature_names": None if model.feature_names is None else list(model.feature_names),
         "normaliser": None if model.normaliser is None else model.normaliser.to_dict(),
     }
 
 
 def read_served(fields: Mapping[str, Any], n_features: int) -> dict[str, Any]:
-    """Read names and normaliser from the plain data of a model file."""
-    names, normaliser = fields.get("feature_names"), fields.get("normaliser")
+    """Read names, texts and normaliser from the plain data of a model file."""
+    names, normaliser, texts = (fields.get(name) for name in ("feature_names", "normaliser", "categories"))
     named = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
     if names is not None and not named:
         raise ModelError(f"expected {n_features} feature names")
+    if texts is not None and not (isinstance(texts, dict) and all(_are_texts(name, names, texts) for name in texts)):
+        raise ModelError("categories: expected different texts for names of features")
     return {
         "feature_names": None if names is None else tuple(names),
+        "categories": None if texts is None else {name: tuple(one) for name, one in texts.items()},
         "normaliser": None if normaliser is None else Normaliser.from_dict(normaliser),
     }
+
+
+def _are_texts(name: str, names: Any, texts: Mapping[str, Any]) -> bool:
+    own = texts[name]
+    right = isinstance(own, list) and all(isinstance(text, str) for text in own) and len(set(own)) == len(own)
+    return right and name in (names or ())
 
 
 def read_width(fields: Mapping[str, Any]) -> int:

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 
-from argrank._files import write_bytes
 from argrank.errors import FormatError, ModelError, shown
 from argrank.models.linear import LinearModel
 
@@ -57,32 +56,6 @@ def read_ranklib(path: str | os.PathLike[str], n_features: int | None = None) ->
         if feature > 0:
             weights[feature - 1] += weight
     return LinearModel(weights, training={"ranker": f"RankLib's {title}"})
-
-
-def write_ranklib(model: LinearModel, path: str | os.PathLike[str], title: str = TITLES[0]) -> None:
-    """Write a linear model as RankLib (and Elasticsearch's or OpenSearch's ``model/ranklib``) reads it.
-
-    RankLib keeps features as float32 and has no place for a normaliser within the model, so one is refused.
-    """
-    if not isinstance(model, LinearModel):
-        raise ModelError(f"RankLib's text form: expected a linear model, got {type(model).__name__}")
-    if model.normaliser is not None:
-        raise ModelError(
-            f"RankLib's text form has no place for the normaliser {model.normaliser.name!r}: train without one"
-        )
-    settings = {
-        "Restart": 1,
-        "MaxIteration": 1,
-        "StepBase": 0.05,
-        "StepScale": 2.0,
-        "Tolerance": 0.001,
-        "Regularized": "false",
-        "Slack": 0.001,
-    }  # fmt: skip  RankLib expects them; argrank has no such settings
-    head = [f"## {title}", *(f"## {name} = {value}" for name, value in settings.items())]
-    body = " ".join(f"{number}:{weight!r}" for number, weight in enumerate(model.weights.tolist(), 1))
-    with write_bytes(path) as stream:
-        stream.write("\n".join([*head, body, ""]).encode())
 
 
 def _pair(path: str | os.PathLike[str], line: int, text: str) -> tuple[int, float]:

@@ -12,8 +12,9 @@ from scipy.optimize import linear_sum_assignment
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import InputError, ModelError
-from argrank.models.model import StoredModel
+from argrank.models.model import StoredModel, read_served, served_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,30 +25,40 @@ class SlotModel(StoredModel):
 
     weights: Floats
     slots: Floats
+    feature_names: tuple[str, ...] | None = None
+    normaliser: Normaliser | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
-    def predict(self, X: Any) -> Floats:
-        """Return the score of every row at every slot."""
-        X = checks.features(X.X if isinstance(X, Dataset) else X)
-        if X.shape[1] != len(self.weights):
-            raise InputError(f"X has {X.shape[1]} features, but this model is expecting {len(self.weights)} features")
+    @property
+    def n_features(self) -> int:
+        """Number of features a row must have."""
+        return len(self.weights)
+
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return the score of every row at every slot, in the caller's row order."""
+        if isinstance(X, Dataset):
+            return np.asarray(X.to_caller(self._scores(X)))
+        if self.normaliser is not None and self.normaliser.needs_queries and qid is None and group is None:
+            raise InputError("this model normalises features within queries: expected qid or group, got neither")
+        X = checks.features(X)
+        return self.predict(Dataset(X, None, qid, group=[X.shape[0]] if qid is None and group is None else group))
+
+    def _scores(self, data: Dataset) -> Floats:
+        if data.n_features != len(self.weights):
+            raise InputError(
+                f"X has {data.n_features} features, but this model is expecting {len(self.weights)} features"
+            )
+        X = data.X if self.normaliser is None else self.normaliser.apply(data.X, data.indptr)
         return np.asarray(X @ (self.weights @ self.slots.T), np.float64)
 
     def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
         """Return for every query the caller's row number for each slot, best assigned; -1 where none is left."""
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
-        scores, filled = self.predict(data), []
-        rows = np.arange(data.n_documents) if data.rows is None else data.rows
-        for start, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
-            documents, slots = linear_sum_assignment(scores[start:end], maximize=True)
-            page = np.full(len(self.slots), -1)
-            page[slots] = rows[start + documents]
-            filled.append(page)
-        return filled
+        return fill(data, self._scores(data))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the weights and the slots as plain data for a model file."""
-        return {"weights": self.weights.tolist(), "slots": self.slots.tolist()}
+        return {"weights": self.weights.tolist(), "slots": self.slots.tolist(), **served_fields(self)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SlotModel:
@@ -58,4 +69,16 @@ class SlotModel(StoredModel):
             raise ModelError("expected tables of numbers as weights and slots") from error
         if weights.ndim != 2 or slots.ndim != 2 or weights.shape[1] != slots.shape[1]:
             raise ModelError("expected weights for every feature of the slots")
-        return cls(weights, slots)
+        served = read_served(fields, len(weights))
+        return cls(weights, slots, served["feature_names"], served["normaliser"])
+
+
+def fill(data: Dataset, scores: Floats) -> list[Integers]:
+    """Return for every query the caller's row number for each slot, best assigned by scores in stored row order."""
+    rows, filled = np.arange(data.n_documents) if data.rows is None else data.rows, []
+    for start, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
+        documents, slots = linear_sum_assignment(scores[start:end], maximize=True)
+        page = np.full(scores.shape[1], -1)
+        page[slots] = rows[start + documents]
+        filled.append(page)
+    return filled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models import _forest, lightgbm_text
+from argrank.models._flat import FlatTrees
 from argrank.models._tree import Tree
 from argrank.models.model import Model, read_numbers, read_served, served_fields
 
@@ -44,6 +46,10 @@ class TreeClassesModel(Model):
         """Number of sums of trees."""
         return outputs_of(len(self.labels), self.link)
 
+    @cached_property
+    def _flat(self) -> FlatTrees:
+        return FlatTrees(self.trees, self.n_outputs)
+
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the expected gain of every row's label."""
         return expected(self.probabilities(X, indptr), self.gains)
@@ -51,7 +57,7 @@ class TreeClassesModel(Model):
     def probabilities(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return one probability for every row and label."""
         X = self.normalised(X, indptr)
-        return probabilities(_forest.sums(self.trees, X, self.n_outputs), self.link)
+        return probabilities(self._flat.sums(X), self.link)
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""

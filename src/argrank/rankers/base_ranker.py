@@ -16,10 +16,9 @@ from argrank._blas import single_threaded_blas
 from argrank._json import json_value
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.frames import feature_columns, is_frame
+from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import Normaliser, normaliser
-from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.engines import LocalRisk, make_risk
 from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.evaluation.evaluate import mean_of
@@ -30,6 +29,10 @@ from argrank.rankers._docstrings import complete
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers._result import Result
 
+NO_QUERIES = (
+    "score: expected query ids, got none; give a data frame with a column 'qid' as X, or, in searches and pipelines, "
+    "sklearn.set_config(enable_metadata_routing=True) and qid=…; qid='single' if all rows are one query"
+)
 PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
 
 
@@ -71,6 +74,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
 
+    takes_datasets: ClassVar[bool] = True
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
@@ -130,6 +134,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _fit(self, data: Dataset, validations: list[Dataset], start: Floats | None = None) -> BaseRanker:
         """Learn from checked data; ``start`` is where a regularisation path left off."""
+        validations = [part.aligned(data) for part in validations]
         for part in validations:
             if part.n_features != data.n_features:
                 raise InputError(
@@ -146,41 +151,47 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
-        self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data))
+        self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories)
         return self
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query."""
         check_is_fitted(self)
-        if not isinstance(X, Dataset) and getattr(X, "ndim", 2) == 2:
-            validate_data(self, _without_named_columns(X), reset=False, skip_check_array=True)
+        if not isinstance(X, Dataset) and not is_frame(X) and getattr(X, "ndim", 2) == 2:
+            validate_data(self, X, reset=False, skip_check_array=True)
         return self.model_.predict(X, qid=qid, group=group)
 
     def rank(
-        self, X: Any, *, qid: Any = None, group: Any = None, diverse: bool | int = False, k: int | None = None
+        self,
+        X: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sources: Any = None,
+        diverse: bool | int = False,
+        k: int | None = None,
     ) -> list[Integers]:
         """Return the caller's row numbers, best first, one array per query.
 
         ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
-        far as there are sources; the others follow by score. It needs a Dataset with ``sources``.
+        far as there are sources; the others follow by score. It needs ``sources``, one a row, or a Dataset with them.
         """
         check_is_fitted(self)
-        if diverse is False:
-            return self.model_.rank(X, qid=qid, group=group)
-        at_most = check_diverse(diverse, k)
-        if not isinstance(X, Dataset):
-            raise InputError("diverse: expected a Dataset with a source per document, got features alone")
-        rankings = diverse_rankings(X.from_caller(self.model_.predict(X)), X, k, at_most)
-        return [ranking if X.rows is None else X.rows[ranking] for ranking in rankings]
+        return self.model_.rank(X, qid=qid, group=group, sources=sources, diverse=diverse, k=k)
 
     def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None, sample_weight: Any = None) -> float:
         """Return the mean on judged data of what this ranker reports, see ``scoring``.
 
-        Pipelines always hand on a ``sample_weight``; a measure has no use for it, so only None is taken.
+        Without query ids it is an error: all rows as one query would give another number than the mean over queries.
+        ``qid="single"`` says that they are one query. Pipelines always hand on a ``sample_weight``; a measure has no
+        use for it, so only None is taken.
         """
         check_is_fitted(self)
         if sample_weight is not None:
             raise InputError("sample_weight: a ranking measure has no use for weights per row; see query_weight")
+        without = not isinstance(X, Dataset) and qid is None and group is None
+        if without and not (is_frame(X) and "qid" in columns_of(X)):
+            raise InputError(NO_QUERIES)
         data = X if isinstance(X, Dataset) else Dataset(X, y, qid, group=group)
         return mean_of(self.predict(data), data, self._reported)
 
@@ -235,14 +246,25 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if not data.is_judged and not (self.takes_preferences and data.preferences is not None):
             raise InputError("expected judged data for training, got a Dataset without labels")
         if not self.takes_missing:
+            self._refuse_texts(data)
             refuse_missing(data)
         weight = data.sample_weight
         if weight is not None and not self.uses_row_weights and (weight != weight[0]).any():
             raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row; see query_weight")
 
+    def _refuse_texts(self, data: Dataset) -> None:
+        if data.categories:
+            names = ", ".join(map(repr, data.categories))
+            raise InputError(
+                f"column {names}: {type(self).__name__} takes numbers, got texts; leave the column out (drop it from "
+                "the frame, columns={…: None}, --drop), make numbers of it, or train trees, which take texts "
+                "(lambda-mart)"
+            )
+
     def _remember_features(self, X: Any, data: Dataset) -> None:
         if not isinstance(X, Dataset):
-            validate_data(self, _without_named_columns(X), reset=True, skip_check_array=True)
+            names = data.feature_names or ()
+            validate_data(self, select_columns(X, names) if is_frame(X) else X, reset=True, skip_check_array=True)
             return
         self.n_features_in_ = data.n_features
         if data.feature_names is not None:
@@ -272,10 +294,6 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
-
-
-def _without_named_columns(X: Any) -> Any:
-    return feature_columns(X) if is_frame(X) else X
 
 
 def _eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:

@@ -8,24 +8,28 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from argrank.errors import unknown_name
+from argrank.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
+    from argrank.objectives.objective import Objective
     from argrank.rankers.base_ranker import BaseRanker
 
 #: Families in the order in which comparisons show them.
-FAMILIES = ("pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
+FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+CONVEX_C = {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}
+TIGHT_C = {"C": [10.0, 100.0, 1e3, 1e4, 1e5]}  # tight bounds on the pairs map
+POSITIONS_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # and on positions
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
-PAIR_C = {"C": [0.5, 15.0, 500.0, 1.5e4, 5e5]}
-TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
+SUMS_C = {"C": [1e-4, 1e-3, 0.01, 0.1, 1.0]}  # the feature map is a sum over pairs
+TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
 
 
 class Registered(NamedTuple):
     """What is known of a ranker before it is imported."""
 
-    home: str  # module and class below argrank.rankers
+    home: str  # module and class below argrank.rankers; in full where a later folder has it
     family: str
     grid: dict[str, Any]  # what selection tries when the user names nothing
     scale_free: bool = False  # whether the model ignores how features are scaled
@@ -36,6 +40,7 @@ class Registered(NamedTuple):
 #: To add a ranker: a file with its class, and a line here.
 RANKERS = {
     "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}, scale_free=True),
+    "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}),
     "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
     "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
     "direct-rank-trees": Registered(
@@ -44,23 +49,31 @@ RANKERS = {
         {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
         scale_free=True,
     ),
-    "dorm": Registered("linear.dorm:DORM", "structured", C_VALUES),
-    "factor-rank": Registered("factors.factor_rank:FactorRank", "factors", C_VALUES, takes="factors"),
+    "dorm": Registered("linear.dorm:DORM", "structured", POSITIONS_C),
+    "factor-rank": Registered(
+        "factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
+    ),
+    "factor-regression": Registered(
+        "factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
+    ),
     "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
     "lambda-mart": Registered("boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True),
     "lambdarank": Registered(
         "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}
     ),
     "listnet": Registered("linear.listwise:ListNet", "listwise", LISTWISE_C, first=True),
-    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", PAIR_C),
-    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", PAIR_C),
-    "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C),
-    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C),
-    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", PAIR_C, first=True),
-    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True, first=True),
+    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", C_VALUES),
+    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", C_VALUES),
+    "log-gain": Registered("linear.log_rank:LogGain", "conditional", SUMS_C),
+    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", SUMS_C),
+    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True),
+    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True),
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
-    "orm": Registered("linear.orm:ORM", "structured", C_VALUES),
+    "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
+    "query-mart": Registered(
+        "boosted.query_mart:QueryMART", "trees", {"learning_rate": [0.03, 0.05, 0.1]}, scale_free=True, first=True
+    ),
     "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C),
     "rank-svm": Registered(
         "linear.rank_svm:RankSVM",
@@ -76,12 +89,13 @@ RANKERS = {
     ),
     "smooth-grad": Registered("linear.smooth_grad:SmoothGrad", "listwise", C_VALUES),
     "softrank": Registered("linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}),
-    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", C_VALUES, first=True),
-    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", C_VALUES),
-    "svm-map": Registered("linear.svm_map:SVMmap", "structured", C_VALUES, first=True),
-    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", C_VALUES),
-    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", C_VALUES, first=True),
-    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", C_VALUES),
+    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", CONVEX_C, first=True),
+    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", TIGHT_C),
+    "svm-map": Registered("linear.svm_map:SVMmap", "structured", CONVEX_C, first=True),
+    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", TIGHT_C),
+    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True),
+    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C),
+    "xendcg-mart": Registered("boosted.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
 
 
@@ -95,7 +109,44 @@ def registered(name: str) -> Registered:
 def ranker_class(name: str) -> type[BaseRanker]:
     """Return the class of a registered name."""
     module, attribute = registered(name).home.split(":")
-    return cast("type[BaseRanker]", getattr(importlib.import_module(f"argrank.rankers.{module}"), attribute))
+    return cast("type[BaseRanker]", getattr(importlib.import_module(full_module(module)), attribute))
+
+
+def full_module(module: str) -> str:
+    """Return the module of a ``home`` in full."""
+    return module if module.startswith("argrank.") else f"argrank.rankers.{module}"
+
+
+def make_ranker(name: str, **parameters: Any) -> BaseRanker:
+    """Make a ranker by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
+    cls = ranker_class(name)
+    try:
+        return cls(**parameters)
+    except TypeError as error:
+        known = cls._get_param_names()
+        unknown = next((parameter for parameter in parameters if parameter not in known), None)
+        if unknown is None:
+            raise
+        raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
+
+
+def objective(name: str, **parameters: Any) -> Objective:
+    """Return what ``make_ranker(name, **parameters)`` minimises, as a function of scores.
+
+    ``objective(name)(scores, data) -> (value, gradient)`` works with anybody's scores. They and the gradient are in the
+    caller's row order; the value is the mean over all queries of the query's loss, or, for the losses that count every
+    pair alike (``rank-svm``, ``log-mle``, ``log-combined``, ``log-convex``), over all pairs, in both cases weighted by
+    ``query_weight`` where given. Rankers that minimise no function of scores have none.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[1.0], [0.0], [3.0]], [1, 0, 0], qid=["a", "a", "a"])
+    >>> value, gradient = ar.objective("rank-svm")([0.5, 0.0, 1.0], data)
+    >>> value, gradient.tolist()
+    (1.25, [-2.0, 0.5, 1.5])
+    """
+    return make_ranker(name, **parameters)._objective()
 
 
 def registered_name(ranker: Any) -> str:
@@ -105,11 +156,17 @@ def registered_name(ranker: Any) -> str:
 
 
 def default_grid(ranker: Any) -> dict[str, Any]:
-    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose."""
-    name = ranker if isinstance(ranker, str) else registered_name(ranker)
-    if not isinstance(ranker, str) and name not in RANKERS:  # a user's own class
-        return C_VALUES if "C" in ranker.get_params() else {}
-    return registered(name).grid
+    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose.
+
+    What an estimator has set to another value than its class is not chosen again.
+    """
+    if isinstance(ranker, str):
+        return registered(ranker).grid
+    name, current = registered_name(ranker), ranker.get_params() if hasattr(ranker, "get_params") else {}
+    if name not in RANKERS:  # a user's own class
+        return C_VALUES if "C" in current else {}
+    defaults = type(ranker)().get_params()
+    return {key: values for key, values in registered(name).grid.items() if current[key] == defaults[key]}
 
 
 def ranker_names(task: str | None = "ranking") -> list[str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from argrank._tables import measure_text, table, to_html
 from argrank._types import Floats
-from argrank.data.dataset import Dataset
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison
+from argrank.evaluation.systems import Coverage
 from argrank.measures.conventions import Convention
 from argrank.report import svg
 from argrank.report.figures import measure_curves
@@ -25,11 +28,18 @@ TINY = 0.0001
 
 
 def comparison_section(
-    data: Dataset, systems: Sequence[System], comparison: Comparison, convention: str | Convention
+    scores: Mapping[str, Any],
+    data: Any,
+    systems: Sequence[System],
+    comparison: Comparison,
+    convention: str | Convention,
+    choices: Sequence[str] = (),
 ) -> str:
-    """Return the section as HTML."""
+    """Return the section as HTML; ``scores`` and ``data`` as ``ar.evaluate`` takes them, runs and judgements too.
+
+    ``choices`` is what a trial says about how its rankers were chosen.
+    """
     names = [system.name for system in systems]
-    scores = {system.name: data.to_caller(system.scores) for system in systems}
     curves = [
         svg.Series(name, CUTOFFS, values.tolist(), number)
         for number, (name, values) in enumerate(measure_curves(scores, data, "ndcg", CUTOFFS, convention).items())
@@ -44,11 +54,15 @@ def comparison_section(
             [one.name for one, _ in timed], seconds, heights, "Time against quality", "seconds of training", first
         )
     parts = [_means(systems, comparison), svg.legend(names), f'<div class="charts">{charts}</div>']
+    if comparison.coverage:
+        parts.append(_coverage(comparison))
+    if comparison.segment_of is not None:
+        parts.append(f'<h3>Segments</h3><div class="scroll" id="segments">{to_html(comparison.segment_tables())}</div>')
     if len(names) > 1:
         parts += [_matrix(comparison, name, name == comparison.measures[0]) for name in comparison.measures]
         parts.append(_pairs(comparison))
     told = comparison.footer if len(names) > 1 else [f"Convention {comparison.convention}.", *comparison.notes]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in (*choices, *told))
     return f'{"".join(parts)}<ul class="notes">{notes}</ul>'
 
 
@@ -77,6 +91,17 @@ def _means(systems: Sequence[System], comparison: Comparison) -> str:
         f'<div class="scroll"><table id="means"><thead><tr><th></th><th>system</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _coverage(comparison: Comparison) -> str:
+    """Return how many documents of each run are judged."""
+    titles = [part.name for part in dataclasses.fields(Coverage)]
+    rows = [
+        (name, *(measure_text(one) if isinstance(one, float) else f"{one:,}" for one in dataclasses.astuple(found)))
+        for name, found in comparison.coverage.items()
+    ]
+    found = to_html([table(("run", *(title.replace("_", " ") for title in titles)), rows)])
+    return f'<h3>Documents and judgements</h3><div class="scroll" id="coverage">{found}</div>'
 
 
 def _intervals(comparison: Comparison, measure: str) -> dict[str, tuple[float, float]]:

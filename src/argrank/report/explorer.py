@@ -93,7 +93,7 @@ def _contributions(
         for start in range(0, len(wanted), CHUNK):
             some = wanted[start : start + CHUNK]
             part = data.select(some)
-            found = model.contributions(part.X, part.indptr)
+            found = model.explain(part)
             if found is None:
                 return None
             for place, query in enumerate(some.tolist()):

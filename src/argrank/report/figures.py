@@ -22,12 +22,12 @@ MOST_BARS = 24
 
 def measure_curves(
     scores: Mapping[str, Any],
-    data: Dataset,
+    data: Any,
     measure: str = "ndcg",
     cutoffs: Sequence[int] = tuple(range(1, 11)),
     convention: str | Convention = "default",
 ) -> dict[str, Array]:
-    """Return for every system its mean of a measure at each cut-off; scores in the caller's order."""
+    """Return for every system its mean of a measure at each cut-off; scores and data as in ``ar.evaluate``."""
     names = [f"{measure}@{k}" for k in cutoffs]
     return {
         system: np.array(list(evaluate(one, data, names, convention=convention).means.values()))

@@ -85,7 +85,7 @@ def why_above(ranker: Any, data: Dataset, a: int, b: int) -> Why:
     if query != other:
         raise InputError(f"why_above: expected two rows of one query, got rows of {data.query_ids[[query, other]]}")
     part = data.select([query])
-    found = model.contributions(part.X, part.indptr)
+    found = model.explain(part)
     if found is None:
         raise OptionError(f"why_above: {type(model).__name__} cannot tell what each feature adds")
     first, second = rows - data.indptr[query]

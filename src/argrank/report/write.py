@@ -7,14 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from argrank._files import write_bytes
 from argrank.data.dataset import Dataset
 from argrank.data.doctor import doctor
 from argrank.data.doctor.diagnosis import Diagnosis
+from argrank.data.gaps import OUTSIDE
+from argrank.data.io.trec_pool import join_runs
+from argrank.data.io.trec_sources import as_run
 from argrank.errors import InputError
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.systems import is_run_for, judged_source
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.report.comparison_section import comparison_section
@@ -25,17 +31,18 @@ from argrank.report.page import explorer_skeleton, page
 from argrank.report.training_section import training_section
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path as RegularisationPath
-from argrank.trials.system import system_of
+from argrank.trials.system import System, system_of
 from argrank.trials.trial import Trial
 
 
 def write_report(
     path: str | os.PathLike[str],
-    data: Dataset | Trial,
+    data: Any,
     systems: Mapping[str, Any] | None = None,
     measures: Any = ("ndcg@10", "map", "mrr@10"),
     *,
     convention: str | Convention = "default",
+    by: Any = None,
     title: str = "Ranking report",
     diagnosis: Diagnosis | None = None,
     seconds: Mapping[str, float] | None = None,
@@ -50,12 +57,13 @@ def write_report(
     Parameters
     ----------
     path : str or Path
-    data : Dataset, or what ``ar.benchmark`` or ``ar.cross_validate`` returned
-        Judged data on which the systems are compared. A trial brings its data, systems, measures and convention.
-    systems : dict of name -> scores, model or fitted ranker
+    data : Dataset, what ``ar.benchmark`` or ``ar.cross_validate`` returned, or judgements
+        Judged data on which the systems are compared. A trial brings its data, systems, measures and convention. With
+        judgements alone (qrels in any form of ``ar.evaluate``) the systems must be runs.
+    systems : dict of name -> scores, run, model or fitted ranker
         Scores are one per row, in the caller's order. Models explain their scores, rankers bring training curves.
-    measures, convention
-        As in ``ar.evaluate``; the first measure decides which system is best.
+    measures, convention, by
+        As in ``ar.evaluate``; the first measure decides which system is best. ``by`` adds a table of segments.
     diagnosis : Diagnosis, optional
         What ``ar.doctor`` found, by default on ``data``.
     seconds : dict of name -> float, optional
@@ -75,6 +83,7 @@ def write_report(
     ...     path.read_text().startswith("<!DOCTYPE html>")
     True
     """
+    trial: Trial | None = None
     if isinstance(data, Trial):
         if systems is not None:
             raise InputError("systems: expected none beside a trial, which brings its own")
@@ -83,24 +92,37 @@ def write_report(
         diagnosis = trial.diagnosis if diagnosis is None else diagnosis
     if not isinstance(systems, Mapping) or not systems:
         raise InputError("systems: expected a dict from names to scores, models or rankers, with at least one")
-    known = [system_of(str(name), one, data, (seconds or {}).get(name)) for name, one in systems.items()]
+    source = judged_source(data, {str(name): one for name, one in systems.items()})
+    runs = {str(name): as_run(one) for name, one in systems.items() if is_run_for(one, source)}
+    joined = join_runs(runs, source) if runs else None
+    data = source if isinstance(source, Dataset) or joined is None else joined.data
+    if source is not data and diagnosis is None:  # the features are the runs' scores: only labels can be unwell
+        diagnosis = doctor(data.with_features(np.arange(data.n_documents)[:, None]))
+    given = {str(name): one for name, one in systems.items()}
+    if joined is not None:
+        rows = slice(None) if source is not data else joined.gaps != OUTSIDE
+        given |= {name: System(name, joined.filled(name)[rows]) for name in runs}
+    known = [system_of(name, one, data, (seconds or {}).get(name)) for name, one in given.items()]
     asked = list(measures) if isinstance(measures, list | tuple) else [measures]
-    scores = {system.name: data.to_caller(system.scores) for system in known}
+    scores = {system.name: runs.get(system.name, data.to_caller(system.scores)) for system in known}
     judge = compare if len(scores) > 1 else _alone
-    comparison = judge(scores, data, asked, convention=convention)
+    comparison = judge(scores, source, asked, convention=convention, by=by)
     names = [name for name, _ in measure_list(asked)]
     best = max(known, key=lambda system: comparison.means[system.name][names[0]])
+    if trial is not None and trial.best is not None:
+        best = next(system for system in known if system.name == trial.best)
     sections = {
         "data": data_section(data, doctor(data) if diagnosis is None else diagnosis),
-        "comparison": comparison_section(data, known, comparison, convention),
+        "comparison": comparison_section(
+            scores, source, known, comparison, convention, () if trial is None else trial.footer
+        ),
         "queries": explorer_skeleton(),
         "training": training_section(known, paths or {}),
         "model": model_section(data, known, best, names, weights or {}),
     }
-    subtitle = (
-        f"{len(known)} {'system' if len(known) == 1 else 'systems'} on {data.n_queries:,} queries; best by "
-        f"{names[0]}: {best.name}, {comparison.means[best.name][names[0]]:.4f}"
-    )
+    value = f"{best.name}, {comparison.means[best.name][names[0]]:.4f}"
+    leads = f"best by {names[0]}: {value}" if trial is None or trial.best is None else f"chosen by validation: {value}"
+    subtitle = f"{len(known)} {'system' if len(known) == 1 else 'systems'} on {data.n_queries:,} queries; {leads}"
     html = page(title, subtitle, sections, explorer_data(data, known, comparison))
     target = Path(path)
     with write_bytes(target) as stream:
@@ -108,10 +130,12 @@ def write_report(
     return target
 
 
-def _alone(scores: Mapping[str, Any], data: Dataset, measures: list[Any], convention: str | Convention) -> Comparison:
+def _alone(
+    scores: Mapping[str, Any], data: Any, measures: list[Any], convention: str | Convention, by: Any
+) -> Comparison:
     """Return the comparison of one system with nobody."""
-    ((name, values),) = scores.items()
-    found = evaluate(values, data, measures, convention=convention)
+    ((name, given),) = scores.items()
+    found = evaluate(given, data, measures, convention=convention, by=by)
     return Comparison(
         systems=(name,),
         measures=tuple(found.means),
@@ -128,4 +152,6 @@ def _alone(scores: Mapping[str, Any], data: Dataset, measures: list[Any], conven
         n_resamples=10_000,
         random_state=0,
         notes=tuple(found.notes),
+        coverage={} if found.coverage is None else {name: found.coverage},
+        segment_of=found.segment_of,
     )

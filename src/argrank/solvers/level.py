@@ -98,4 +98,4 @@ def minimise(problem: Problem) -> Result:
             best = min(best, there, key=lambda point: point.objective)
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)
+    return meter.proven(best, bound, n_iter, reason)

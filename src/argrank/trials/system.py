@@ -11,7 +11,7 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError
+from argrank.data.outside import scores as scores_of
 from argrank.models.model import Model
 
 
@@ -41,8 +41,8 @@ def system_of(name: str, given: Any, data: Dataset, seconds: float | None = None
         return given
     model = given if isinstance(given, Model) else getattr(given, "model_", None)
     if model is None:
-        if hasattr(given, "fit"):
-            raise InputError(f"systems: expected scores, a model or a fitted ranker, got {name!r}, which is not fitted")
+        if hasattr(given, "predict"):
+            return System(name, data.from_caller(scores_of(given, data, name)), seconds=seconds)
         scores = checks.numbers(given, data.n_documents, f"scores of {name!r}", "score")
         return System(name, data.from_caller(scores), seconds=seconds)
     trace = getattr(given, "trace_", None)

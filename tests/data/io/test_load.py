@@ -128,7 +128,7 @@ def test_options_reach_the_readers(tmp_path: Path) -> None:
     [
         ("a.csv", {"n_features": 3}, "options of LETOR text, got them for a csv file"),
         ("a.csv", {"sparse": True}, "options of LETOR text, got them for a csv file"),
-        ("a.txt", {"columns": {"a": "qid"}}, "columns is an option of tables with named columns"),
+        ("a.txt", {"columns": {"a": "qid"}}, "columns and features are options of tables with named"),
         ("a.txt", {"format": "parket"}, "unknown format 'parket'; did you mean parquet"),
         ("a.qrels", {}, "a TREC qrels file has no features"),
         ("a.run", {}, "a TREC run file has no features"),

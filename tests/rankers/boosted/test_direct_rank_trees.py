@@ -13,6 +13,7 @@ from argrank.rankers.boosted.direct_rank_trees import DirectRankTrees
 from argrank.rankers.boosted.mart import MART
 
 SMALL = {"n_trees": 12, "n_leaves": 8, "min_documents": 5}
+WIDE = (0.1, 0.5)  # the paper's range
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def outputs_of(ranker, data):
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "map", "err@5", "mrr@10"])
 def test_every_weight_is_the_best_of_the_range(data, measure):
-    ranker = DirectRankTrees(measure=measure, n_trees=6, n_leaves=8, min_documents=5).fit(data)
+    ranker = DirectRankTrees(measure=measure, weight_range=WIDE, n_trees=6, n_leaves=8, min_documents=5).fit(data)
     scores = np.zeros(data.n_documents)
     for weight, output in zip(ranker.weights_, outputs_of(ranker, data), strict=True):
         assert 0.1 <= weight <= 0.5
@@ -45,14 +46,15 @@ def test_every_weight_is_the_best_of_the_range(data, measure):
 
 def test_a_range_of_one_point_is_mart(data):
     near = DirectRankTrees(weight_range=(0.3, 0.3 + 1e-12), **SMALL).fit(data)
-    mart = MART(learning_rate=0.3, **SMALL).fit(data)
+    plain = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+    mart = MART(learning_rate=0.3, **SMALL, **plain).fit(data)
     shift = mart.predict(data) - near.predict(data)
     np.testing.assert_allclose(shift, data.y.mean(), atol=1e-6)
 
 
 def test_leaves_with_weights_of_their_own_are_no_worse_than_the_tree_and_stay_in_the_range(data):
-    together = DirectRankTrees(n_trees=1, n_leaves=8, min_documents=5).fit(data)
-    apart = DirectRankTrees(n_trees=1, n_leaves=8, min_documents=5, leaves="exact").fit(data)
+    one = {"weight_range": WIDE, "n_trees": 1, "n_leaves": 8, "min_documents": 5}
+    together, apart = (DirectRankTrees(leaves=leaves, **one).fit(data) for leaves in ("together", "exact"))
     assert apart.objective_ <= together.objective_
     (tree,), (same,) = apart.model_.trees, together.model_.trees
     share = tree.value / same.value * together.weights_[0]
@@ -76,7 +78,7 @@ def test_no_leaf_can_be_moved_for_the_better_after_its_turn(data):
 
 def test_leveraged_weights_are_at_a_coordinate_optimum_and_no_worse_than_before(data):
     before = MART(learning_rate=0.1, **SMALL).fit(data)
-    ranker = DirectRankTrees(variant="leveraged", reweighting_rounds=30, **SMALL).fit(data)
+    ranker = DirectRankTrees(weight_range=WIDE, variant="leveraged", reweighting_rounds=30, **SMALL).fit(data)
     assert 1 - ranker.objective_ >= mean(before.predict(data), data) - 1e-12
     assert (np.diff(ranker.trace_["objective"][SMALL["n_trees"] - 1 :]) <= 1e-12).all()
     outputs = outputs_of(ranker, data)

@@ -77,3 +77,23 @@ def test_slots_may_share_weights_and_stay_empty(tmp_path):
     with pytest.raises(InputError, match="X: expected no missing values"):
         ar.make_ranker("position-match").fit(np.where(X > 1, np.nan, X), worth, qid=qid)
     assert ar.ranker_names("slots") == ["position-match"]
+
+
+def test_a_dataset_normalised_and_on_threads(tmp_path):
+    X, worth, qid = news(20)
+    X = X * [1, 1, 1, 1000, 1000, 1000, 1]
+    mix = np.random.default_rng(5).permutation(len(X))
+    data = ar.Dataset(X[mix], None, qid[mix])
+    one, two = (
+        ar.make_ranker("position-match", normalise="query-minmax", n_jobs=jobs).fit(data, worth[mix]) for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.model_.weights, two.model_.weights)
+    plain = ar.make_ranker("position-match", normalise="query-minmax").fit(X, worth, qid=qid)
+    assert plain.objective_ == pytest.approx(one.objective_, rel=2e-3)  # within the gaps: planes come in another order
+    assert plain.predict(X, qid=qid).shape == one.predict(data).shape == (160, 3)
+    one.save(tmp_path / "model.json")
+    loaded = ar.load_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict(data), one.predict(data))
+    assert [page.tolist() for page in loaded.match(data)] == [page.tolist() for page in one.match(data)]
+    with pytest.raises(InputError, match="expected qid or group"):
+        loaded.predict(X)

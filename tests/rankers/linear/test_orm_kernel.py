@@ -17,8 +17,8 @@ def data():
 
 @pytest.mark.parametrize("solver", ["bundle", "cutting-plane"])
 def test_the_linear_kernel_reaches_the_linear_objective(data, solver):
-    linear = ar.make_ranker("orm", C=3.0, tol=1e-5).fit(data)
-    dual = ar.make_ranker("orm", C=3.0, tol=1e-5, kernel="linear", solver=solver).fit(data)
+    linear = ar.make_ranker("orm", bound="convex", C=3.0, tol=1e-5).fit(data)
+    dual = ar.make_ranker("orm", bound="convex", C=3.0, tol=1e-5, kernel="linear", solver=solver).fit(data)
     assert dual.objective_ == pytest.approx(linear.objective_, rel=3e-5)
     np.testing.assert_allclose(dual.predict(data), linear.predict(data), atol=0.02)
     assert dual.model_.coefficients @ dual.model_.support @ linear.coef_ == pytest.approx(
@@ -30,8 +30,8 @@ def test_a_precomputed_gram_matrix_in_any_row_order(data):
     shuffled = np.random.default_rng(0).permutation(data.n_documents)
     X, y, qid = data.X[shuffled], data.y[shuffled], data.query_of_row[shuffled]
     kernel = Kernel("rbf", gamma=0.2)
-    direct = ar.make_ranker("orm", C=3.0, tol=1e-5, kernel="rbf", gamma=0.2).fit(X, y, qid=qid)
-    given = ar.make_ranker("orm", C=3.0, tol=1e-5, kernel="precomputed").fit(kernel(X, X), y, qid=qid)
+    direct = ar.make_ranker("orm", bound="convex", C=3.0, tol=1e-5, kernel="rbf", gamma=0.2).fit(X, y, qid=qid)
+    given = ar.make_ranker("orm", bound="convex", C=3.0, tol=1e-5, kernel="precomputed").fit(kernel(X, X), y, qid=qid)
     new = np.random.default_rng(1).standard_normal((7, 5))
     np.testing.assert_allclose(given.predict(kernel(new, X)), direct.predict(new), rtol=1e-6, atol=1e-8)
     with pytest.raises(InputError, match="square"):

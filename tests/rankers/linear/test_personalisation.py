@@ -13,3 +13,5 @@ def test_the_recipe_runs_and_keeps_its_promise():
     names: dict[str, object] = {}
     exec(compile(code, str(RECIPE), "exec"), names)
     assert names["personal"] > names["impersonal"] + 0.1
+    assert names["by_factors"] > 0.85
+    assert [len(items) for items in names["for_three"]] == [5, 5, 5]

@@ -31,7 +31,7 @@ def noise():
 @pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 def test_slack_ratio_and_norm_are_reported(data, ranker):
     C = 3.0
-    fitted = ar.make_ranker(ranker, C=C).fit(data)
+    fitted = ar.make_ranker(ranker, C=C, bound="convex").fit(data)
     last = fitted.trace_[-1]
     assert last["norm"] == pytest.approx(np.linalg.norm(fitted.coef_))
     assert last["average_slack"] == pytest.approx(fitted.risk(data).value_and_gradient(fitted.coef_)[0])
@@ -44,20 +44,46 @@ def test_slack_ratio_and_norm_are_reported(data, ranker):
 
 @pytest.mark.parametrize("ranker", ["svm-ndcg", "svm-mrr", "dorm", "svm-combo"])
 def test_an_optimum_at_zero_is_told_with_what_helps(noise, ranker):
+    own = {"feature_map": "first"} if ranker == "svm-combo" else {}
     with pytest.warns(ArgrankWarning) as caught:
-        fitted = ar.make_ranker(ranker, C=0.1).fit(noise)
+        fitted = ar.make_ranker(ranker, C=0.1, bound="convex", **own).fit(noise)
     (message,) = {str(one.message) for one in caught}
-    assert "the optimum is (nearly) w = 0" in message
+    assert not fitted.coef_.any()
+    assert fitted.collapsed_.norm <= fitted.collapsed_.tolerance
+    assert "the optimum is w = 0 for every C" in message
     assert f"at w = 0 {fitted.objective_at_zero_:.6g}" in message
-    for help_ in ("bound='tight'", "feature_map", "larger C", "scaled within queries", "query-minmax"):
+    for help_ in ("bound='tight'", "measure", "feature_map", "within queries", "query-minmax"):
         assert help_ in message
+    assert "larger C" not in message, "no C moves an optimum that is at 0 for all of them"
     assert caught[0].filename == __file__, "the warning points at the caller's line"
+    with pytest.warns(ArgrankWarning, match="for every C"):
+        again = ar.make_ranker(ranker, C=1e4, bound="convex", **own).fit(noise)
+    assert not again.coef_.any()
 
 
-def test_the_tight_bound_does_not_recommend_itself(noise):
-    with pytest.warns(ArgrankWarning, match="nearly") as caught:
-        ar.make_ranker("svm-ndcg", C=1e-9, bound="tight").fit(noise)
+def test_a_short_optimum_is_told_without_a_proof(data, noise):
+    with pytest.warns(ArgrankWarning, match="nearly.*a larger C") as caught:
+        tight = ar.make_ranker("svm-ndcg", C=1e-9, bound="tight").fit(noise)
     assert "bound='tight'" not in str(caught[0].message)
+    assert tight.collapsed_ is None
+    with pytest.warns(ArgrankWarning, match="nearly.*a larger C"):
+        convex = ar.make_ranker("svm-map", C=1e-4, bound="convex").fit(data)
+    assert convex.collapsed_ is None
+    assert convex.coef_.any()
+
+
+@pytest.mark.parametrize("solver", ["bundle", "cutting-plane", "frank-wolfe"])
+@pytest.mark.parametrize("ranker", ["svm-auc", "svm-map"])
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+def test_features_of_any_scale_leave_zero(data, ranker, solver):
+    """A gap of 1e-3 of the objective is far more than features of 1e-8 can gain."""
+    ordinary = ar.make_ranker(ranker, C=1e-8, solver=solver).fit(data)
+    tiny = ar.make_ranker(ranker, C=1.0, solver=solver).fit(data.with_features(1e-8 * data.X))
+    for fitted in (ordinary, tiny):
+        assert fitted.coef_.any()
+        assert fitted.collapsed_ is None
+        assert fitted.objective_ <= fitted.objective_at_zero_ * (1 + 1e-12)
+        assert fitted.score(data) > 0.6
 
 
 def test_a_healthy_fit_does_not_warn(data):
@@ -72,9 +98,9 @@ def test_the_tight_bound_learns_where_the_convex_one_collapses():
     X = random.standard_normal((1500, 5))
     y = (X @ [1, 1, 0, 0, 0] + random.standard_normal(1500) > 0).astype(float)
     noisy = ar.Dataset(X, y, group=[30] * 50)
-    with pytest.warns(ArgrankWarning, match="nearly"):
-        convex = ar.make_ranker("svm-mrr", C=100.0).fit(noisy)
-    tight = ar.make_ranker("svm-mrr", C=100.0, bound="tight").fit(noisy)
+    with pytest.warns(ArgrankWarning, match="for every C"):
+        convex = ar.make_ranker("svm-mrr", C=100.0, feature_map="first", bound="convex").fit(noisy)
+    tight = ar.make_ranker("svm-mrr", C=100.0, feature_map="first", bound="tight").fit(noisy)
     assert not convex.coef_.any()
     assert tight.objective_ < 0.9 * tight.objective_at_zero_
     assert tight.score(noisy) > convex.score(noisy) + 0.05
@@ -83,11 +109,11 @@ def test_the_tight_bound_learns_where_the_convex_one_collapses():
 @pytest.mark.parametrize("ranker", STRUCTURED)
 @pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 def test_a_path_over_c_gives_what_cold_fits_give(data, ranker):
-    template = ar.make_ranker(ranker, tol=1e-4)
+    template = ar.make_ranker(ranker, bound="convex", tol=1e-4)
     values = [0.1, 1.0, 10.0, 100.0]
     path = ar.regularisation_path(template, values, data, progress=False)
     for point in path.points:
-        cold = ar.make_ranker(ranker, tol=1e-4, C=point.C).fit(data)
+        cold = ar.make_ranker(ranker, bound="convex", tol=1e-4, C=point.C).fit(data)
         assert point.objective == pytest.approx(cold.objective_, rel=1e-4)
     assert [point.C for point in path.points] == values
 

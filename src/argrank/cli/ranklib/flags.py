@@ -8,10 +8,17 @@ from typing import Any
 
 from argrank.errors import OptionError, unknown_name
 
-#: RankLib's numbers of rankers; the names are ours. 1 is RankNet, 8 random forests: not here.
+#: RankLib's numbers of rankers; the names are ours. 8, random forests, are bags of the trees of 0 or 6.
 RANKERS = {
-    0: "mart", 2: "rankboost", 3: "adarank", 4: "coordinate-ascent", 6: "lambda-mart", 7: "listnet", 9: "regression",
+    0: "mart", 1: "log-mle", 2: "rankboost", 3: "adarank", 4: "coordinate-ascent", 6: "lambda-mart", 7: "listnet",
+    8: "random-forests", 9: "regression",
 }  # fmt: skip
+
+#: What differs from RankLib's ranker of that number.
+NOTES = {
+    "log-mle": "-ranker 1: RankNet's logistic loss on pairs, with a linear model instead of a network",
+    "random-forests": "-ranker 8: trees are LightGBM's, and features are drawn for each tree",
+}
 
 NORMALISERS = {"sum": "query-sum", "zscore": "query-zscore", "linear": "query-minmax"}
 
@@ -39,6 +46,9 @@ _TREES: dict[str, tuple[str, type, Any]] = {
     "mls": ("min_documents", int, 1),
     "estop": ("early_stopping", int, 100),
 }
+#: What RankLib's trees do without: they see all documents, features and cuts, and lambdas as LightGBM has them.
+_PLAIN: dict[str, Any] = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+FIXED: dict[str, dict[str, Any]] = {"mart": _PLAIN, "lambda-mart": {**_PLAIN, "lambda_norm": True}}
 #: RankLib's parameters of a ranker -> ours, with RankLib's default.
 PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
     "mart": _TREES,
@@ -51,6 +61,16 @@ PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
         "tolerance": ("tol", float, 0.001),
     },
     "regression": {"L2": ("ridge", float, 1e-10)},
+    "random-forests": {
+        "bag": ("n_bags", int, 300),
+        "srate": ("query_fraction", float, 1.0),
+        "frate": ("feature_fraction", float, 0.3),
+        "rtype": ("member", int, 0),
+        "tree": ("n_trees", int, 1),
+        "leaf": ("n_leaves", int, 100),
+        "shrinkage": ("learning_rate", float, 0.1),
+        "mls": ("min_documents", int, 1),
+    },
 }
 
 
@@ -107,6 +127,9 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         flags.max_grade = _number(given.pop("gmax"), "gmax", float)
     for name, (ours, kind, default) in PARAMETERS.get(flags.ranker, {}).items():
         flags.parameters[ours] = _number(given.pop(name), name, kind) if name in given else default
+    if flags.parameters.get("member", 0) not in (0, 6):
+        raise OptionError(f"-rtype: expected 0 (MART) or 6 (LambdaMART), got {flags.parameters['member']}")
+    flags.parameters |= FIXED.get(flags.ranker, {})
     if "qrel" in given:
         raise OptionError("-qrel: here judgements come with the documents; use `argrank evaluate` with qrels and a run")
     flags.ignored = [name for name in given if name not in HARMLESS]

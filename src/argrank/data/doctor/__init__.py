@@ -14,8 +14,16 @@ from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis, Finding
 from argrank.data.doctor.documents import conflicting_labels, identical_vectors, repeated_documents
 from argrank.data.doctor.facts import Facts
-from argrank.data.doctor.features import coarse, constant, constant_in_queries, missing, scales, scales_of_queries
-from argrank.data.doctor.labels import label_range, one_label, single_documents, without_relevant
+from argrank.data.doctor.features import (
+    coarse,
+    constant,
+    constant_in_queries,
+    missing,
+    scales,
+    scales_of_queries,
+    texts,
+)
+from argrank.data.doctor.labels import label_like, label_range, one_label, single_documents, without_relevant
 from argrank.data.doctor.leaks import other_features, shared_documents, shared_ids, shared_queries
 from argrank.data.summary import printable
 from argrank.errors import InputError, OptionError
@@ -24,12 +32,14 @@ __all__ = ["CHECKS", "PAIR_CHECKS", "Diagnosis", "Finding", "doctor"]
 
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     label_range,
+    label_like,
     without_relevant,
     one_label,
     single_documents,
     repeated_documents,
     conflicting_labels,
     identical_vectors,
+    texts,
     missing,
     constant,
     constant_in_queries,

@@ -14,6 +14,8 @@ from argrank.data.identical import fingerprints, identical_in_query
 from argrank.data.summary import FeatureSummary, feature_label, summarise
 from argrank.errors import shown
 
+SAMPLE_ROWS = 20_000  # enough for checks that sort every column, which takes too long on all of large data
+
 
 class Facts:
     """A set of data, its name in the findings, and what is known about it."""

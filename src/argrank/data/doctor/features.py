@@ -8,13 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.doctor.diagnosis import Finding, counted
-from argrank.data.doctor.facts import Facts
+from argrank.data.doctor.facts import SAMPLE_ROWS, Facts
 from argrank.data.prepare.impute import FILLINGS
 
 WILD = 1e4  # ratio of the largest to the smallest range of a feature
 WILD_BETWEEN_QUERIES = 1.0  # spread of the range between queries, in powers of ten
 COARSE = 0.9  # share of tied pairs of documents within a query
-SAMPLE_ROWS = 20_000  # a sample is enough to see coarse features; sorting every column of large data takes too long
+
+
+def texts(facts: Facts) -> Iterator[Finding]:
+    """Report features that are texts."""
+    categories = facts.data.categories or {}
+    if categories:
+        what = f"{counted(len(categories), 'feature is a text', 'features are texts')}"
+        example = ", ".join(f"{name!r}: {len(own):,} different" for name, own in categories.items())
+        advice = (
+            "trees take them as categories; linear rankers need numbers: leave them out (columns={…: None}, --drop)"
+        )
+        yield Finding("texts", "note", what, len(categories), example, advice, facts.name)
 
 
 def missing(facts: Facts) -> Iterator[Finding]:

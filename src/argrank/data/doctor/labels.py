@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.doctor.diagnosis import Finding, counted
-from argrank.data.doctor.facts import Facts
+from argrank.data.doctor.facts import SAMPLE_ROWS, Facts
+from argrank.data.frames import ALIASES
 
 LARGEST_ELSEWHERE = 31  # LightGBM and XGBoost refuse larger labels with their exponential gain
 LARGEST_EXPONENT = 1023  # 2 to a larger power is beyond float64
+
+
+ENOUGH_STEPS = 20  # from one label to a higher one that a feature must get right before it is suspected
+
+
+def label_like(facts: Facts) -> Iterator[Finding]:
+    """Report features that are called like a label, or that order all documents exactly as the labels do."""
+    data = facts.data
+    words = {"label", *ALIASES["label"]}
+    named = [at for at, name in enumerate(data.feature_names or ()) if _words(name) & words]
+    knowing = [] if data.is_sparse or not data.is_judged else _knowing(facts)
+    found = sorted({*named, *knowing})
+    if found:
+        example = f"{facts.feature(found[0])}{' orders all documents as the labels do' if found[0] in knowing else ''}"
+        have = "feature looks" if len(found) == 1 else "features look"
+        what = f"{len(found):,} {have} like a label"
+        advice = "if it is made of judgements it is a leak: leave it out (columns={…: None}, --drop)"
+        yield Finding("label-like", "warning", what, len(found), example, advice, facts.name)
+
+
+def _words(name: str) -> set[str]:
+    return {name.lower(), *re.split(r"[^a-z]+", name.lower())}
+
+
+def _knowing(facts: Facts) -> list[int]:
+    """Return the features whose order within every query, in a sample of queries, is exactly that of the labels."""
+    data = facts.data
+    step = max(1, -(-data.n_documents // SAMPLE_ROWS))
+    sample = data.select(np.arange(0, data.n_queries, step)) if step > 1 else data
+    query, found = sample.query_of_row, []
+    below = np.diff(query) == 0  # pairs of neighbours that are of one query
+    for column in np.flatnonzero(facts.features.varying > 0).tolist():
+        values = sample.X[:, column]
+        order = np.lexsort((sample.y, values, query))
+        steps, moves = np.diff(sample.y[order])[below], np.diff(values[order])[below]
+        if (steps > 0).sum() >= ENOUGH_STEPS and (steps >= 0).all() and (moves[steps > 0] > 0).all():
+            found.append(column)
+    return found
 
 
 def label_range(facts: Facts) -> Iterator[Finding]:

@@ -13,13 +13,15 @@ from argrank.data.doctor.facts import Facts
 
 def other_features(a: Facts, b: Facts) -> Iterator[Finding]:
     """Report sets whose features do not agree in number or name."""
-    if a.data.n_features != b.data.n_features:
+    ours, theirs = a.data.feature_names, b.data.feature_names
+    if ours and theirs:
+        if lacking := [name for name in ours if name not in theirs]:
+            what = f"{counted(len(lacking), 'feature of the one is', 'features of the one are')} not in the other"
+            advice = "a model of one cannot score the other: features are found by name"
+            yield Finding("other-features", "error", what, len(lacking), lacking[0], advice, _names(a, b))
+    elif a.data.n_features != b.data.n_features:
         what = f"{a.data.n_features} features against {b.data.n_features}"
         advice = "a model of one cannot score the other; read both with the same number of features"
-        yield Finding("other-features", "error", what, 1, "", advice, _names(a, b))
-    elif a.data.feature_names and b.data.feature_names and a.data.feature_names != b.data.feature_names:
-        what = "the features have different names or another order"
-        advice = "bring the columns into the same order"
         yield Finding("other-features", "error", what, 1, "", advice, _names(a, b))
 
 

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from argrank._files import STDIN, open_bytes, split_suffixes, write_bytes
 from argrank.data.dataset import Dataset
-from argrank.data.frames import columns_of
-from argrank.data.io.columns import TEXTS, choose, feature_names, named_columns, stored_rows
+from argrank.data.frames import COLUMNS, columns_of
+from argrank.data.io.columns import TEXTS, choose
 from argrank.errors import FormatError, InputError, MissingExtraError
 
 ARROW_FILE = b"ARROW1"  # how an IPC file begins; a stream begins otherwise
 
 
-def read(path: str | os.PathLike[str], kind: str, columns: Mapping[str, str | None], dtype: Any) -> dict[str, Any]:
+def read(
+    path: str | os.PathLike[str],
+    kind: str,
+    columns: Mapping[str, str | None],
+    features: Sequence[str] | None,
+    dtype: Any,
+) -> dict[str, Any]:
     """Read a Parquet or Arrow file into the arguments of Dataset."""
     table = read_columns(path, kind)
-    chosen = choose(table.column_names, columns, path, None)
-    ours = {position: meaning for meaning, position in chosen.named.items()}
-    kept = sorted([*ours, *chosen.features])
-    table = table.select(kept).rename_columns([ours.get(at, table.column_names[at]) for at in kept])
-    found = columns_of(_without_gaps(table))
+    chosen = choose(table.column_names, columns, path, None, features)
+    names = [table.column_names[at] for at in chosen.features]
+    meant = table.select(list(chosen.named.values())).rename_columns(list(chosen.named))
+    found = columns_of(_without_gaps(meant), known=COLUMNS) | columns_of(table.select(chosen.features), features=names)
     if dtype is not None:
         with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
             found["X"] = found["X"].astype(dtype, copy=False)
@@ -53,13 +57,7 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
 def write(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
     """Write a Dataset as a Parquet or Arrow file, in the caller's row order; ids keep their type."""
     pa = _pyarrow("writing Parquet and Arrow files")
-    arrays = {name: _array(name, values) for name, values in named_columns(data).items()}
-    order = stored_rows(data)
-    X = data.X.tocsc() if sparse.issparse(data.X) else data.X
-    for position, name in enumerate(feature_names(data)):
-        column = X[:, [position]].toarray()[:, 0] if sparse.issparse(X) else X[:, position]
-        arrays[name] = pa.array(column[order])
-    table = pa.table(arrays)
+    table = pa.table({name: _array(name, values) for name, values in data.to_columns().items()})
     with write_bytes(path) as stream:
         if kind == "parquet":
             import pyarrow.parquet as pq

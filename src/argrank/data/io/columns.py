@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Integers
 from argrank.data.dataset import BY_QUERY, Dataset
-from argrank.data.frames import COLUMNS
+from argrank.data.frames import COLUMNS, FEATURE, meanings_of
 from argrank.data.io.text import first_repeated
 from argrank.errors import FormatError, InputError, shown, unknown_name
 
@@ -27,9 +27,16 @@ class Chosen(NamedTuple):
 
 
 def choose(
-    names: Sequence[str], columns: Mapping[str, str | None], path: str | os.PathLike[str], line: int | None
+    names: Sequence[str],
+    columns: Mapping[str, str | None],
+    path: str | os.PathLike[str],
+    line: int | None,
+    features: Sequence[str] | None = None,
 ) -> Chosen:
-    """Say what each column of a file is, given names that differ from ours; ``line`` is where the names stand."""
+    """Say what each column of a file is, given names that differ from ours; ``line`` is where the names stand.
+
+    ``features`` are the columns that shall be features, in their order; by default all without a meaning.
+    """
     listing = ", ".join(names)
     listing = listing if len(listing) <= 200 else listing[:199] + "…"
     twice = first_repeated(names)
@@ -38,26 +45,29 @@ def choose(
     if "" in names:
         raise FormatError(path, line, "a name for every column", f"none for column {names.index('') + 1} of {listing}")
     for column, meaning in columns.items():
-        if meaning is not None and meaning not in COLUMNS:
-            raise unknown_name("meaning of a column", meaning, COLUMNS)
+        if meaning is not None and meaning not in (*COLUMNS, FEATURE):
+            raise unknown_name("meaning of a column", meaning, [*COLUMNS, FEATURE])
         if column not in names:
             raise FormatError(path, line, f"a column {column!r}", f"columns {listing}")
+    for name in features or ():
+        if name not in names:
+            raise FormatError(path, line, f"a column {name!r}", f"columns {listing}")
+    meanings = meanings_of(names, columns, features=features or (), where=os.fspath(path))
     named: dict[str, int] = {}
-    features: list[int] = []
-    for position, name in enumerate(names):
-        meaning = columns.get(name, name if name in COLUMNS else "")
-        if meaning == "":
-            features.append(position)
-        elif meaning in named:
+    for name, meaning in sorted(meanings.items(), key=lambda pair: names.index(pair[0])):
+        if meaning in named:
             got = f"{shown(names[named[meaning]])} and {shown(name)}"
             raise FormatError(path, line, f"one column that is the {meaning}", got)
-        elif meaning is not None:
-            named[meaning] = position
+        if meaning is not None:
+            named[meaning] = names.index(name)
     if "qid" not in named:
-        raise FormatError(path, line, "a column 'qid'", f"columns {listing}")
-    if not features:
+        raise FormatError(
+            path, line, "a column 'qid'", f"columns {listing}; say which with columns={{…: 'qid'}}, --qid"
+        )
+    places = [names.index(name) for name in features or [name for name in names if name not in meanings]]
+    if not places:
         raise FormatError(path, line, "at least one column that is a feature", f"columns {listing}")
-    return Chosen(named, features)
+    return Chosen(named, places)
 
 
 def feature_names(data: Dataset) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import os
@@ -14,6 +15,7 @@ from scipy import sparse
 
 from argrank._files import open_bytes, write_bytes
 from argrank._types import Floats
+from argrank.data.categories import decode, encode
 from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS
 from argrank.data.io.columns import NUMBERS, TEXTS, Chosen, choose, feature_names, named_columns, stored_rows
@@ -21,6 +23,7 @@ from argrank.data.io.text import id_texts, is_number, number_text, read_ids, rea
 from argrank.errors import FormatError, InputError, shown
 
 CHUNK_ROWS = 8192  # rows converted together
+LOOK = 100  # lines that say which features are texts
 
 
 class _Table(NamedTuple):
@@ -30,16 +33,24 @@ class _Table(NamedTuple):
     delimiter: str
     names: Sequence[str]
     chosen: Chosen
+    texts: frozenset[int] = frozenset()  # features that are texts
 
 
 class _Block(NamedTuple):
     """Some rows, converted."""
 
-    X: Floats
+    X: Floats  # NaN where a feature is a text
     named: dict[str, Sequence[Any]]
+    texts: dict[int, Sequence[str]]
 
 
-def read(path: str | os.PathLike[str], delimiter: str, columns: Mapping[str, str | None], dtype: Any) -> dict[str, Any]:
+def read(
+    path: str | os.PathLike[str],
+    delimiter: str,
+    columns: Mapping[str, str | None],
+    features: Sequence[str] | None,
+    dtype: Any,
+) -> dict[str, Any]:
     """Read a delimited file with a header into the arguments of Dataset."""
     blocks: list[NDArray[Any]] = []
     with open_bytes(path) as stream:
@@ -48,22 +59,54 @@ def read(path: str | os.PathLike[str], delimiter: str, columns: Mapping[str, str
         if first is None:
             raise FormatError(path, None, "a line with the names of the columns", "an empty file")
         line, names = first
-        table = _Table(path, delimiter, names, choose(names, columns, path, line))
+        chosen = choose(names, columns, path, line, features)
+        begin = list(itertools.islice(lines, LOOK))
+        table = _Table(path, delimiter, names, chosen, _text_columns(begin, delimiter, chosen))
+        lines = itertools.chain(begin, lines)
         cells: dict[str, list[Any]] = {name: [] for name in table.chosen.named}
+        texts: dict[int, list[str]] = {position: [] for position in table.texts}
         for block in _blocks(lines, line + sum(name.count("\n") for name in names), table):
             with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
                 blocks.append(block.X.astype(dtype, copy=False))
             for name, values in block.named.items():
                 cells[name].extend(values)
+            for position, column in block.texts.items():
+                texts[position].extend(column)
     if not blocks:
         raise FormatError(path, None, "rows under the names of the columns", "none")
     found: dict[str, Any] = {COLUMNS[name]: _column(name, values) for name, values in cells.items()}
-    return found | {"X": np.concatenate(blocks), "feature_names": [names[at] for at in table.chosen.features]}
+    X, categories = np.concatenate(blocks), {}
+    for position, column in texts.items():
+        X[:, chosen.features.index(position)], categories[names[position]] = encode(column)
+    return found | {"X": X, "feature_names": [names[at] for at in chosen.features], "categories": categories}
+
+
+def _text_columns(lines: list[str], delimiter: str, chosen: Chosen) -> frozenset[int]:
+    """Return the features that are texts in most of the first lines; a text among numbers is a mistake."""
+    numbers, texts = (dict.fromkeys(chosen.features, 0) for _ in range(2))
+    with contextlib.suppress(csv.Error):  # a cell in quotes that ends later: the reader itself complains
+        for row in csv.reader(lines, delimiter=delimiter, strict=True):
+            for at in chosen.features:
+                if at < len(row) and row[at].strip():
+                    (numbers if _looks_numeric(row[at]) else texts)[at] += 1
+    return frozenset(at for at in chosen.features if texts[at] > numbers[at])
+
+
+def _looks_numeric(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return is_number(cell)
+    return True
 
 
 def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
     """Write a Dataset as a delimited file, in the caller's row order; missing values are empty cells."""
     names = feature_names(data)
+    texts = {
+        names.index(name): _cells(decode(data.X[:, names.index(name)], own), delimiter)
+        for name, own in (data.categories or {}).items()
+    }
     columns = {
         name: list(map(number_text, values.tolist())) if name in NUMBERS else _texts(name, values, delimiter)
         for name, values in named_columns(data).items()
@@ -82,6 +125,8 @@ def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
             rows = slice(start, start + CHUNK_ROWS)
             block = data.X[order[rows]]
             values = (block.toarray() if sparse.issparse(block) else block).tolist()
+            if texts:
+                _put_texts(values, order[rows], texts)
             heads = zip(*(column[rows] for column in columns.values()), strict=True)
             lines = [
                 f"{delimiter.join(head)}{delimiter}{_row_text(row, delimiter)}"
@@ -92,8 +137,17 @@ def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
 
 def _row_text(values: list[float], delimiter: str) -> str:
     """Write numbers as `number_text` does, the whole row at once."""
+    if any(isinstance(value, str) for value in values):
+        return delimiter.join(value if isinstance(value, str) else number_text(value) for value in values) + "\n"
     text = delimiter.join(map(repr, values)) + "\n"
     return text.replace("nan", "").replace(f".0{delimiter}", delimiter).replace(".0\n", "\n")
+
+
+def _put_texts(values: list[list[Any]], rows: Any, texts: dict[int, list[str]]) -> None:
+    """Put the texts of some columns where X has their numbers."""
+    for line, row in zip(values, rows.tolist(), strict=True):
+        for position, column in texts.items():
+            line[position] = column[row]
 
 
 def _blocks(lines: Iterator[str], done: int, table: _Table) -> Iterator[_Block]:
@@ -113,7 +167,9 @@ def _blocks(lines: Iterator[str], done: int, table: _Table) -> Iterator[_Block]:
 
 def _fast(lines: list[str], table: _Table) -> _Block | None:
     """Convert lines without quotes at once; None where anything is missing, wrong or odd."""
-    numbers = {*table.chosen.features, *(at for name, at in table.chosen.named.items() if name in NUMBERS)}
+    numbers = {at for name, at in table.chosen.named.items() if name in NUMBERS} | {
+        *table.chosen.features
+    } - table.texts
     kinds = [(str(at), np.float64 if at in numbers else np.object_) for at in range(len(table.names))]
     if not any(line.strip("\r\n") for line in lines):
         return None
@@ -121,13 +177,17 @@ def _fast(lines: list[str], table: _Table) -> _Block | None:
         rows = np.loadtxt(lines, np.dtype(kinds), comments=None, delimiter=table.delimiter, ndmin=1)
     except ValueError:
         return None
-    X = np.stack([rows[str(at)] for at in table.chosen.features], axis=1)
+    unknown = np.full(len(rows), np.nan)
+    X = np.stack([unknown if at in table.texts else rows[str(at)] for at in table.chosen.features], axis=1)
     named = {name: rows[str(at)] for name, at in table.chosen.named.items()}
     right = not np.isinf(X).any() and all(
         bool(((values >= 0) & (values < np.inf)).all()) if name in NUMBERS else name != "qid" or all(values)
         for name, values in named.items()
     )
-    return _Block(X, {name: values.tolist() for name, values in named.items()}) if right else None
+    if not right:
+        return None
+    texts = {at: rows[str(at)].tolist() for at in table.texts}
+    return _Block(X, {name: values.tolist() for name, values in named.items()}, texts)
 
 
 class _Chunk(NamedTuple):
@@ -152,8 +212,12 @@ def _careful(lines: Iterable[str], done: int, table: _Table) -> Iterator[_Block]
                 raise FormatError(table.path, line, expected, f"{len(row)}")
         beginnings, texts = zip(*numbered, strict=True)
         chunk = _Chunk(table, list(zip(*texts, strict=True)), beginnings)
-        X = np.stack([_numbers(chunk, at, "a finite number") for at in table.chosen.features], axis=1)
-        yield _Block(X, {name: _named(chunk, name, at) for name, at in table.chosen.named.items()})
+        unknown = np.full(len(texts), np.nan)
+        columns = [
+            unknown if at in table.texts else _numbers(chunk, at, "a finite number") for at in table.chosen.features
+        ]
+        named = {name: _named(chunk, name, at) for name, at in table.chosen.named.items()}
+        yield _Block(np.stack(columns, axis=1), named, {at: chunk.cells[at] for at in table.texts})
 
 
 def _rows(
@@ -202,8 +266,12 @@ def _column(name: str, values: list[Any]) -> NDArray[Any]:
 
 
 def _texts(what: str, values: NDArray[Any], delimiter: str) -> list[str]:
+    return _cells(id_texts(values, what), delimiter)
+
+
+def _cells(texts: Iterable[str | None], delimiter: str) -> list[str]:
     special = (delimiter, '"', "\n", "\r")
     return [
         '"' + text.replace('"', '""') + '"' if any(character in text for character in special) else text
-        for text in id_texts(values, what)
+        for text in ("" if text is None else text for text in texts)
     ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from argrank._files import STDIN, split_suffixes
 from argrank.data.dataset import Dataset
 from argrank.data.io.letor.reader import read_letor, write_letor
-from argrank.data.io.tables import TABLES, read_table, write_table
+from argrank.data.io.tables import TABLES, is_naming, read_table, write_table
 from argrank.data.io.trec import write_qrels
 from argrank.errors import InputError, OptionError, unknown_name
 
@@ -34,6 +34,7 @@ def load(
     *,
     format: str | None = None,  # noqa: A002 - the word that users of pandas and polars expect
     columns: Mapping[str, str | None] | None = None,
+    features: Sequence[str] | None = None,
     dtype: Any = None,
     sparse: bool | str = "auto",
     n_features: int | None = None,
@@ -55,7 +56,11 @@ def load(
     columns : mapping of column name to meaning, optional
         For tables that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
         leaves a column out. The meanings are label, qid, docid, comment, sample_weight, query_weight, source, query
-        and title; all other columns are features.
+        and title; all other columns, and those with the meaning "feature", are features. Where there is no column
+        of that name, common ones are taken and told in the log: query_id or query for qid, relevance, judgement,
+        grade, rel or rating for label, doc_id or docno for docid.
+    features : sequence of str, optional
+        The columns of a table that are features, in this order; by default all without a meaning.
     dtype : "float64" or "float32", optional
         Of the features. By default float64, or what a Parquet or Arrow file holds.
     sparse : "auto", True or False
@@ -73,7 +78,7 @@ def load(
     if kind not in READABLE:
         raise OptionError(
             f"{os.fspath(path)}: a TREC {kind} file has no features; expected one of the formats {', '.join(READABLE)} "
-            f"(argrank.data.io.trec reads {kind} files)"
+            "(ar.evaluate and `argrank evaluate` take judgements and runs as they are)"
         )
     _check_is_file(path)
     if kind in TABLES:
@@ -81,9 +86,9 @@ def load(
             raise OptionError(
                 f"sparse, n_features and feature_base are options of LETOR text, got them for a {kind} file"
             )
-        return read_table(path, kind, columns=columns, dtype=dtype)
-    if columns is not None:
-        raise OptionError("columns is an option of tables with named columns, got it for LETOR text")
+        return read_table(path, kind, columns=columns, features=features, dtype=dtype)
+    if columns or features is not None or is_naming():
+        raise OptionError("columns and features are options of tables with named columns, got them for LETOR text")
     return read_letor(
         path,
         dtype=dtype or "float64",

@@ -34,7 +34,8 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
 
     - one number per line, in the order of the data's rows (LightGBM, XGBoost, SVMrank, LETOR);
     - ``qid index score`` in the order of the data's rows, as RankLib's ``-score`` writes it; the qids must agree;
-    - a TREC run, ``qid Q0 docno rank score tag`` in any order, found by query and document id;
+    - a TREC run, ``qid Q0 docno rank score tag`` in any order, found by query and document id (to evaluate a run, give
+      the file itself to ``ar.evaluate``, which also counts what it returned and nobody judged);
     - a column of a .csv, .tsv, .parquet or .arrow table in the order of the data's rows: ``column``, by default
       ``score``, or the only one there is.
     """

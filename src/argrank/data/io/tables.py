@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from argrank.data.dataset import Dataset
 from argrank.data.io import arrow, delimited
@@ -18,11 +20,37 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 TABLES = ("arrow", "csv", "parquet", "tsv")
 
 
+class Naming(NamedTuple):
+    """What the columns of all tables mean, as a command line says it once."""
+
+    columns: Mapping[str, str | None]
+    features: Sequence[str] | None
+
+
+_NAMING: ContextVar[Naming | None] = ContextVar("naming", default=None)
+
+
+@contextmanager
+def naming(columns: Mapping[str, str | None], features: Sequence[str] | None) -> Iterator[None]:
+    """Read all tables with these ``columns`` and ``features`` where `read_table` is not told otherwise."""
+    token = _NAMING.set(Naming(columns, features) if columns or features is not None else None)
+    try:
+        yield
+    finally:
+        _NAMING.reset(token)
+
+
+def is_naming() -> bool:
+    """Tell whether columns of tables were named for all reading."""
+    return _NAMING.get() is not None
+
+
 def read_table(
     path: str | os.PathLike[str],
     kind: str,
     *,
     columns: Mapping[str, str | None] | None = None,
+    features: Sequence[str] | None = None,
     dtype: Any = None,
 ) -> Dataset:
     """Read a table with named columns into a Dataset; without a label column the data is unjudged.
@@ -36,16 +64,22 @@ def read_table(
         integers.
     columns : mapping of column name to meaning, optional
         For files that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
-        leaves a column out.
+        leaves a column out, and "feature" makes it a feature whatever its name. Common names (query_id, relevance,
+        doc_id, docno …) are known.
+    features : sequence of str, optional
+        The columns that are features, in this order; by default all without a meaning.
     dtype : "float64", "float32" or None
         Of the features; None keeps what the file holds (CSV and TSV: float64).
     """
     check_choice("kind", kind, TABLES)
+    told = _NAMING.get()
+    if told is not None:
+        columns, features = {**told.columns, **(columns or {})}, told.features if features is None else features
     try:
         if kind in DELIMITERS:
-            found = delimited.read(path, DELIMITERS[kind], columns or {}, dtype or "float64")
+            found = delimited.read(path, DELIMITERS[kind], columns or {}, features, dtype or "float64")
         else:
-            found = arrow.read(path, kind, columns or {}, dtype)
+            found = arrow.read(path, kind, columns or {}, features, dtype)
         return Dataset(**found)
     except FormatError:
         raise

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
@@ -24,40 +24,14 @@ def first_good(scores: Any, order: Any, gains: Any, constants: Any, gradient: An
     the r highest bads above the *lowest* good. r = 0 … k - 1 loses 1 - 1/(1+r); at k and beyond 1, where all bads that
     score above the good may join. Without a sort (empty order) the k highest bads are found by insertion: O(n).
     """
-    n = len(scores)
     weight, k = constants[0], int(constants[1])
-    lowest, n_bad = -1, 0
-    for row in range(n):
-        gradient[row] = 0.0
-        if gains[row] > 0.0:
-            if lowest < 0 or scores[row] < scores[lowest]:
-                lowest = row
-        else:
-            n_bad += 1
+    lowest, n_bad = find_lowest_good(scores, gains, gradient)
     if lowest < 0 or n_bad == 0:
         return 0.0
-    depth = min(k, n_bad)
-    top = np.empty(depth, np.int64)
-    filled, higher, higher_sum = 0, 0, 0.0  # higher: bads that score above the lowest good
-    for place in range(n):
-        row = order[place] if len(order) > 0 else place
-        if gains[row] > 0.0:
-            continue
-        score = scores[row]
-        if score > scores[lowest]:
-            higher += 1
-            higher_sum += score - scores[lowest]
-        if filled == depth and score <= scores[top[depth - 1]]:
-            continue
-        if filled < depth:
-            filled += 1
-        spot = filled - 1
-        while spot > 0 and scores[top[spot - 1]] < score:
-            top[spot] = top[spot - 1]
-            spot -= 1
-        top[spot] = row
+    top = np.empty(min(k, n_bad), np.int64)
+    higher, higher_sum = find_top_bads(scores, order, gains, scores[lowest], top)
     best, chosen, total = 0.0, 0, 0.0
-    for r in range(1, depth + 1):
+    for r in range(1, len(top) + 1):
         total += scores[top[r - 1]] - scores[lowest]
         if r < k:
             value = weight * total + 1.0 - 1.0 / (1.0 + r)
@@ -66,9 +40,7 @@ def first_good(scores: Any, order: Any, gains: Any, constants: Any, gradient: An
         if value > best:
             best, chosen = value, r
     if chosen == k and higher > k:
-        for row in range(n):
-            if gains[row] <= 0.0 and scores[row] > scores[lowest]:
-                gradient[row] = weight
+        raise_higher_bads(scores, gains, scores[lowest], weight, gradient)
         chosen = higher
     else:
         for spot in range(chosen):
@@ -77,22 +49,62 @@ def first_good(scores: Any, order: Any, gains: Any, constants: Any, gradient: An
     return best
 
 
+@helper
+def find_lowest_good(scores: Any, gains: Any, gradient: Any) -> Any:
+    """Return the good document of the lowest score, -1 where there is none, and the bads; clear the gradient."""
+    lowest, n_bad = -1, 0
+    for row in range(len(scores)):
+        gradient[row] = 0.0
+        if gains[row] <= 0.0:
+            n_bad += 1
+        elif lowest < 0 or scores[row] < scores[lowest]:
+            lowest = row
+    return lowest, n_bad
+
+
+@helper
+def find_top_bads(scores: Any, order: Any, gains: Any, border: float, top: Any) -> Any:
+    """Fill in the bads of the highest scores; return how many bads score above a border, and by how much in all."""
+    filled, higher, higher_sum = 0, 0, 0.0
+    for place in range(len(scores)):
+        row = order[place] if len(order) > 0 else place
+        if gains[row] > 0.0:
+            continue
+        score = scores[row]
+        if score > border:
+            higher += 1
+            higher_sum += score - border
+        if filled < len(top):
+            filled += 1
+        elif score <= scores[top[filled - 1]]:
+            continue
+        spot = filled - 1
+        while spot > 0 and scores[top[spot - 1]] < score:
+            top[spot] = top[spot - 1]
+            spot -= 1
+        top[spot] = row
+    return higher, higher_sum
+
+
+@helper
+def raise_higher_bads(scores: Any, gains: Any, border: float, weight: float, gradient: Any) -> Any:
+    """Give every bad above a border the weight; return how many there are, and by how much they exceed it in all."""
+    higher, total = 0, 0.0
+    for row in range(len(scores)):
+        if gains[row] <= 0.0 and scores[row] > border:
+            gradient[row] = weight
+            higher += 1
+            total += scores[row] - border
+    return higher, total
+
+
 @query_kernel
 def first_good_reference(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
     """Find the greatest w · phi: all bads that score above the lowest good are above it. Constants: weight, k."""
-    n = len(scores)
-    lowest, higher, total = -1, 0, 0.0
-    for row in range(n):
-        gradient[row] = 0.0
-        if gains[row] > 0.0 and (lowest < 0 or scores[row] < scores[lowest]):
-            lowest = row
+    lowest, _ = find_lowest_good(scores, gains, gradient)
     if lowest < 0:
         return 0.0
-    for row in range(n):
-        if gains[row] <= 0.0 and scores[row] > scores[lowest]:
-            gradient[row] = constants[0]
-            higher += 1
-            total += scores[row] - scores[lowest]
+    higher, total = raise_higher_bads(scores, gains, scores[lowest], constants[0], gradient)
     gradient[lowest] = -constants[0] * higher
     return float(constants[0] * total)
 

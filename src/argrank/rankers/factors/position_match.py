@@ -14,13 +14,17 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing
+from argrank.data.prepare.normalise import normaliser
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
 from argrank.rankers._trace import Trace, Watcher
 from argrank.solvers import minimise
+
+Page = tuple[NDArray[np.intp], NDArray[np.intp]]  # documents and their slots
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -37,36 +41,48 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         Features of the slots; by default every slot has weights of its own.
     C : float
         Weight of the loss against the regulariser.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default.
     tol : float
         Stop when the duality gap is this share of the objective.
     max_iter : int
         Number of passes over the data after which to stop, with a warning.
+    n_jobs : int, optional
+        Threads; None for all cores. The result has the same bits for any number.
     verbose : int
         -1 hides the progress bar.
     """
 
     slots: Any = None
-    C: float = 1.0
+    C: float = 10.0
+    normalise: str | None = None
     tol: float = 1e-3
     max_iter: int = 1000
+    n_jobs: int | None = None
     verbose: int = 0
 
     def fit(self, X: Any, worth: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
-        """Learn from documents, and what each is worth at each slot: ``worth`` of shape (n_documents, n_slots)."""
+        """Learn from documents, and what each is worth at each slot.
+
+        ``X`` are features, with ``qid`` or ``group``, or a Dataset, whose labels are not used; ``worth`` has the shape
+        (n_documents, n_slots), its rows in the caller's order.
+        """
         try:
             worth = np.asarray(worth, np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(f"worth: expected finite numbers, documents by slots, got {error}") from error
         if worth.ndim != 2 or not np.isfinite(worth).all():
             raise InputError(f"worth: expected finite numbers, documents by slots, got shape {worth.shape}")
-        data = Dataset(X, None, qid, group=group)
+        data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
         refuse_missing(data)
         if len(worth) != data.n_documents:
             raise InputError(f"worth: expected {data.n_documents} rows, got {len(worth)}")
         slots = np.eye(worth.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
         if slots.ndim != 2 or len(slots) != worth.shape[1]:
             raise InputError(f"slots: expected features of {worth.shape[1]} slots, got shape {slots.shape}")
-        risk = _MatchRisk(data, worth if data.rows is None else worth[data.rows], slots)
+        scaling = None if self.normalise is None else normaliser(self.normalise).fit(data)
+        scaled = data if scaling is None else scaling.transform(data)
+        risk = _MatchRisk(scaled, worth if data.rows is None else worth[data.rows], slots, self.n_jobs)
         with Watcher(type(self).__name__, [], self.verbose) as watcher:
             result = minimise(cast(Any, risk), C=self.C, tol=self.tol, max_iter=self.max_iter, callback=watcher)
         if not result.converged:
@@ -74,13 +90,14 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
         self.trace_: Trace = watcher.trace
         training = {"ranker": type(self).__name__, "objective": self.objective_, "queries": data.n_queries}
-        self.model_ = SlotModel(result.w.reshape(data.n_features, slots.shape[1]), slots, training)
+        weights = result.w.reshape(data.n_features, slots.shape[1])
+        self.model_ = SlotModel(weights, slots, data.feature_names, scaling, training)
         return self
 
-    def predict(self, X: Any) -> Floats:
-        """Return the score of every row at every slot."""
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return the score of every row at every slot; ``qid`` only where features are scaled per query."""
         check_is_fitted(self)
-        return self.model_.predict(X)
+        return self.model_.predict(X, qid=qid, group=group)
 
     def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
         """Return for every query the caller's row number for each slot; -1 for a slot that stays empty."""
@@ -99,12 +116,12 @@ class _MatchRisk:
     convex = True
     smooth = second_order = difference = per_query = False
 
-    def __init__(self, data: Dataset, worth: Floats, slots: Floats) -> None:
-        self._data, self._worth, self._slots = data, worth, slots
+    def __init__(self, data: Dataset, worth: Floats, slots: Floats, n_jobs: int | None = 1) -> None:
+        self._data, self._worth, self._slots, self._n_jobs = data, worth, slots, n_jobs
         self.n_features = data.n_features * slots.shape[1]
         self.n_passes, self.seconds = 0.0, 0.0
         self._queries = list(zip(data.indptr[:-1].tolist(), data.indptr[1:].tolist(), strict=True))
-        self._best = [_page(worth[a:b]) for a, b in self._queries]
+        self._best = self._pages(worth)
 
     def zero_scores(self) -> Floats:
         """Return the scores of W = 0."""
@@ -123,14 +140,18 @@ class _MatchRisk:
         """Return the mean hinge and its gradient by the scores."""
         begin = time.perf_counter()
         table, u, value = scores.reshape(self._worth.shape), np.zeros_like(self._worth), 0.0
-        for (a, b), best in zip(self._queries, self._best, strict=True):
+        violated = self._pages(table - self._worth)
+        for (a, b), best, page in zip(self._queries, self._best, violated, strict=True):
             here, worth, part = table[a:b], self._worth[a:b], u[a:b]
-            page = _page(here - worth)
             value += (here[page] - worth[page]).sum() + (worth[best] - here[best]).sum()
             part[page] += 1.0
             part[best] -= 1.0
         self.seconds += time.perf_counter() - begin
         return value / len(self._queries), u.ravel() / len(self._queries)
+
+    def _pages(self, table: Floats) -> list[Page]:
+        """Return the best page of every query."""
+        return map_threads(lambda rows: _page(table[rows[0] : rows[1]]), self._queries, self._n_jobs)
 
     def pull_back(self, u: Floats) -> Floats:
         """Return X' U S, flat."""
@@ -138,6 +159,6 @@ class _MatchRisk:
         return np.asarray(self._data.X.T @ (u.reshape(self._worth.shape) @ self._slots)).ravel()
 
 
-def _page(scores: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _page(scores: Floats) -> Page:
     documents, slots = linear_sum_assignment(scores, maximize=True)
     return documents, slots

@@ -16,19 +16,27 @@ class DORM(StructuredRanker):
 
     The most violated ranking is an assignment, solved exactly by far smaller problems than the paper's n x n.
 
+    The default is the tight bound, started from RankSVM, with C = 100, chosen on validation parts; the paper's is
+    ``bound="convex"``, which has its optimum at w = 0 on data like OHSUMED. Nor is the default reference the paper's
+    y*, one ideal ranking: "averaged" is the mean over *all* rankings without loss, which does not depend on the order
+    of equal documents in the file; ``reference="any"`` is the paper's reading.
+
     Parameters
     ----------
     decay : optional
         Weight of the ranks in the positions map: "sqrt" (default), a power, "linear", "log2", "loglog", "measure" or a
         vector that never rises.
     reference : "averaged", "any" or "given"
-        The ideal ranking of equal labels in the positions map.
+        The ideal ranking that the convex bound compares with: the mean of all ideal ones, one that keeps equal labels
+        in their order (the paper's), or the rows as they come.
     C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "dorm"
 
+    C: float = 100.0
+    bound: str = "tight"
     measure: Any = "ndcg"
     k: Any = "auto"
     discount: Any = "log2"

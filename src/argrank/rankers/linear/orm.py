@@ -31,7 +31,9 @@ class ORM(StructuredRanker):
     """Linear ranker for any measure of the form a · b (Le, Smola, Chapelle and Teo, Optimization of Ranking Measures).
 
     It minimises ``|w - w0|² / (2C) + risk``, the risk being the mean over the queries of an upper bound of what a
-    ranking lacks of the best one. The paper's lambda, in a sum over m queries, is m / C.
+    ranking lacks of the best one. The paper's lambda, in a sum over m queries, is m / C. The default is the tight
+    bound, started from RankSVM, with C = 100, chosen on validation parts: the convex bound has its optimum at w = 0
+    on data like OHSUMED, for every C.
 
     Parameters
     ----------
@@ -90,6 +92,8 @@ class ORM(StructuredRanker):
 
     ranker: ClassVar[str] = "orm"
 
+    C: float = 100.0
+    bound: str = "tight"
     measure: Any = "ndcg@10"
     k: Any = "auto"
     discount: Any = "log2"

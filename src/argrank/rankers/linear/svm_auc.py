@@ -16,7 +16,7 @@ class SVMauc(StructuredRanker):
     """Linear ranker for AUC: the mean over a query's pairs of ``max(0, 1 - 2 w·(x_i - x_j))``.
 
     Pairs are all of different label, so what it trains and reports is ``AUC(graded=True)``. It is RankSVM's hinge,
-    averaged within queries, with margin 1/2.
+    averaged within queries, with margin 1/2. C was chosen on validation parts.
 
     Parameters
     ----------
@@ -28,6 +28,7 @@ class SVMauc(StructuredRanker):
 
     ranker: ClassVar[str] = "svm-auc"
 
+    C: float = 10.0
     scale: str | None = "pairs"
     margin: str = "unit"
 

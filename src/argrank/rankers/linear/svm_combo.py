@@ -18,7 +18,8 @@ from argrank.rankers.linear._linear import StructuredRanker
 class SVMcombo(StructuredRanker):
     """Linear ranker for several measures together, each with its own most violated ranking.
 
-    ``weights`` are the paper's C_l, relative to C.
+    ``weights`` are the paper's C_l, relative to C. The defaults are those of svm-ndcg: the tight bound, started from
+    RankSVM, on the scaled pairs map for all measures.
 
     Parameters
     ----------
@@ -27,6 +28,8 @@ class SVMcombo(StructuredRanker):
         list. An objective such as ``ar.objective("svm-mrr", feature_map="pairs")`` is taken as it is, with this bound.
     weights : number, sequence of one weight per measure, or array of shape (n_queries, n_measures)
         The array gives every query its own, so that navigational queries may train on MRR, others on NDCG.
+    feature_map : "pairs" or "first"
+        The map of MRR; all others are on pairs. The paper has "first", whose sums outweigh the other measures.
     slacks : "separate" or "shared"
         The sum of the measures' hinges, or the largest of them.
     C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
@@ -35,12 +38,15 @@ class SVMcombo(StructuredRanker):
 
     ranker: ClassVar[str] = "svm-combo"
 
+    C: float = 1e4
+    bound: str = "tight"
     measures: Any = ("ndcg@10", "map", "mrr@10")
     weights: Any = 1.0
     slacks: str = "separate"
     discount: Any = "log2"
     gain: Any = "exp2"
     relevant_at: float = 1.0
+    feature_map: str = "pairs"
 
     def _objective(self) -> Combination:
         if isinstance(self.measures, str) or not isinstance(self.measures, Sequence) or not self.measures:
@@ -49,7 +55,7 @@ class SVMcombo(StructuredRanker):
         return Combination(hinges=hinges, weights=self.weights, slacks=self.slacks)
 
     def _component(self, one: Any) -> StructuredHinge:
-        """Return the hinge of a measure: MRR on the first map and others on pairs, each with its ranker's cut-off."""
+        """Return the hinge of a measure, with the cut-off of its own ranker; only MRR may be on another map."""
         if isinstance(one, StructuredHinge):
             return replace(one, bound=self.bound)
         convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
@@ -57,9 +63,8 @@ class SVMcombo(StructuredRanker):
         structure = measure.structure(convention)
         kind = None if structure is None else structure.kind
         whole = kind in ("precision", "pairs") or (structure is not None and structure.divisor == "ideal")
-        return self._hinge(
-            measure.cut("auto", None if whole else 10), convention, feature_map="first" if kind == "first" else "pairs"
-        )
+        feature_map = self.feature_map if kind == "first" else "pairs"
+        return self._hinge(measure.cut("auto", None if whole else 10), convention, feature_map=feature_map)
 
     @property
     def _optimised(self) -> Measure:

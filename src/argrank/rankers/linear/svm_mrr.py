@@ -12,20 +12,27 @@ from argrank.rankers.linear._linear import StructuredRanker, reported, with_cuto
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SVMmrr(StructuredRanker):
-    """Linear ranker for MRR@k; on the first map the most violated ranking takes O(n), without a sort.
+    """Linear ranker for MRR@k, on the scaled pairs map and with the tight bound unless told otherwise.
 
-    ``feature_map="pairs"`` is the alternative that the paper compares with (Figure 7).
+    ``feature_map="first"`` is the paper's own map (phi_mrr), on which the most violated ranking takes O(n), without a
+    sort. Where a query has several good documents that map bounds the rank of the *lowest* of them: the violator may
+    put any good document first and takes the one with the lowest score, so all of them are asked to rise. Its sums over
+    documents grow with the list, and its convex bound mostly has its optimum at w = 0 (``collapsed_``).
+
+    The default C suits the tight bound on the pairs map, whose weights are long since the map is a mean over pairs.
 
     All parameters are those of ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-mrr"
 
+    C: float = 1e4
+    bound: str = "tight"
     measure: Any = "mrr"
     k: Any = "auto"
     relevant_at: float = 1.0
-    feature_map: str = "first"
-    scale: str | None = None
+    feature_map: str = "pairs"
+    scale: str | None = "pairs"
 
     def _objective(self) -> StructuredHinge:
         convention = self._convention(relevant_at=self.relevant_at)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Prepared, require_labels
 from argrank.objectives.structured.hinge import StructuredHinge
@@ -32,53 +32,88 @@ def independent_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradi
         n_levels = max(n_levels, level[place] + 1)
     if n_levels < 2:
         return 0.0
-    size = np.zeros(n_levels, np.int64)
-    for place in range(n):
-        size[level[place]] += 1
-    n_pairs, lower_size = 0, 0
-    for one in range(n_levels):
-        n_pairs += size[one] * lower_size
-        lower_size += size[one]
+    n_pairs = count_pairs(level, np.zeros(n_levels, np.int64))
     weight = 2.0 / n_pairs if constants[0] == 1.0 else 2.0
     margin = 1.0 / (n_pairs * weight)
     tree = np.zeros(n_levels + 1, np.int64)  # node i sums the levels (i - lowest bit of i) … i - 1
-    violated, reached = 0, 0
-    for place in range(n):  # better documents, from the best score down; the reached ones are within the margin
-        if level[place] == 0:
-            continue
-        border = score[place] - margin
-        while reached < n and score[reached] > border:
-            node = level[reached] + 1
-            while node <= n_levels:
-                tree[node] += 1
-                node += node & -node
-            reached += 1
-        total, node = 0, level[place]
-        while node > 0:
-            total += tree[node]
-            node -= node & -node
-        violated += total
-        gradient[order[place]] = -weight * total
+    violated = count_below_better(order, score, level, margin, weight, tree, gradient)
     tree[:] = 0
-    reached = n - 1
-    for place in range(n - 1, -1, -1):  # worse documents, from the worst score up; the same comparison to the last bit
-        if level[place] == n_levels - 1:
-            continue
-        while reached >= 0 and score[place] > score[reached] - margin:
-            node = n_levels - level[reached]
-            while node <= n_levels:
-                tree[node] += 1
-                node += node & -node
-            reached -= 1
-        total, node = 0, n_levels - 1 - level[place]
-        while node > 0:
-            total += tree[node]
-            node -= node & -node
-        gradient[order[place]] += weight * total
+    count_above_worse(order, score, level, margin, weight, tree, gradient)
     loss = violated / n_pairs
     for row in range(n):
         loss += gradient[row] * (scores[row] - mean)
     return max(loss, 0.0)
+
+
+@helper
+def count_pairs(level: Any, size: Any) -> int:
+    """Return the number of pairs of documents of different level; ``size``, zeros at first, is filled."""
+    for place in range(len(level)):
+        size[level[place]] += 1
+    n_pairs, lower_size = 0, 0
+    for one in range(len(size)):
+        n_pairs += size[one] * lower_size
+        lower_size += size[one]
+    return n_pairs
+
+
+@helper
+def count_below_better(
+    order: Any, score: Any, level: Any, margin: float, weight: float, tree: Any, gradient: Any
+) -> int:
+    """Go over the better documents, from the best score down; the reached ones are within the margin.
+
+    Fills in their coefficients and returns the number of violated pairs.
+    """
+    violated, reached = 0, 0
+    for place in range(len(score)):
+        if level[place] == 0:
+            continue
+        border = score[place] - margin
+        while reached < len(score) and score[reached] > border:
+            count_in(tree, level[reached] + 1)
+            reached += 1
+        total = counted_up_to(tree, level[place])
+        violated += total
+        gradient[order[place]] = -weight * total
+    return violated
+
+
+@helper
+def count_above_worse(
+    order: Any, score: Any, level: Any, margin: float, weight: float, tree: Any, gradient: Any
+) -> None:
+    """Go over the worse documents, from the worst score up, and add their coefficients.
+
+    The margin is compared in the same way as for the better ones, to the last bit.
+    """
+    n_levels = len(tree) - 1
+    reached = len(score) - 1
+    for place in range(len(score) - 1, -1, -1):
+        if level[place] == n_levels - 1:
+            continue
+        while reached >= 0 and score[place] > score[reached] - margin:
+            count_in(tree, n_levels - level[reached])
+            reached -= 1
+        gradient[order[place]] += weight * counted_up_to(tree, n_levels - 1 - level[place])
+
+
+@helper
+def count_in(tree: Any, node: int) -> None:
+    """Count one document in a tree of partial sums."""
+    while node < len(tree):
+        tree[node] += 1
+        node += node & -node
+
+
+@helper
+def counted_up_to(tree: Any, node: int) -> int:
+    """Return how many documents a tree of partial sums has counted up to a node."""
+    total = 0
+    while node > 0:
+        total += tree[node]
+        node -= node & -node
+    return total
 
 
 @query_kernel

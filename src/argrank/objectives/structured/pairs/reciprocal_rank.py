@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
 from argrank.data.dataset import Dataset
 from argrank.objectives.objective import Kernels, Prepared
 from argrank.objectives.structured.hinge import StructuredHinge
@@ -20,22 +20,47 @@ def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, g
     at least r; the loss is 1 - 1/(1+r). Where it is at k or beyond, every good has at least k. As r rises, a growing
     number of goods have just r bads above them: prefix sums give each r in O(1).
     """
-    n = len(scores)
-    n_good, mean = 0, 0.0
-    for row in range(n):
-        gradient[row] = 0.0
-        mean += scores[row] / n
-        n_good += gains[row] > 0.0
-    n_bad = n - n_good
+    n_good, mean = look_at_gains(scores, gains, gradient)
+    n_bad = len(scores) - n_good
     if n_good == 0 or n_bad == 0:
         return 0.0
     weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
     k = int(constants[1])
     good, good_sum, bad_sum = np.empty(n_good), np.empty(n_good + 1), np.empty(n_bad + 1)
     above = np.empty(n_good, np.int64)  # bads that score higher than a good
+    separate(scores, order, gains, mean, good, above, good_sum, bad_sum)
+    tail = np.empty(n_good + 1)  # sums over the goods from g on, each below the bads that score higher
+    tail[n_good] = 0.0
+    for g in range(n_good - 1, -1, -1):
+        tail[g] = tail[g + 1] + weight * (bad_sum[above[g]] - above[g] * good[g])
+    best, worst = worst_rank(good, above, good_sum, bad_sum, tail, weight, k)
+    for g in range(n_good):
+        above[g] = max(above[g], worst)
+    if worst < k:
+        above[0] = worst
+    write_coefficients(order, gains, above, weight, gradient)
+    return float(best)
+
+
+@helper
+def look_at_gains(scores: Any, gains: Any, gradient: Any) -> Any:
+    """Return the number of good documents and the mean score; clear the gradient."""
+    n_good, mean = 0, 0.0
+    for row in range(len(scores)):
+        gradient[row] = 0.0
+        mean += scores[row] / len(scores)
+        n_good += gains[row] > 0.0
+    return n_good, mean
+
+
+@helper
+def separate(
+    scores: Any, order: Any, gains: Any, mean: float, good: Any, above: Any, good_sum: Any, bad_sum: Any
+) -> None:
+    """Fill in the goods' scores, the bads above each and the sums of both levels' scores, by descending score."""
     good_sum[0] = bad_sum[0] = 0.0
     g = b = 0
-    for place in range(n):
+    for place in range(len(scores)):
         row = order[place]
         score = scores[row] - mean
         if gains[row] > 0.0:
@@ -45,14 +70,15 @@ def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, g
         else:
             bad_sum[b + 1] = bad_sum[b] + score
             b += 1
-    tail = np.empty(n_good + 1)  # sums over the goods from g on, each below the bads that score higher
-    tail[n_good] = 0.0
-    for g in range(n_good - 1, -1, -1):
-        tail[g] = tail[g + 1] + weight * (bad_sum[above[g]] - above[g] * good[g])
 
+
+@helper
+def worst_rank(good: Any, above: Any, good_sum: Any, bad_sum: Any, tail: Any, weight: float, k: int) -> Any:
+    """Return the greatest value and the rank of the first good that gives it."""
+    n_good = len(good)
     best, worst = -np.inf, 0
     border = 1  # goods 1 … border - 1 have fewer than r higher bads
-    for r in range(min(k, n_bad) + 1):
+    for r in range(min(k, len(bad_sum) - 1) + 1):
         while border < n_good and above[border] < r:
             border += 1
         if r < k:
@@ -65,13 +91,15 @@ def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, g
                 value += weight * (bad_sum[m] - m * good[g])
         if value > best:
             best, worst = value, r
-    for g in range(n_good):
-        above[g] = max(above[g], worst)
-    if worst < k:
-        above[0] = worst
+    return best, worst
 
+
+@helper
+def write_coefficients(order: Any, gains: Any, above: Any, weight: float, gradient: Any) -> None:
+    """Fill the gradient of the ranking given by the bads above every good."""
+    n_good = len(above)
     g = b = below = 0
-    for place in range(n):
+    for place in range(len(order)):
         row = order[place]
         if gains[row] > 0.0:
             gradient[row] = -weight * above[g]
@@ -81,7 +109,6 @@ def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, g
                 below += 1
             gradient[row] = weight * (n_good - below)
             b += 1
-    return best
 
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:

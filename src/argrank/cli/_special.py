@@ -1,0 +1,103 @@
+"""Training and predicting where the data are no judged documents in memory: ratings, slots, streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from argrank.cli import _options as options
+from argrank.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from argrank.data.dataset import Dataset
+
+WORTH = "worth"  # how the names of columns begin that say what a document is worth at a slot
+
+Files = Mapping[str, str | None]
+Means = dict[str, dict[str, float]]
+
+
+def train_factors(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
+    """Learn from ratings; measure by user."""
+    from argrank.data.io.triples import read_triples
+    from argrank.rankers.factors._factor_ranker import Triples
+
+    parts = {role: read_triples(path) for role, path in files.items() if path is not None}
+    ranker.fit(parts["train"], eval_set=parts.get("valid"))
+    return {
+        role: options.means_of(ranker.predict(part.users, part.items), Triples.of(part).as_dataset(), names, convention)
+        for role, part in parts.items()
+    }
+
+
+def train_slots(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
+    """Learn what goes to which slot; say what pages earn, and what share of the best pages that is."""
+    from argrank.models.slots import fill
+
+    parts = {role: _with_worth(path) for role, path in files.items() if path is not None}
+    ranker.fit(*parts["train"])
+    means: Means = {}
+    for role, (data, worth) in parts.items():
+        earned = _earned(ranker.match(data), worth)
+        best = _earned(fill(data, data.from_caller(worth)), worth)
+        means[role] = {"worth of a page": earned, "of the best page": earned / best if best else float("nan")}
+    return means
+
+
+def train_stream(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
+    """Learn from a file that is read in pieces; measure on the others."""
+    if not hasattr(ranker, "fit_stream"):
+        raise OptionError("--stream: expected -r orm, which learns query by query, got another ranker")
+    ranker.fit_stream(files["train"], epochs=epochs)
+    means: Means = {}
+    for role in ("valid", "test"):
+        path = files[role]
+        if path is not None:
+            data = options.load_wide(path, ranker.model_.n_features)
+            means[role] = options.means_of(ranker.predict(data), data, names, convention)
+    return means
+
+
+TRAIN: dict[str, Callable[[Any, Files, list[str], str, int], Means]] = {
+    "factors": train_factors,
+    "slots": train_slots,
+    "stream": train_stream,
+}
+
+
+def predict_pairs(model: Any, path: str) -> list[str]:
+    """Return the score of every line's user and item."""
+    from argrank.data.io.triples import read_triples
+
+    pairs = read_triples(path, rated=False)
+    return [repr(score) for score in model.predict(pairs.users, pairs.items).tolist()]
+
+
+def predict_pages(model: Any, path: str) -> list[str]:
+    """Return a line for every slot of every query: query, slot and document, its id or else its row, from 1."""
+    data, _ = _with_worth(path, known=False)
+    names = None if data.document_ids is None else data.to_caller(data.document_ids)
+    lines = []
+    for query, page in zip(data.query_ids.tolist(), model.match(data), strict=True):
+        for slot, row in enumerate(page.tolist(), 1):
+            document = "" if row < 0 else row + 1 if names is None else names[row]
+            lines.append(f"{query}\t{slot}\t{document}")
+    return lines
+
+
+def _with_worth(path: str, known: bool = True) -> tuple[Dataset, Any]:
+    """Read a table; return its documents without, and as a matrix, what they are worth at every slot."""
+    data = options.load_wide(path, None)
+    is_worth = np.array([name.lower().startswith(WORTH) for name in data.feature_names or ()], bool)
+    if known and not is_worth.any():
+        raise InputError(f"{path}: expected columns whose names begin with {WORTH!r}, one a slot, got none")
+    if not is_worth.any():
+        return data, None
+    return data.with_features(data.X[:, ~is_worth]), data.to_caller(np.asarray(data.X[:, is_worth]))
+
+
+def _earned(pages: list[Any], worth: Any) -> float:
+    slots = np.arange(worth.shape[1])
+    return float(np.mean([worth[page, slots][page >= 0].sum() for page in pages]))

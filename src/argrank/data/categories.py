@@ -1,0 +1,79 @@
+"""Features that are texts: each text is a category, stored in X as its number; and columns found by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank._types import Floats
+from argrank.errors import InputError, shown
+
+Names = tuple[str, ...] | None
+#: Feature name -> its texts; the number of a text in X is its place here, and an unknown or missing one is NaN.
+Categories = Mapping[str, tuple[str, ...]] | None
+
+MADE_UP = re.compile(r"(Column_)?\d+")  # how libraries call features that came without a name
+
+
+def made_up(names: Sequence[str]) -> bool:
+    """Tell whether names are those that LightGBM and CatBoost give to features without one."""
+    return all(MADE_UP.fullmatch(name) for name in names)
+
+
+def encode(texts: Sequence[Any], known: Sequence[str] | None = None) -> tuple[Floats, tuple[str, ...]]:
+    """Return the number of every text, NaN for None and the empty text, and the categories in their order.
+
+    >>> encode(["shoe", None, "hat", "shoe"])
+    (array([ 1., nan,  0.,  1.]), ('hat', 'shoe'))
+    """
+    words = [None if text is None or text != text or text == "" else str(text) for text in texts]
+    categories = tuple(sorted({word for word in words if word is not None}) if known is None else known)
+    number = {word: float(place) for place, word in enumerate(categories)}
+    return np.array([np.nan if word is None else number.get(word, np.nan) for word in words]), categories
+
+
+def decode(codes: NDArray[Any], categories: Sequence[str]) -> list[str | None]:
+    """Return the texts of numbers; None where there is none."""
+    return [None if code != code else categories[int(code)] for code in codes.tolist()]
+
+
+def align(X: Any, names: Names, categories: Categories, wanted: Names, wanted_categories: Categories) -> Any:
+    """Return features as a model wants them: its columns by name in its order, texts as its numbers of them.
+
+    Columns of other names are left out. Without names on one side, columns count by their place.
+    """
+    if names is not None and wanted is not None and names != wanted and (not made_up(wanted) or wanted[0] in names):
+        X = _by_name(X, names, wanted)
+        names = wanted
+    have, want = categories or {}, wanted_categories or {}
+    if (not have and not want) or have == want or names is None:
+        return X
+    changed = {name: texts for name, texts in have.items() if name in names and want.get(name) != texts}
+    for name in names:
+        if name in want and name not in have:
+            raise InputError(f"column {name!r}: expected texts, as in training, got numbers")
+    if changed:
+        X = X.copy()
+    for name, texts in changed.items():
+        if name not in want:
+            raise InputError(f"column {name!r}: expected numbers, as in training, got texts such as {shown(texts[0])}")
+        number = {text: float(place) for place, text in enumerate(want[name])}
+        table = np.array([*(number.get(text, np.nan) for text in texts), np.nan])
+        column = X[:, names.index(name)]
+        X[:, names.index(name)] = table[np.where(np.isnan(column), len(texts), column).astype(np.int64)]
+    return X
+
+
+def _by_name(X: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    place = {name: position for position, name in enumerate(names)}
+    lacking = [name for name in wanted if name not in place]
+    if lacking:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise InputError(f"X: expected a feature {lacking[0]!r}{more}, as in training, got {', '.join(names)[:200]}")
+    chosen = X[:, [place[name] for name in wanted]]
+    return chosen if sparse.issparse(chosen) else np.ascontiguousarray(chosen)  # sums have the same bits

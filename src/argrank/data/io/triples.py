@@ -1,0 +1,95 @@
+"""Ratings, (user, item, rating), from files: tables with named columns, plain text, sparse matrices."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from argrank._files import open_bytes, split_suffixes
+from argrank._types import Floats
+from argrank.data.collections.ratings import Ratings
+from argrank.data.io import arrow
+from argrank.data.io.load import EXTENSIONS
+from argrank.data.io.tables import DELIMITERS
+from argrank.data.io.text import read_ids, read_numbers, text_lines
+from argrank.errors import FormatError, shown
+
+#: How tables call the columns; where none of these names occurs they are taken in this order.
+NAMES = {
+    "user": ("user", "users", "user_id", "userid", "uid"),
+    "item": ("item", "items", "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid"),
+    "rating": ("rating", "ratings", "stars", "score", "label"),
+}
+
+
+def read_triples(path: str | os.PathLike[str], rated: bool = True) -> Ratings:
+    """Read users, items and ratings; without ``rated`` ratings may be absent, and are 0 then.
+
+    ``.csv``, ``.tsv``, ``.parquet`` and ``.arrow`` files have a header; the columns user, item and rating are found by
+    name (also ``userId``, ``movie_id``, ``stars`` …), or are the first three. ``.npz`` is a sparse matrix of users by
+    items as SciPy saves it. Everything else is text with three or more words a line, as in MovieLens' ``u.data``.
+    """
+    suffix = split_suffixes(path)[0]
+    if suffix == ".npz":
+        return _matrix(path)
+    kind = EXTENSIONS.get(suffix)
+    if kind in ("parquet", "arrow"):
+        table = arrow.read_columns(path, kind)
+        return _of_columns(path, table.column_names, [column.to_pylist() for column in table.columns], rated)
+    rows: list[list[str]] = []
+    with open_bytes(path) as stream:
+        lines = text_lines(stream, path)
+        if kind in DELIMITERS:
+            rows = [row for row in csv.reader(lines, delimiter=DELIMITERS[kind]) if row]
+            header = rows.pop(0) if rows else []
+        else:
+            rows = [words for words in (line.split() for line in lines) if words]
+            header = [*NAMES, *("" for _ in range(len(rows[0]) - 3))][: len(rows[0])] if rows else []
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            line = number + (2 if kind in DELIMITERS else 1)
+            raise FormatError(path, line, f"{len(header)} fields, as in the first line", f"{len(row)}")
+    return _of_columns(path, header, [list(column) for column in zip(*rows, strict=True)], rated)
+
+
+def _of_columns(path: str | os.PathLike[str], header: Sequence[str], columns: list[list[Any]], rated: bool) -> Ratings:
+    if not columns or not columns[0]:
+        raise FormatError(path, None, f"a line of {', '.join(NAMES)}", "none")
+    lower = [name.strip().lower() for name in header]
+    places = {
+        meaning: next((at for at, name in enumerate(lower) if name in known), None) for meaning, known in NAMES.items()
+    }
+    if places["user"] is None or places["item"] is None:
+        places = {meaning: at if at < len(header) else None for at, meaning in enumerate(NAMES)}
+    if places["item"] is None or (rated and places["rating"] is None):
+        raise FormatError(path, 1, f"columns {', '.join(NAMES)}", shown(",".join(header)))
+    users, items = (_ids(columns[places[name]]) for name in ("user", "item"))  # type: ignore[index]
+    rating = places["rating"]
+    ratings = np.zeros(len(users)) if rating is None else _numbers(path, columns[rating], rated)
+    return Ratings(users, items, ratings)
+
+
+def _ids(cells: list[Any]) -> Any:
+    return read_ids([cell.strip() for cell in cells]) if isinstance(cells[0], str) else np.array(cells, object)
+
+
+def _numbers(path: str | os.PathLike[str], cells: list[Any], rated: bool) -> Floats:
+    try:
+        return read_numbers([str(cell) for cell in cells])
+    except ValueError:
+        if not rated:
+            return np.zeros(len(cells))
+        raise FormatError(path, None, "numbers as ratings", "something else") from None
+
+
+def _matrix(path: str | os.PathLike[str]) -> Ratings:
+    try:
+        entries = sparse.load_npz(path).tocoo()
+    except (OSError, ValueError, KeyError) as error:
+        raise FormatError(path, None, "a sparse matrix as scipy.sparse.save_npz writes it", str(error)) from error
+    return Ratings(entries.row.astype(np.int64), entries.col.astype(np.int64), entries.data.astype(np.float64))

@@ -1,0 +1,281 @@
+"""auto: honest choice, the blend it serves, limits and interruptions, small and strange data."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import argrank as ar
+from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.trials.auto import members as members_module
+from argrank.trials.auto.members import Member, TreeMember
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch):
+    """Few trees: what is tested here does not depend on their number."""
+    stages = (4, 8, 12, 16)
+    monkeypatch.setattr("argrank.trials.auto.ranker.STAGES", stages)
+    monkeypatch.setattr(members_module, "STAGES", stages)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return ar.make_ranking(24, (6, 14), 5, grades=3, random_state=3)
+
+
+def auto(**parameters):
+    return ar.make_ranker("auto", **{"n_folds": 3, "verbose": -1} | parameters)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("argrank.trials.auto.ranker.STAGES", (4, 8, 12, 16))
+        return auto().fit(data)
+
+
+def test_the_public_face():
+    parameters = ar.make_ranker("auto").get_params()
+    expected = {"scoring": "ndcg@10", "family": "all", "members": None, "time_limit": None, "max_trees": None}
+    assert expected.items() <= parameters.items()
+    assert (parameters["n_folds"], parameters["random_state"], parameters["target"]) == (4, 0, None)
+
+
+def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
+    names = ["listnet", "rank-svm", "query-mart", "mart", "xendcg-mart", "lambda-mart"]
+    assert [member.name for member in fitted.members_] == names
+    assert sum(member.weight for member in fitted.members_) == pytest.approx(1.0)
+    assert all(0 < member.value <= 1 for member in fitted.members_)
+    estimate = fitted.estimate_
+    assert estimate.low < estimate.value < estimate.high
+    values = ar.evaluate(np.zeros(data.n_documents), data, "ndcg@10").values["ndcg@10"]
+    assert estimate.n_queries == np.isfinite(values).sum()
+    text = fitted.summary()
+    assert all(name in text for name in (*names, "out of fold"))
+
+
+def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):
+    """Each member's scores, divided by their deviation within queries, count by the reported share."""
+    model = fitted.model_
+    kept = [member for member in fitted.members_ if member.weight > 0]
+    assert [member.name for member in kept if member.name == "listnet"] == ["listnet"]
+    listnet = ar.make_ranker("listnet", C=1.0).fit(data)
+    scores = listnet.predict(data)
+    centred = scores - np.repeat(np.add.reduceat(scores, data.indptr[:-1]) / data.sizes, data.sizes)
+    place = [member.name for member in kept].index("listnet")
+    np.testing.assert_allclose(model.members[place].weights, listnet.coef_)
+    assert model.weights[place] == pytest.approx(kept[place].weight / np.sqrt(np.mean(centred**2)))
+    total = sum(weight * member.predict(data.X) for weight, member in zip(model.weights, model.members, strict=True))
+    np.testing.assert_allclose(fitted.predict(data), total, atol=1e-12)
+    trees = [member for member in kept if member.n_trees is not None]
+    assert [len(part.trees) for part in model.members if part.kind == "trees"] == [3 * one.n_trees for one in trees]
+
+
+def test_it_saves_loads_and_explains(fitted, data, tmp_path):
+    fitted.save(tmp_path / "model.json")
+    loaded = ar.load_model(tmp_path / "model.json")
+    assert loaded.predict(data).tobytes() == fitted.predict(data).tobytes()
+    assert [member["name"] for member in loaded.training["members"]] == [one.name for one in fitted.members_]
+    assert loaded.training["estimate"]["value"] == fitted.estimate_.value
+    scores = fitted.predict(data)
+    assert ar.why_above(fitted, data, 0, 1).difference == pytest.approx(scores[0] - scores[1])
+
+
+def test_same_seed_same_bits(fitted, data):
+    again = clone(fitted).set_params(n_jobs=2).fit(data)
+    assert again.predict(data).tobytes() == fitted.predict(data).tobytes()
+    assert again.estimate_ == fitted.estimate_
+
+
+def test_the_estimate_is_of_queries_that_had_no_say(data, monkeypatch):
+    """Labels of a fold, changed where only that fold is held out, do not move the scores it is judged by."""
+    from argrank.trials.auto import blend as module
+
+    seen = []
+    weigh = module.blend_weights
+    monkeypatch.setattr(module, "blend_weights", lambda Z, part: seen.append(part.query_ids.tolist()) or weigh(Z, part))
+    auto(family="linear").fit(data)
+    every, *others = seen[:1] + seen[1:]
+    assert sorted(every) == sorted(data.query_ids.tolist())
+    left_out = [set(every) - set(one) for one in others]
+    assert len(others) == 3
+    assert set.union(*left_out) == set(every)
+    assert sum(map(len, left_out)) == len(every)
+
+
+def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
+    monkeypatch.setattr(members_module, "HOLDOUT_ROWS", 100)
+    folding = members_module.Folding.of(data, 3, 0)
+    assert [part.n_queries for part in folding.train] == [18]
+    assert folding.pool.n_queries == 6
+    ranker = auto(members=["mart", "listnet"]).fit(data)
+    judged = ar.evaluate(np.zeros(folding.pool.n_documents), folding.pool, "ndcg@10").values["ndcg@10"]
+    assert ranker.estimate_.n_queries == np.isfinite(judged).sum()
+
+
+@pytest.mark.parametrize(("family", "kind"), [("trees", "trees"), ("linear", "linear")])
+def test_a_family_is_one_forest_or_one_weight_vector(data, family, kind):
+    ranker = auto(family=family).fit(data)
+    assert {part.kind for part in ranker.model_.members} == {kind}
+    assert "opensearch" in ar.targets(ranker)
+
+
+def test_a_target_gets_a_blend_that_it_can_express(data):
+    both = auto(target="opensearch").fit(data)
+    assert len(both.members_) == 6
+    assert len({part.kind for part in both.model_.members}) == 1  # the better of trees and linear
+    assert "opensearch" in ar.targets(both)
+    best = {}
+    for family in ("trees", "linear"):
+        best[family] = auto(family=family).fit(data).estimate_.value
+    assert both.model_.members[0].kind == max(best, key=best.get)
+    assert {part.kind for part in auto(target="xgboost").fit(data).model_.members} == {"trees"}
+    assert len({part.kind for part in auto(target="onnx").fit(data).model_.members}) == 2
+    with pytest.raises(OptionError, match="xgboost expresses a blend of trees"):
+        auto(target="xgboost", family="linear").fit(data)
+    with pytest.raises(OptionError, match="unknown target"):
+        auto(target="opensearsh").fit(data)
+
+
+@pytest.mark.parametrize("most", [1, 7, 30])
+def test_max_trees_bounds_the_whole_model(data, most):
+    ranker = auto(family="trees", max_trees=most).fit(data)
+    assert sum(len(part.trees) for part in ranker.model_.members) <= most
+
+
+def test_own_members_by_name_and_as_rankers(data):
+    ranker = auto(members=["regression", ar.make_ranker("mart", n_leaves=4), "query-mart", "mart"]).fit(data)
+    assert [member.name for member in ranker.members_] == ["regression", "mart", "query-mart", "mart 2"]
+    started = auto(members=[ar.make_ranker("query-mart", n_seeds=1), "rank-svm"]).fit(data)  # sums inside sums
+    assert all(part.kind != "sum" for part in started.model_.members)
+    with pytest.raises(OptionError, match="expected names or rankers"):
+        auto(members=[3]).fit(data)
+
+
+def test_the_measure_chooses_the_number_of_trees(data):
+    ranker = auto(scoring="map", members=["mart"]).fit(data)
+    assert ranker.estimate_.measure == "map"
+    assert ranker.score(data) == ar.evaluate(ranker.predict(data), data, "map").means["map"]
+
+
+def interrupting(monkeypatch, kind, call):
+    """Let the given call of ``advance`` or ``refit`` be interrupted."""
+    calls = []
+    for cls in (Member, TreeMember):
+        original = getattr(cls, kind)
+
+        def stopped(self, *arguments, original=original):
+            calls.append(1)
+            if len(calls) == call:
+                raise KeyboardInterrupt
+            return original(self, *arguments)
+
+        monkeypatch.setattr(cls, kind, stopped)
+
+
+@pytest.mark.parametrize(("kind", "call", "n_members"), [("advance", 2, 1), ("advance", 5, 3), ("refit", 2, 6)])
+def test_interrupting_keeps_the_blend_of_what_is_finished(data, monkeypatch, kind, call, n_members):
+    interrupting(monkeypatch, kind, call)
+    with pytest.warns(ArgrankWarning, match="interrupted; the best blend"):
+        ranker = auto().fit(data)
+    assert len(ranker.members_) == n_members
+    assert sum(member.refitted for member in ranker.members_) == (1 if kind == "refit" else 0)
+    assert ranker.score(data) > 0.6
+    assert ranker.estimate_.value > 0
+
+
+def test_interrupting_before_anything_is_finished_is_an_interruption(data, monkeypatch):
+    interrupting(monkeypatch, "advance", 1)
+    with pytest.raises(KeyboardInterrupt):
+        auto().fit(data)
+
+
+def test_a_fit_that_was_cut_short_is_not_taken_for_a_member(data, monkeypatch):
+    from argrank.rankers.boosted._boosters import Boosters
+
+    grow, calls = Boosters.grow, []
+
+    def interrupted(self):
+        calls.append(len(self.boosters))
+        if len(self.boosters) == 3 and calls.count(3) == 2:  # in the second round of fitting again
+            raise KeyboardInterrupt
+        return grow(self)
+
+    monkeypatch.setattr(Boosters, "grow", interrupted)
+    with pytest.warns(ArgrankWarning, match="interrupted; the best blend"):
+        ranker = auto(members=["mart"]).fit(data)
+    assert not ranker.members_[0].refitted
+    assert len(ranker.model_.members) == 3  # the models of the folds
+
+
+def test_no_time_at_all_still_gives_a_model(data):
+    with pytest.warns(ArgrankWarning, match="time limit"):
+        ranker = auto(time_limit=1e-6).fit(data)
+    assert [member.name for member in ranker.members_] == ["listnet"]
+    assert ranker.score(data) > 0.6
+
+
+def test_five_seconds_are_enough_for_all(data):
+    ranker = auto(members=["listnet", "mart"], time_limit=5.0).fit(data)
+    assert len(ranker.members_) == 2
+    assert all(member.refitted for member in ranker.members_)
+
+
+def test_three_queries_one_query_and_one_feature(data):
+    few = auto().fit(data.select([0, 1, 2]))
+    assert np.isfinite(few.predict(data)).all()
+    one = auto().fit(data.select([3]))
+    assert np.isnan(one.estimate_.value)
+    assert np.isfinite(one.predict(data)).all()
+    thin = auto().fit(data.X[:, :1], data.y, group=data.sizes)
+    assert np.isfinite(thin.predict(data.X[:, :1])).all()
+
+
+def test_missing_values_leave_the_trees_alone(data):
+    X = data.X.copy()
+    X[::7, 2] = np.nan
+    ranker = auto().fit(X, data.y, group=data.sizes)
+    assert {part.kind for part in ranker.model_.members} == {"trees"}
+    assert np.isfinite(ranker.predict(X)).all()
+    with pytest.raises(InputError, match="missing"):
+        auto(family="linear").fit(X, data.y, group=data.sizes)
+
+
+def test_sparse_features(data):
+    X = np.where(np.abs(data.X) < 0.5, 0.0, data.X)
+    thin = auto().fit(sparse.csr_matrix(X), data.y, group=data.sizes)
+    dense = auto().fit(X, data.y, group=data.sizes)
+    np.testing.assert_allclose(thin.predict(sparse.csr_matrix(X)), dense.predict(X), rtol=1e-4, atol=1e-5)
+
+
+def test_linear_members_standardise_what_is_far_from_one(data):
+    wide = ar.Dataset(data.X * [1.0, 1e4, 1.0, 1.0, 1e3], data.y, group=data.sizes)
+    ranker = auto(family="linear").fit(wide)
+    assert all(part.normaliser.name == "standard" for part in ranker.model_.members)
+    np.testing.assert_allclose(ranker.score(wide), auto(family="linear", normalise="standard").fit(wide).score(wide))
+
+
+def test_without_lightgbm_linear_members_are_blended(data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.warns(ArgrankWarning, match=r"linear members alone; .*argrank\[trees\]"):
+        ranker = auto().fit(data)
+    assert [member.name for member in ranker.members_] == ["listnet", "rank-svm"]
+
+
+def test_labels_that_are_all_the_same_are_no_error(data):
+    flat = auto().fit(data.X, np.zeros(data.n_documents), group=data.sizes)
+    assert np.isfinite(flat.predict(data.X)).all()
+    assert np.isnan(flat.estimate_.value)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"family": "forest"}, {"n_folds": 1}, {"time_limit": 0.0}, {"max_trees": 0}, {"members": []}]
+)
+def test_wrong_parameters_are_refused(data, wrong):
+    with pytest.raises(OptionError):
+        auto(**wrong).fit(data)
