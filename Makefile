@@ -34,10 +34,10 @@ bench-peers: .venv/.peers
 
 docs: .venv/.docs
 	$(BIN)/python scripts/make_docs.py
-	$(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs site
 
 clean:
-	rm -rf .venv build dist site docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist site docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python .venv/Scripts/python.exe:
 	$(PYTHON) -m venv .venv

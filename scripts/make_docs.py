@@ -8,15 +8,21 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
+import typer.main
 
 import argrank
 from argrank.cli import COMMANDS, _app
+from argrank.measures import MEASURES
 from argrank.measures.conventions import PRESETS, Convention, describe, make_convention
 from argrank.rankers.registry import FAMILIES, RANKERS, ranker_class, ranker_names
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "generated"
+BASE = "argrank.rankers.base_ranker.BaseRanker"
+#: What scikit-learn adds to every estimator; its own documentation describes it.
+ROUTING = "get_metadata_routing, set_fit_request, set_predict_request, set_score_request, set_params, get_params"
+
+Pages = dict[str, str]  # name -> Markdown
 
 #: What to add -> source files that show how, each with the line that registers it.
 RECIPES = {
@@ -59,73 +65,137 @@ def conventions() -> str:
     return "\n".join(lines) + "\n"
 
 
-def rankers() -> str:
-    """Return the page of all registered rankers, family by family."""
-    lines = ["# Registered rankers", "", "Make one with `ar.make_ranker(name)`; `-r name` on the command line.", ""]
+def ranker_pages() -> Pages:
+    """Return the table of all registered rankers, family by family, and a page for each."""
+    lines = ["# Rankers", "", "Make one with `ar.make_ranker(name)`; `-r name` on the command line.", ""]
+    pages = {}
     for family in FAMILIES:
-        names = [name for name in ranker_names() if RANKERS[name].family == family]
+        names = [name for name in ranker_names(None) if RANKERS[name].family == family]
         if names:
-            lines += [f"## {family.capitalize()}", "", "| name | what | parameters |", "|---|---|---|"]
-            for name in names:
-                parameters = ", ".join(f"`{one}`" for one in ranker_class(name)._get_param_names())
-                lines.append(f"| `{name}` | {cell(first_line(ranker_class(name)))} | {parameters} |")
-            lines.append("")
-    return "\n".join(lines)
-
-
-def api() -> str:
-    """Return the reference of every public name."""
-    lines = ["# Python reference", "", "`import argrank as ar`. Examples run in `make test`.", ""]
-    for name in sorted(argrank.__all__, key=str.lower):
-        if name == "__version__":
-            continue
-        found = getattr(argrank, name)
-        if inspect.ismodule(found):
-            lines += [f"## ar.{name}", "", docstring(found), ""]
-            for member in found.__all__:
-                lines += entry(f"ar.{name}.{member}", getattr(found, member), "###")
-        else:
-            lines += entry(f"ar.{name}", found, "##")
-    return "\n".join(lines)
-
-
-def entry(name: str, found: Any, heading: str) -> list[str]:
-    """Return the signature and docstring of one name; of a class also its methods, a line each."""
-    lines = [f"{heading} {name}", "", "```", f"{name}{signature(found)}", "```", "", docstring(found), ""]
-    if inspect.isclass(found):
-        methods = [one for one in vars(found).items() if not one[0].startswith("_") and inspect.getdoc(one[1])]
-        lines += ["**Methods and properties**", ""]
-        lines += [f"- `{title}`: {cell(first_line(method))}" for title, method in methods]
+            lines += [f"## {family.capitalize()}", "", "| name | what |", "|---|---|"]
+        for name in names:
+            lines.append(f"| [`{name}`]({name}.md) | {cell(first_line(ranker_class(name)))} |")
+            pages[name] = ranker_page(name)
         lines.append("")
-    return lines
+    lines += [
+        "## What all rankers share",
+        "",
+        *rst("autoclass", BASE, ":members:", ":inherited-members:", ":exclude-members: " + ROUTING),
+        *contents(pages),
+    ]
+    return {"index": "\n".join(lines), **pages}
 
 
-def signature(found: Any) -> str:
-    """Return a signature as source code has it, one parameter a line where it is long."""
-    whole = inspect.signature(found)
-    parts, keyword_only = [], False
-    for one in whole.parameters.values():
-        if one.kind is one.KEYWORD_ONLY and not keyword_only:
-            parts, keyword_only = [*parts, "*"], True
-        note = "" if one.annotation is one.empty else f": {one.annotation}"
-        default = "" if one.default is one.empty else f" = {one.default!r}"
-        star = {one.VAR_KEYWORD: "**", one.VAR_POSITIONAL: "*"}.get(one.kind, "")
-        parts.append(f"{star}{one.name}{note}{default}")
-    back = "" if whole.return_annotation is whole.empty else f" -> {whole.return_annotation}"
-    if len(", ".join(parts)) <= 80:
-        return f"({', '.join(parts)}){back}"
-    return "(\n    " + ",\n    ".join(parts) + f",\n){back}"
+def ranker_page(name: str) -> str:
+    """Return the page of a ranker: how to make it, what it takes, every parameter."""
+    entry, kind = RANKERS[name], ranker_class(name)
+    grid = ", ".join(f"`{key}` in {values}" for key, values in entry.grid.items()) or "nothing"
+    lines = [
+        f"# {name}",
+        "",
+        f'Family: {entry.family}. `ar.make_ranker("{name}")`, or the class below; `-r {name}` on the command line.',
+        f"Where no grid is given, selection tries {grid}."
+        + (" The model does not depend on how features are scaled." if entry.scale_free else ""),
+        "",
+        *rst("autoclass", f"argrank.rankers.{kind.__name__}"),
+        "[Methods and attributes of every ranker](index.md#what-all-rankers-share)",
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def commands() -> str:
-    """Return the help of every command."""
+def measure_pages() -> Pages:
+    """Return the table of all measures and a page for each."""
+    lines = ["# Measures", "", "| name | also spelled | what |", "|---|---|---|"]
+    pages = {}
+    for name in sorted(MEASURES, key=str.lower):
+        kind = MEASURES[name]
+        aliases = ", ".join(f"`{one}`" for one in kind.aliases if one != name)
+        lines.append(f"| [`{name}`]({name}.md) | {aliases} | {cell(first_line(kind))} |")
+        pages[name] = "\n".join([f"# {name}", "", *rst("autoclass", f"argrank.measures.{kind.__name__}")])
+    return {"index": "\n".join([*lines, *contents(pages)]), **pages}
+
+
+def api_pages() -> Pages:
+    """Return the table of all public names and a page for each."""
+    lines = ["# Python", "", "`import argrank as ar`; the examples run in `make test`.", ""]
+    lines += ["| name | what |", "|---|---|"]
+    pages = {}
+    for name in sorted(set(argrank.__all__) - {"__version__"}, key=str.lower):
+        found = getattr(argrank, name)
+        lines.append(f"| [`ar.{name}`]({name}.md) | {cell(first_line(found))} |")
+        page = [f"# ar.{name}", ""]
+        if inspect.ismodule(found):
+            page += [docstring(found), ""]
+            for member in found.__all__:
+                page += [f"## ar.{name}.{member}", "", *autodoc(f"{found.__name__}.{member}", getattr(found, member))]
+        else:
+            page += autodoc(f"argrank.{name}", found)
+        pages[name] = "\n".join(page)
+    return {"index": "\n".join([*lines, *contents(pages)]), **pages}
+
+
+def autodoc(path: str, found: Any) -> list[str]:
+    """Return the directive that shows one name."""
+    if inspect.isclass(found):
+        return rst("autoclass", path, ":members:")
+    return rst("autofunction", path)
+
+
+def rst(directive: str, path: str, *options: str) -> list[str]:
+    """Return a directive of Sphinx for a page in Markdown."""
+    return ["```{eval-rst}", f".. {directive}:: {path}", *(f"   {one}" for one in options), "```", ""]
+
+
+def contents(pages: Pages) -> list[str]:
+    """Return the hidden list of a folder's pages, from which the site makes its navigation."""
+    return ["", "```{toctree}", ":hidden:", "", *pages, "```", ""]
+
+
+def command_pages() -> Pages:
+    """Return the table of all commands and a page for each."""
     lines = ["# Command line", "", "Mistakes end in one plain line on standard error and exit code 2.", ""]
+    lines += ["| command | what |", "|---|---|"]
+    pages = {}
+    group = typer.main.get_command(_app())
     for name in COMMANDS:
-        done = CliRunner().invoke(_app(), [name, "--help"], prog_name="argrank", env={"COLUMNS": "100"})
-        if done.exit_code:
-            raise RuntimeError(f"argrank {name} --help failed: {done.output}")
-        lines += [f"## argrank {name}", "", "```", done.output.strip("\n"), "```", ""]
-    return "\n".join(lines)
+        command = group.commands[name]
+        text, _, examples = (command.help or "").replace("\b\n", "").partition("For example:\n")
+        lines.append(f"| [`argrank {name}`]({name}.md) | {cell(text.split(chr(10) * 2)[0])} |")
+        words = " ".join(placeholder(one) for one in command.params if one.param_type_name == "argument")
+        page = [
+            f"# argrank {name}",
+            "",
+            "```",
+            f"argrank {name} [OPTIONS] {words}".rstrip(),
+            "```",
+            "",
+            text.strip(),
+            "",
+        ]
+        if examples:
+            page += ["```", inspect.cleandoc(examples), "```", ""]
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            entries = [one for one in command.params if one.param_type_name == kind and not getattr(one, "hidden", 0)]
+            if entries:
+                page += [f"## {title}", "", *(line for one in entries for line in parameter(one))]
+        pages[name] = "\n".join(page)
+    return {"index": "\n".join([*lines, *contents(pages)]), **pages}
+
+
+def placeholder(one: Any) -> str:
+    """Return what stands for the value of an argument or option."""
+    return str(one.metavar or one.name.upper())
+
+
+def parameter(one: Any) -> list[str]:
+    """Return an argument or option as an entry of a list of definitions."""
+    names = " ".join(f"`{name}`" for name in (*one.opts, *one.secondary_opts))
+    if one.param_type_name == "argument":
+        names = f"`{placeholder(one)}`"
+    elif not one.is_flag:
+        names += f" `{placeholder(one)}`"
+    default = "" if one.default in (None, (), [], False) or callable(one.default) else f" Default: `{one.default}`."
+    return [names, f": {cell((one.help or '').strip())}{default}", ""]
 
 
 def contributing() -> str:
@@ -224,16 +294,20 @@ def first_line(found: object) -> str:
     return (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
 
 
-PAGES = {
-    "api": api, "commands": commands, "contributing": contributing, "conventions": conventions, "rankers": rankers,
-}  # fmt: skip
+PAGES = {"contributing": contributing, "conventions": conventions}
+FOLDERS = {"api": api_pages, "commands": command_pages, "measures": measure_pages, "rankers": ranker_pages}
 
 
 def main() -> None:
-    """Write all pages."""
-    TARGET.mkdir(parents=True, exist_ok=True)
+    """Write all pages, anew."""
+    shutil.rmtree(TARGET, ignore_errors=True)
+    TARGET.mkdir(parents=True)
     for name, make in PAGES.items():
         (TARGET / f"{name}.md").write_text(make(), "utf-8")
+    for folder, make_all in FOLDERS.items():
+        (TARGET / folder).mkdir()
+        for name, page in make_all().items():
+            (TARGET / folder / f"{name}.md").write_text(page, "utf-8")
     for folder in (ROOT / "experiments", *experiment_folders()):
         (TARGET / f"results-{folder.name}.md").write_text(results(folder), "utf-8")
 

@@ -1,0 +1,113 @@
+"""How Sphinx builds the site. ``make docs`` first writes docs/generated, then builds with warnings as errors."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import argrank
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS / "_extensions"))
+
+project = "argrank"
+author = "The argrank developers"
+copyright = "The argrank developers"
+version = release = argrank.__version__
+
+extensions = [
+    "mathml",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_extensions", "gallery/README.md", "gallery/*.ipynb", "gallery/*.codeobj.json"]
+nitpicky = False
+
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+html_math_renderer = "mathml"
+
+autodoc_typehints = "none"  # numpydoc shows types beside the parameters
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+python_maximum_signature_line_length = 88
+
+# Links into other projects' pages need their inventories, which are fetched: only where the builder asks for it.
+intersphinx_mapping = (
+    {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+    if os.environ.get("ARGRANK_DOCS_INTERSPHINX")
+    else {}
+)
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/\d\d_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "abort_on_example_error": True,
+    "image_srcset": ["2x"],
+    "plot_gallery": "True",
+}
+warnings.filterwarnings("ignore", module="sphinx_gallery")
+
+html_theme = "pydata_sphinx_theme"
+html_title = "argrank"
+html_static_path = ["_static"]
+html_css_files = ["argrank.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "argrank"},
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "getting-started": [], "migrating": []}
+
+_LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
+
+
+def _plain(app: object, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """Escape what reStructuredText would read as markup: our docstrings use backquotes alone."""
+    example = False
+    for at, line in enumerate(lines):
+        example = line.lstrip().startswith((">>>", "...")) or (example and bool(line.strip()))
+        if not example and not line.startswith(("    ::", ".. ")):
+            parts = _LITERAL.split(line)
+            lines[at] = "".join(
+                one if one.startswith("`") else re.sub(r"(?<!\\)([*|])|_(?=\W|$)", r"\\\g<0>", one) for one in parts
+            )
+
+
+def setup(app: object) -> None:
+    """Read docstrings as they are written."""
+    app.connect("autodoc-process-docstring", _plain, priority=100)  # type: ignore[attr-defined]
