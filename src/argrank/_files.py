@@ -118,14 +118,18 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     name = os.fspath(path)
     try:
         target = Path(os.path.realpath(name))
-        if target.exists() and not target.is_file():
-            with open(target, "wb") as raw, _compressor(raw, target) as stream:
-                yield stream
-            return
+        special = target.exists() and not target.is_file()
+    except (OSError, ValueError) as error:
+        raise _unwritable(name, error) from error
+    if special:
+        with _directly(name, target) as stream:
+            yield stream
+        return
+    try:
         _remove_leftovers(target)
         prefix = f".{target.name[:LONGEST_NAME]}.{_host()}.{os.getpid()}."
         descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=PART)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise _unwritable(name, error) from error
     try:
         with os.fdopen(descriptor, "wb") as raw:
@@ -146,6 +150,15 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _directly(name: str, target: Path) -> Iterator[IO[bytes]]:
+    try:
+        with open(target, "wb") as raw, _compressor(raw, target) as stream:
+            yield stream
+    except OSError as error:
+        raise _unwritable(name, error) from error
 
 
 def _unwritable(name: str, error: Exception) -> InputError:

@@ -10,6 +10,7 @@ import typer
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
+from argrank.cli._signals import was_interrupted
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def run(
             typer.echo(f"{estimator.trace_!r}\n", err=True)
     if output is not None:
         estimator.save(output)
+    if was_interrupted():
+        raise typer.Exit(_interrupted(output))
     means = {role: _means(estimator, part, names, convention) for role, part in parts.items()}
     if as_json:
         typer.echo(options.json_text(_summary(ranker, estimator, params, means, convention, output)))
@@ -102,6 +105,14 @@ def run(
         from argrank.export.registry import check_takes
 
         check_takes(target, plain(estimator.model_, "zero"))
+
+
+def _interrupted(output: Path | None) -> int:
+    """Say what was kept of an interrupted training, and return the exit code."""
+    if output is None:
+        return 130
+    typer.echo(f"argrank: interrupted: the best model so far is in {output}", err=True)
+    return 3
 
 
 def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:

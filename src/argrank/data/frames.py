@@ -29,7 +29,16 @@ def is_frame(X: Any) -> bool:
         return False
     import narwhals as nw
 
+    _refuse_repeats(X)
     return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def _refuse_repeats(frame: Any) -> None:
+    """Refuse a pandas frame with two columns of one name; the other libraries make none."""
+    names = getattr(frame, "columns", None)
+    if getattr(names, "has_duplicates", False) is True:
+        twice = names[names.duplicated()][0]
+        raise InputError(f"columns: expected different names, got {shown(twice)} twice")
 
 
 def columns_of(frame: Any) -> dict[str, Any]:
@@ -66,4 +75,5 @@ def _matrix(table: Any, names: list[str]) -> NDArray[Any]:
     X = np.empty((len(table), len(names)), np.float32 if single else np.float64)
     for position, name in enumerate(names):
         X[:, position] = table.get_column(name).to_numpy()
+    X.flags.writeable = False  # made here: a Dataset may keep it
     return X

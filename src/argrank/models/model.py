@@ -128,6 +128,11 @@ class Model(StoredModel):
             raise InputError(
                 f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
             )
+        if not np.isfinite(scores).all():
+            row = int(np.argmin(np.isfinite(scores)))
+            raise InputError(
+                f"X: expected features of which the model makes a finite score, got {scores[row]} for row {row}"
+            )
         return scores
 
     def check_width(self, n_features: int, names: Any) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
 from argrank._json import json_value
+from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.frames import feature_columns, is_frame
@@ -30,6 +31,7 @@ from argrank.rankers._docstrings import complete
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers._result import Result
 
+VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
 PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
 
 
@@ -135,6 +137,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 raise InputError(
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
+        check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
             prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]
@@ -142,12 +145,30 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
         with single_threaded_blas(), watching as watcher:
             outcome = self._train(prepared, watcher, start)
+        self._refuse_useless(outcome.model)
         if outcome.complaint is not None:
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
         self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data))
         return self
+
+    def _refuse_useless(self, model: Model) -> None:
+        """Refuse weights that are no numbers, and warn of trees that give every document the same score."""
+        weights = getattr(model, "weights", None)
+        if weights is not None and not np.isfinite(weights).all():
+            raise InputError(
+                f"X: {type(self).__name__} expected features of ordinary size, got such that the weights overflow; "
+                "scale them (normalise='standard')"
+            )
+        trees = getattr(model, "trees", None)
+        if trees is not None and all(tree.n_leaves == 1 for tree in trees):
+            warnings.warn(
+                f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
+                "too few documents for min_documents in a leaf, or nothing to tell them apart by",
+                ArgrankWarning,
+                stacklevel=4,
+            )
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query."""
@@ -224,6 +245,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if not isinstance(X, Dataset):
             if y is None and not is_frame(X):
                 raise InputError("requires y to be passed, but the target y is None")
+            X = _shared(X)
             return Dataset(X, y, qid, group=group, sample_weight=sample_weight, query_weight=query_weight)
         given = {"y": y, "qid": qid, "group": group, "sample_weight": sample_weight, "query_weight": query_weight}
         twice = [name for name, value in given.items() if value is not None]
@@ -266,12 +288,21 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return {
             "ranker": type(self).__name__,
             "parameters": parameters,
-            "objective": self.objective_,
+            "objective": json_value(self.objective_),
             "iterations": self.n_iter_,
             "queries": data.n_queries,
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+def _shared(X: Any) -> Any:
+    """Return an array as a read-only view, which a Dataset does not copy: this one lives no longer than the fit."""
+    if type(X) is not np.ndarray:
+        return X
+    view = X.view()
+    view.flags.writeable = False
+    return view
 
 
 def _without_named_columns(X: Any) -> Any:

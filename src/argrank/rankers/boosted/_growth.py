@@ -14,7 +14,7 @@ import numpy as np
 from argrank._threads import count_jobs
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.errors import MissingExtraError, OptionError, check_count, shown, unknown_name
+from argrank.errors import InputError, MissingExtraError, OptionError, check_count, shown, unknown_name
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
 
@@ -83,7 +83,10 @@ class Growth:
         train = lightgbm.Dataset(
             data.X, np.zeros(data.n_documents), categorical_feature=categorical or "auto", params=self._parameters
         )
-        self._booster = lightgbm.Booster(self._parameters, train)
+        try:
+            self._booster = lightgbm.Booster(self._parameters, train)
+        except lightgbm.basic.LightGBMError as error:
+            raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         self._n_outputs, self._n_rounds = n_outputs, 0
         self._last = np.zeros((data.n_documents, n_outputs))
 
