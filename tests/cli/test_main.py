@@ -110,7 +110,9 @@ def test_too_little_memory_is_one_plain_line(capsys, fail):
     fail(MemoryError("Unable to allocate 9 TiB"))
     code, out, err = run(capsys, "made")
     assert (code, out) == (2, "")
-    assert err == "argrank: out of memory: Unable to allocate 9 TiB; use sparse or float32 data, or a smaller part of it\n"
+    assert (
+        err == "argrank: out of memory: Unable to allocate 9 TiB; use sparse or float32 data, or a smaller part of it\n"
+    )
 
 
 def test_what_would_steer_a_terminal_is_escaped(capsys, fail):

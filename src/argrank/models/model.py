@@ -123,7 +123,8 @@ class Model(StoredModel):
         ]
 
     def _checked_scores(self, X: Any, indptr: Integers | None) -> Floats:
-        scores = self.scores(X, indptr)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.scores(X, indptr)
         if np.isnan(scores).any() and checks.has_missing(X):
             raise InputError(
                 f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
