@@ -7,22 +7,61 @@ problems it can be chosen, and the contract tests check what it proves.
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from argrank._types import Floats
-from argrank.errors import check_positive
-from argrank.solvers._registry import Solver, check_fit, own_options
+from argrank.errors import OptionError, check_positive, unknown_name
 from argrank.solvers._result import Callback, Problem, Result, Risk
 from argrank.solvers.regularisers import Absolute, Regulariser, Squared
 from argrank.solvers.shifted import solve_around
 
 __all__ = ["SOLVERS", "Absolute", "Problem", "Regulariser", "Result", "Risk", "Solver", "Squared", "choose", "minimise"]
 
+#: What a risk can offer, by the name of its flag, as people say it.
+OFFERS = {
+    "convex": "a convex objective",
+    "smooth": "a smooth objective",
+    "second_order": "an objective with second derivatives",
+    "per_query": "an objective that can be asked query by query",
+    "difference": "a difference of two convex objectives",
+}
+
+
+class Solver(NamedTuple):
+    """A line of the registry."""
+
+    home: str  # module and function below argrank.solvers
+    needs: tuple[str, ...] = ()  # flags that the risk must have
+    takes: tuple[str, ...] = ("l2",)  # of "l2", "l1", "limits": what the regulariser may be
+    proves: bool = False  # whether it gives a proven gap
+    tol: float = 1e-3  # its default
+
+    @property
+    def run(self) -> Callable[..., Result]:
+        """The function, imported when it is first needed."""
+        module, name = self.home.split(":")
+        function: Callable[..., Result] = getattr(importlib.import_module(f"argrank.solvers.{module}"), name)
+        return function
+
+    def lacks(self, risk: Risk) -> list[str]:
+        """Return the flags that a risk would have to have."""
+        return [flag for flag in self.needs if not getattr(risk, flag)]
+
+    def refuses(self, regulariser: Regulariser) -> str:
+        """Return the option of a regulariser that it cannot do; an empty word where it can do all."""
+        if regulariser.name not in self.takes:
+            return f"penalty={regulariser.name!r}"
+        return "" if regulariser.is_free or "limits" in self.takes else "signs"
+
+
 ALL = ("l2", "l1", "limits")
 
 SOLVERS = {
     "bundle": Solver("bundle:minimise", ("convex",), ALL, proves=True),
-    "bundle-then-planes": Solver("bundle_then_planes:minimise", ("convex", "per_query"), proves=True),
+    "bundle-then-planes": Solver("bundle:then_planes", ("convex", "per_query"), proves=True),
     "cg": Solver("l_bfgs:conjugate_gradients", ("smooth",)),
     "convex-steps": Solver("convex_steps:minimise", ("difference",), ALL),
     "cutting-plane": Solver("cutting_plane:minimise", ("convex", "per_query"), proves=True),
@@ -93,8 +132,38 @@ def minimise(
     check_positive("C", C)
     R = Squared() if regulariser is None else regulariser
     name = choose(risk, R) if solver == "auto" else solver
-    check_fit(SOLVERS, name, Problem(risk, C, R, 0.0, max_iter))
+    problem = Problem(risk, C, R, 0.0, max_iter, start, callback, random_state)
+    _check_fit(name, problem)
     chosen = SOLVERS[name]
-    problem = Problem(risk, C, R, chosen.tol if tol is None else tol, max_iter, start, callback, random_state)
-    options = own_options(chosen.run, own)
-    return solve_around(problem, lambda centred: chosen.run(centred, **options))
+    problem = replace(problem, tol=chosen.tol if tol is None else tol)
+    options = _own_options(chosen.run, own)
+    if R.centre is None:
+        return chosen.run(problem, **options)
+    return solve_around(R.centre, problem, lambda centred: chosen.run(centred, **options))
+
+
+def _check_fit(name: str, problem: Problem) -> None:
+    """Raise unless the solver of a name can do a problem; the message names the solvers that can."""
+    if name not in SOLVERS:
+        raise unknown_name("solver", name, {*SOLVERS, "auto"})
+    asked, able = SOLVERS[name], [one for one, solver in SOLVERS.items() if _fits(solver, problem)]
+    if option := asked.refuses(problem.regulariser):
+        raise OptionError(f"{option}: expected solver={_either(able)}, got {name!r}, which cannot do it")
+    if lacking := asked.lacks(problem.risk):
+        needed = " and ".join(OFFERS[flag] for flag in lacking)
+        raise OptionError(f"solver: {name!r} needs {needed}; expected {_either(able)} here")
+
+
+def _fits(solver: Solver, problem: Problem) -> bool:
+    return not solver.lacks(problem.risk) and not solver.refuses(problem.regulariser)
+
+
+def _either(names: Iterable[str]) -> str:
+    return " or ".join(map(repr, names)) or "another objective"
+
+
+def _own_options(run: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the given options that a solver's function has beside the problem."""
+    code = run.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {name: value for name, value in given.items() if name in names}

@@ -59,11 +59,9 @@ class Shifted(Offset):
         return Shifted(convex, self._centre), Shifted(subtracted, self._centre)
 
 
-def solve_around(problem: Problem, solve: Callable[[Problem], Result]) -> Result:
-    """Solve a problem whose regulariser has a centre by one that shrinks towards 0; others are solved as they are."""
-    centre, callback = problem.regulariser.centre, problem.callback
-    if centre is None:
-        return solve(problem)
+def solve_around(centre: Floats, problem: Problem, solve: Callable[[Problem], Result]) -> Result:
+    """Solve a problem whose regulariser has a centre by one that shrinks towards 0."""
+    callback = problem.callback
 
     def tell(v: Floats, facts: Mapping[str, float]) -> bool | None:
         w = problem.regulariser.project(centre + v)

@@ -8,8 +8,8 @@ from scipy.optimize import linear_sum_assignment
 
 from argrank import Dataset, objective
 from argrank.errors import InputError, OptionError
+from argrank.objectives.structured.best_first import position_counts
 from argrank.objectives.structured.positions.assignment import position_assignment
-from argrank.objectives.structured.positions.count_table import position_counts
 
 
 def by_scipy(scores, gains, decay, worth):

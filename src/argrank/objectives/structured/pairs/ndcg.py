@@ -9,11 +9,13 @@ import numpy as np
 from argrank._jit import helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
 from argrank.measures.structure import level_sizes
 from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.best_first import graded_ndcg
 from argrank.objectives.structured.hinge import StructuredHinge
-from argrank.objectives.structured.pairs import graded_ndcg, ndcg_unclipped
-from argrank.objectives.structured.routing import choose
+from argrank.objectives.structured.pairs import ndcg_unclipped
+from argrank.objectives.structured.routing import MAX_STATES, choose, count_states
 
 SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
 
@@ -161,7 +163,7 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     k, longest = hinge.k, int(data.sizes.max())
     no_cut = np.full(data.n_queries, True) if k is None else (data.sizes <= k) & (k > SMALL)
     route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
-    graded_ndcg.check_states(hinge, data, sizes)
+    check_states(hinge, data, sizes)
     depth = longest if k is None else min(k, longest)
     constants = np.concatenate(([hinge.mean_of_pairs], hinge.discounts(depth)))
 
@@ -172,6 +174,19 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
         return ndcg_unclipped.prepare(hinge, indptr, own)
 
     def graded(indptr: Integers, own: Floats) -> Prepared:
-        return Kernels(indptr, own, constants, graded_ndcg.graded_ndcg)
+        return Kernels(indptr, own, constants, graded_ndcg)
 
     return choose((triangle, unclipped, graded), route, data.indptr, gains)
+
+
+def check_states(hinge: StructuredHinge, data: Dataset, sizes: Integers) -> None:
+    """Refuse data with a graded query whose table would be too large; ``sizes`` are those of the levels."""
+    n_states = count_states(sizes, int(data.sizes.max()) if hinge.k is None else hinge.k)
+    n_states[(sizes > 0).sum(axis=1) <= 2] = 0  # those take another oracle
+    worst = int(n_states.argmax())
+    if n_states[worst] > MAX_STATES:
+        raise OptionError(
+            f"{hinge.name}: expected at most {MAX_STATES:,} states for the exact most violated ranking of graded "
+            f"labels, got {n_states[worst]:,} (query {data.query_ids[worst]}: {(sizes[worst] > 0).sum()} levels, "
+            f"k={hinge.k}); use a smaller k, fewer levels (gain='binary', a gain table), or dorm"
+        )

@@ -22,10 +22,10 @@ from argrank.data.sources import source_numbers
 from argrank.measures.structure import greatest, level_sizes
 from argrank.objectives._sorting import Sorter
 from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.structured.best_first import position_counts
 from argrank.objectives.structured.hinge import StructuredHinge
 from argrank.objectives.structured.positions.assignment import position_assignment
 from argrank.objectives.structured.positions.best_by_score import BestByScore
-from argrank.objectives.structured.positions.count_table import position_counts
 from argrank.objectives.structured.positions.decay import decay_vector, reference_coefficients
 from argrank.objectives.structured.positions.diverse import DiverseAssignment, diverse_reference
 from argrank.objectives.structured.routing import MAX_STATES, Builder, choose, count_states

@@ -7,7 +7,7 @@ import pytest
 
 import argrank as ar
 from argrank.engines import make_risk
-from argrank.solvers import bundle_then_planes, minimise
+from argrank.solvers import bundle, minimise
 
 
 def hard_risk():
@@ -24,7 +24,7 @@ def test_an_easy_problem_is_the_bundle_methods():
 
 
 def test_the_second_solver_ends_what_the_first_does_not(monkeypatch):
-    monkeypatch.setattr(bundle_then_planes, "PATIENCE", 5)
+    monkeypatch.setattr(bundle, "PATIENCE", 5)
     told = []
     result = minimise(hard_risk(), C=100.0, callback=lambda w, facts: told.append(facts))
     assert not minimise(hard_risk(), "bundle", C=100.0, max_iter=5).converged
@@ -39,7 +39,7 @@ def test_the_second_solver_ends_what_the_first_does_not(monkeypatch):
 
 
 def test_large_data_stays_with_the_bundle_method(monkeypatch):
-    monkeypatch.setattr(bundle_then_planes, "PATIENCE", 5)
-    monkeypatch.setattr(bundle_then_planes, "MOST_CELLS", 10)
+    monkeypatch.setattr(bundle, "PATIENCE", 5)
+    monkeypatch.setattr(bundle, "MOST_CELLS", 10)
     result = minimise(hard_risk(), C=100.0, max_iter=8)
     assert (result.reason, result.n_passes) == ("passes", 8.5)
