@@ -27,6 +27,7 @@ from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
+from argrank.rankers._checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers._docstrings import complete
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers._result import Result
@@ -109,6 +110,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         eval_set: Any = None,
         eval_qid: Any = None,
         eval_group: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float = 600.0,
     ) -> BaseRanker:
         """Learn from judged data.
 
@@ -124,13 +127,26 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         eval_set : Dataset, or list of Datasets or of (X, y) pairs
             Data on which ``scoring`` is taken after every iteration (``trace_["validation"]``).
         eval_qid, eval_group : list of ids or of sizes, one for each (X, y) pair
+        checkpoint : path, optional
+            File that keeps the state of the fit while it runs. A fit with the same parameters and data goes on from it
+            and ends with the same bits; one that was finished is read from it.
+        every : float
+            Seconds between two writings of the checkpoint; it is also written on Ctrl-C.
         """
         data = self._dataset(X, y, qid, group, sample_weight, query_weight)
         self._check_training(data)
         self._remember_features(X, data)
-        return self._fit(data, _eval_parts(eval_set, eval_qid, eval_group))
+        parts = _eval_parts(eval_set, eval_qid, eval_group)
+        keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
+        return self._fit(data, parts, keeper=keeper)
 
-    def _fit(self, data: Dataset, validations: list[Dataset], start: Floats | None = None) -> BaseRanker:
+    def _fit(
+        self,
+        data: Dataset,
+        validations: list[Dataset],
+        start: Floats | None = None,
+        keeper: Checkpoint | None = None,
+    ) -> BaseRanker:
         """Learn from checked data; ``start`` is where a regularisation path left off."""
         for part in validations:
             if part.n_features != data.n_features:
@@ -144,7 +160,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
         # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
         with single_threaded_blas(), watching as watcher:
-            outcome = self._train(prepared, watcher, start)
+            if keeper is None:
+                outcome = self._train(prepared, watcher, start)
+            else:
+                outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model)
         if outcome.complaint is not None:
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
@@ -152,6 +171,23 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.trace_: Trace = watcher.trace
         self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data))
         return self
+
+    def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        """Train with a checkpoint; take a training that was finished before from there."""
+        found = keeper.attach(watcher)
+        if found is not None:
+            for name, value in found["fitted"].items():
+                setattr(self, name, value)
+            return Outcome(model_from(found["model"]), *(found[name] for name in ("objective", "gap", "n_iter")))
+        before = set(vars(self))
+        outcome = self._train(data, watcher, start)
+        if outcome.complaint is not None and outcome.complaint.startswith("interrupted"):
+            keeper.close(None)
+            return outcome
+        numbers = {"objective": outcome.objective, "gap": outcome.gap, "n_iter": outcome.n_iter}
+        fitted = {name: value for name, value in vars(self).items() if name not in before and storable(value)}
+        keeper.close(numbers | {"model": model_state(outcome.model), "fitted": fitted})
+        return outcome
 
     def _refuse_useless(self, model: Model) -> None:
         """Refuse weights that are no numbers, and warn of trees that give every document the same score."""

@@ -86,6 +86,16 @@ class Problem:
     start: Floats | None = None
     callback: Callback | None = None
     random_state: int | None = 0
+    keeper: Any = None  # a keeping.Keeper: who keeps the states that the solver offers
+
+    def resumed(self) -> Any:
+        """Return the state from which to go on, None to begin."""
+        return None if self.keeper is None else self.keeper.resumed()
+
+    def offer(self, **state: Any) -> None:
+        """Offer the state after an iteration, see ``keeping``."""
+        if self.keeper is not None:
+            self.keeper.offer(state)
 
     def begin(self) -> Floats:
         """Return where to start: the given weights or zero, within the limits."""
@@ -144,6 +154,20 @@ class Meter:
         """Passes over the features since the start."""
         return self._risk.n_passes - self._passes
 
+    def state(self) -> dict[str, float]:
+        """Return the counts so far."""
+        spent = self._risk.seconds - self._seconds
+        return {"n_passes": self.n_passes, "seconds": spent, "master_seconds": self.master_seconds}
+
+    def restore(self, state: Mapping[str, float]) -> None:
+        """Go on counting from a state, whatever finding the way back has cost."""
+        self._passes, self._seconds = self._risk.n_passes - state["n_passes"], self._risk.seconds - state["seconds"]
+        self.master_seconds = state["master_seconds"]
+
+    def add(self, state: Mapping[str, float]) -> None:
+        """Count what a solver inside this one had done before it was resumed."""
+        self._passes, self._seconds = self._passes - state["n_passes"], self._seconds - state["seconds"]
+
     def tell(self, w: Floats, objective: float, gap: float, **more: float) -> bool:
         """Tell the callback of an iteration; True where it wants to stop."""
         if self.problem.callback is None:
@@ -201,6 +225,14 @@ class Best:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self.w, self.objective = np.zeros(problem.risk.n_features), math.inf
+
+    def state(self) -> dict[str, Any]:
+        """Return the weights and their objective."""
+        return {"w": self.w, "objective": self.objective}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self.w, self.objective = state["w"], state["objective"]
 
     def look(self, w: Floats) -> None:
         """Evaluate weights and keep them if they are better."""
