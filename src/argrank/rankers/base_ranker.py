@@ -201,7 +201,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if trees is not None and all(tree.n_leaves == 1 for tree in trees):
             warnings.warn(
                 f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
-                "too few documents for min_documents in a leaf, or nothing to tell them apart by",
+                "too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers below 1e-35 count "
+                "as 0)",
                 ArgrankWarning,
                 stacklevel=4,
             )

@@ -83,9 +83,10 @@ class Growth:
         train = lightgbm.Dataset(
             data.X, np.zeros(data.n_documents), categorical_feature=categorical or "auto", params=self._parameters
         )
+        self._error: type[Exception] = lightgbm.basic.LightGBMError
         try:
             self._booster = lightgbm.Booster(self._parameters, train)
-        except lightgbm.basic.LightGBMError as error:
+        except self._error as error:
             raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         self._n_outputs, self._n_rounds = n_outputs, 0
         self._last = np.zeros((data.n_documents, n_outputs))
@@ -94,7 +95,12 @@ class Growth:
         """Grow a tree for every output (columns of the arrays); None where no tree finds a split any more."""
         shape = (-1,) if self._n_outputs == 1 else (-1, self._n_outputs)
         given = _rounded(gradient).reshape(shape), _rounded(hessian).reshape(shape)
-        finished = self._booster.update(fobj=lambda scores, data: given)
+        try:
+            finished = self._booster.update(fobj=lambda scores, data: given)
+        except self._error as error:
+            if "num_features" not in str(error):
+                raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
+            finished = True  # no feature has two values that LightGBM can tell apart
         if finished:
             return None
         trees = read(self._booster.model_to_string(start_iteration=self._n_rounds, num_iteration=1)).trees

@@ -57,8 +57,8 @@ class CoordinateAscent(ClimbingRanker):
                 equal = np.ones(columns.n_features)
                 yield equal if number == 0 else rng.uniform(-1.0, 1.0, columns.n_features)
 
-        def rounds(weights: Floats) -> Iterator[Iterate]:
-            weights = weights / np.abs(weights).sum()
+        def rounds(weights: Floats, left: Floats | None) -> Iterator[Iterate]:
+            weights = weights / np.abs(weights).sum() if left is None else left
             scores = columns.scores(weights)
             value = landscape.value(scores).mean
             while True:
@@ -80,7 +80,7 @@ class CoordinateAscent(ClimbingRanker):
                         scores = columns.scores(weights)
                 value = landscape.value(scores).mean  # the division may have moved documents that were all but tied
 
-        return self._climb(starts() if start is None else iter([start]), rounds, watcher)
+        return self._climb(starts() if start is None else iter([start]), rounds, watcher, rng)
 
     def _steps(self, weight: float) -> Iterator[Floats]:
         """Yield the trial steps of a weight: upwards, downwards, to 0."""

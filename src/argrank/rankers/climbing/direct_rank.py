@@ -100,7 +100,7 @@ class DirectRank(ClimbingRanker):
         point = self.point if self.point != "auto" else "likelihood" if data.n_documents <= SMALL else "middle"
         walker = _Walker(landscape, columns, point, rng)
         rounds = walker.cyclic if self.coordinates == "cyclic" else walker.greedy
-        return self._climb(starts, rounds, watcher)
+        return self._climb(starts, rounds, watcher, rng)
 
 
 class _Walker:
@@ -109,10 +109,11 @@ class _Walker:
     def __init__(self, landscape: Landscape, columns: Columns, point: str, rng: np.random.Generator) -> None:
         self.landscape, self.columns, self.point, self.rng = landscape, columns, point, rng
 
-    def cyclic(self, weights: Floats) -> Iterator[Iterate]:
+    def cyclic(self, weights: Floats, left: Floats | None = None) -> Iterator[Iterate]:
         """Yield the weights as they begin and after every round, in which each of them moves once."""
         place = self._stand(self.columns.normed(weights))
         placement = self._placement(place)
+        place = place if left is None else self._stand(left)
         while True:
             yield Iterate(place.weights, place.value.mean)
             weights, scores, here = place.weights.copy(), place.scores, place.value
@@ -124,10 +125,11 @@ class _Walker:
                     scores = scores + found.step * slopes
             place = self._after(place, weights)
 
-    def greedy(self, weights: Floats) -> Iterator[Iterate]:
+    def greedy(self, weights: Floats, left: Floats | None = None) -> Iterator[Iterate]:
         """Yield the weights as they begin and after every round, in which the best of all single moves is made."""
         place = self._stand(self.columns.normed(weights))
         placement = self._placement(place)
+        place = place if left is None else self._stand(left)
         while True:
             yield Iterate(place.weights, place.value.mean)
             likelihood = placement.likelihood or self.landscape.wanted(place.scores)
