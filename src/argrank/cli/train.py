@@ -41,6 +41,10 @@ def run(
     target: str | None = typer.Option(
         None, "--target", metavar="NAME", help="Engine that will serve the model: refuse what it cannot express."
     ),
+    checkpoint: Path | None = typer.Option(
+        None, "--checkpoint", metavar="FILE", help="Keep the state of the training here, and go on from it."
+    ),
+    every: float = typer.Option(600.0, "--every", metavar="SECONDS", help="Time between two checkpoints."),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
     verbose: bool = options.VERBOSE,
@@ -48,7 +52,8 @@ def run(
     """Train a ranker on judged data, measure it, and save the model.
 
     With --grid, one model is trained for every combination of values; the one with the best first measure on the
-    validation data is kept. Ctrl-C during a single training keeps the best model so far.
+    validation data is kept. Ctrl-C or SIGTERM during a single training keeps the best model so far (exit code 3);
+    with --checkpoint the same command goes on where it was stopped or killed.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
@@ -68,6 +73,8 @@ def run(
     choices = options.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+    if choices and checkpoint is not None:
+        raise OptionError("--checkpoint: expected a single training, got --grid as well")
     if quiet:
         estimator.set_params(verbose=-1)
     parts = {"train": options.load_wide(data, None, not quiet)}
@@ -86,13 +93,13 @@ def run(
         if verbose:
             typer.echo(f"{found!r}\n", err=True)
     else:
-        estimator.fit(parts["train"], eval_set=parts.get("valid"))
+        estimator.fit(parts["train"], eval_set=parts.get("valid"), checkpoint=checkpoint, every=every)
         if verbose:
             typer.echo(f"{estimator.trace_!r}\n", err=True)
     if output is not None:
         estimator.save(output)
     if was_interrupted():
-        raise typer.Exit(_interrupted(output))
+        raise typer.Exit(_interrupted(output, checkpoint))
     means = {role: _means(estimator, part, names, convention) for role, part in parts.items()}
     if as_json:
         typer.echo(options.json_text(_summary(ranker, estimator, params, means, convention, output)))
@@ -107,11 +114,13 @@ def run(
         check_takes(target, plain(estimator.model_, "zero"))
 
 
-def _interrupted(output: Path | None) -> int:
+def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
     """Say what was kept of an interrupted training, and return the exit code."""
-    if output is None:
+    kept = [] if output is None else [f"the best model so far is in {output}"]
+    kept += [] if checkpoint is None or not checkpoint.exists() else [f"the same command goes on from {checkpoint}"]
+    if not kept:
         return 130
-    typer.echo(f"argrank: interrupted: the best model so far is in {output}", err=True)
+    typer.echo(f"argrank: interrupted: {'; '.join(kept)}", err=True)
     return 3
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 STATE = "state.json"
+PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "seconds")
 MAY_DIFFER = ("max_iter", "n_jobs", "verbose", "tol")  # parameters with which a fit may go on
 BROKEN = (OSError, EOFError, KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError)
 
@@ -58,10 +59,13 @@ class Checkpoint:
         self._watcher, watcher.keeper = watcher, self
         if self._found is None:
             return None
-        watcher.resume(self._found["trace"], self._found["seconds"])
         outcome: Mapping[str, Any] | None = self._found["outcome"]
-        if outcome is not None and self._found["identity"]["parameters"] == self._identity["parameters"]:
+        same = self._found["identity"]["parameters"] == self._identity["parameters"]
+        rows = None if outcome is not None and same else self._found["rows"]
+        watcher.resume(self._found["trace"][:rows], self._found["seconds"])
+        if outcome is None or same:
             return outcome
+        self._found["results"] = self._found["results"][: self._found["solve"]]  # the last solve goes on
         return None
 
     # ---- a keeper for solvers -----------------------------------------------------------------------------------
@@ -75,16 +79,18 @@ class Checkpoint:
         return self._results[-1]
 
     def finish(self, result: Mapping[str, Any]) -> None:
-        """Remember the result of a solve; states are of the next one from now on."""
+        """Remember the result of a solve."""
         self._results.append(result)
-        self._note(None)
+        if self._last is None:
+            self._note(None)
+        self._last = {**cast("dict[str, Any]", self._last), "results": list(self._results)}
 
     def resumed(self) -> Mapping[str, Any] | None:
         """Return the state from which to go on, once."""
         if self._found is None:
             return None
-        state, self._found = self._found["state"], None
-        return cast("Mapping[str, Any] | None", state)
+        found, self._found = self._found, None
+        return found["state"] if found["solve"] == len(self._results) else None
 
     def offer(self, state: Mapping[str, Any]) -> None:
         """Note a state, and write it where the last writing is long enough ago."""
@@ -100,22 +106,22 @@ class Checkpoint:
     def _note(self, state: Mapping[str, Any] | None) -> None:
         assert self._watcher is not None  # noqa: S101 - for the type checker: a solver has a watcher
         rows, seconds = len(self._watcher.trace), self._watcher.seconds
-        self._last = {"state": state, "results": list(self._results), "rows": rows, "seconds": seconds}
+        solve, results = len(self._results), list(self._results)
+        self._last = {"state": state, "solve": solve, "results": results, "rows": rows, "seconds": seconds}
 
     # ---- the file -----------------------------------------------------------------------------------------------
 
     def _write(self, outcome: Mapping[str, Any] | None) -> None:
         assert self._watcher is not None  # noqa: S101 - for the type checker
-        last = self._last or {"state": None, "results": list(self._results), "rows": None, "seconds": 0.0}
-        rows = len(self._watcher.trace) if outcome is not None else last["rows"]
+        if self._last is None:
+            self._note(None)
+        last = cast("dict[str, Any]", self._last)
         document = {
             "argrank_checkpoint": FORMAT,
             "identity": self._identity,
-            "trace": list(self._watcher.trace)[:rows],
-            "seconds": last["seconds"],
-            "results": last["results"],
-            "state": last["state"],
+            "trace": list(self._watcher.trace)[: None if outcome is not None else last["rows"]],
             "outcome": outcome,
+            **last,
         }
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
@@ -256,7 +262,7 @@ def _read(path: Path) -> dict[str, Any]:
         document = cast("dict[str, Any]", _restored(json.loads(archive.read(STATE)), get))
     if document["argrank_checkpoint"] != FORMAT:
         raise ValueError(f"format {document['argrank_checkpoint']!r}")
-    return {name: document[name] for name in ("identity", "trace", "seconds", "results", "state", "outcome")}
+    return {name: document[name] for name in PARTS}
 
 
 def _restored(value: Any, get: Callable[[str], Any]) -> Any:

@@ -43,6 +43,9 @@ class Risk(Protocol):
     def seconds(self) -> float:
         """Time spent in the risk so far."""
 
+    def go_on(self, n_passes: float, seconds: float) -> None:
+        """Go on counting passes and seconds from what another process had counted."""
+
     def zero_scores(self) -> Scores:
         """Return the scores of w = 0, without a pass over the features."""
 
@@ -156,17 +159,15 @@ class Meter:
 
     def state(self) -> dict[str, float]:
         """Return the counts so far."""
-        spent = self._risk.seconds - self._seconds
-        return {"n_passes": self.n_passes, "seconds": spent, "master_seconds": self.master_seconds}
+        begin = {"first_passes": self._passes, "first_seconds": self._seconds}
+        now = {"n_passes": self._risk.n_passes, "seconds": self._risk.seconds}
+        return {**begin, **now, "master_seconds": self.master_seconds}
 
     def restore(self, state: Mapping[str, float]) -> None:
         """Go on counting from a state, whatever finding the way back has cost."""
-        self._passes, self._seconds = self._risk.n_passes - state["n_passes"], self._risk.seconds - state["seconds"]
+        self._passes, self._seconds = state["first_passes"], state["first_seconds"]
         self.master_seconds = state["master_seconds"]
-
-    def add(self, state: Mapping[str, float]) -> None:
-        """Count what a solver inside this one had done before it was resumed."""
-        self._passes, self._seconds = self._passes - state["n_passes"], self._seconds - state["seconds"]
+        self._risk.go_on(state["n_passes"], state["seconds"])
 
     def tell(self, w: Floats, objective: float, gap: float, **more: float) -> bool:
         """Tell the callback of an iteration; True where it wants to stop."""

@@ -83,8 +83,8 @@ def then_planes(problem: Problem) -> Result:
         first = minimise(replace(problem, max_iter=min(problem.max_iter, PATIENCE), keeper=keeper))
         found = None
     else:  # the first part was done before
-        first = Result(**found["outer"])
-    meter.restore({"n_passes": first.n_passes, "seconds": meter.state()["seconds"], "master_seconds": 0.0})
+        first = Result(**found["outer"]["first"])
+        meter.restore(found["outer"]["meter"])
     left = problem.max_iter - round(first.n_passes)
     if first.reason != "passes" or left <= 0:
         return first
@@ -96,9 +96,8 @@ def then_planes(problem: Problem) -> Result:
             w, objective = first.w, first.objective
         return meter.tell(w, objective, objective - bound, n_constraints=facts["n_constraints"])
 
-    if found is not None:
-        meter.add(found["inner"]["meter"])
-    keeper = None if problem.keeper is None else Nested(problem.keeper, result_state(first), found and found["inner"])
+    outer = {"first": result_state(first), "meter": meter.state()}
+    keeper = None if problem.keeper is None else Nested(problem.keeper, outer, found and found["inner"])
     second = cutting_plane.minimise(
         replace(problem, max_iter=left, start=None, callback=None if callback is None else tell, keeper=keeper)
     )

@@ -56,9 +56,7 @@ def minimise(problem: Problem) -> Result:
             held, slope = subtracted.at_scores(scores)
             majorant = _Majorant(convex, slope, held - convex.dot(slope, scores))
             left = problem.max_iter - int(meter.n_passes)
-            if found is not None:
-                meter.add(found["inner"]["meter"])
-                found = None
+            found = None
             inner = bundle.minimise(
                 replace(problem, risk=majorant, max_iter=left, start=w, callback=None, keeper=keeper)
             )
