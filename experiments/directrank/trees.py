@@ -24,11 +24,14 @@ from experiments.directrank._common import WORK, Table, fit, fold_of, mean, mslr
 from experiments.directrank._paired import errors
 
 N_TREES, PATIENCE = 300, 30
+#: Trees of all documents, features and cuts, and LightGBM's lambdas.
+PLAIN: dict[str, Any] = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+NORMED: dict[str, Any] = {**PLAIN, "lambda_norm": True}
 RANGES = [{"weight_range": (0.1, 0.5)}, {"weight_range": (0.05, 0.1)}]
 RANKERS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "direct-rank-trees": ("direct-rank-trees", RANGES),
-    "mart": ("mart", [{"learning_rate": 0.05}, {"learning_rate": 0.1}]),
-    "lambda-mart": ("lambda-mart", [{"learning_rate": 0.05}, {"learning_rate": 0.1}]),
+    "mart": ("mart", [{**PLAIN, "learning_rate": 0.05}, {**PLAIN, "learning_rate": 0.1}]),
+    "lambda-mart": ("lambda-mart", [{**NORMED, "learning_rate": 0.05}, {**NORMED, "learning_rate": 0.1}]),
 }
 VARIANTS: dict[str, dict[str, Any]] = {
     "leveraged": {"variant": "leveraged"},

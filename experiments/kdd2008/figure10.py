@@ -24,8 +24,15 @@ import argrank as ar
 from experiments.kdd2008._common import DISCOUNTED, fit, fold_of, read_csv, save_figure, title, write_csv
 
 DATA = ("OHSUMED-LETOR2", "td2003", "td2004")
+#: Trees as the paper grows them, of all documents, features and cuts.
+PLAIN_TREES: dict[str, Any] = {
+    "learning_rate": 0.1,
+    "feature_fraction": 1.0,
+    "bagging_fraction": 1.0,
+    "extra_trees": False,
+}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "McRank": ("mcrank", {"n_trees": 30}),
+    "McRank": ("mcrank", {"n_trees": 30, **PLAIN_TREES}),
     "SVMndcg": ("svm-ndcg", DISCOUNTED),
     "SVMmrr": ("svm-mrr", {}),
     "SVMmap": ("svm-map", {}),
@@ -43,12 +50,12 @@ FOLDS = {"OHSUMED-LETOR2": (1, 2, 3, 4, 5), "td2003": (1, 2)}
 
 def one_fit(data: str, method: str) -> None:
     """Fit in this process and print the cost as JSON."""
-    from argrank.rankers.boosted._growth import Growth
+    from argrank.rankers.boosted._boosters import Boosters
 
     ranker, parameters = METHODS[method]
     train = fold_of(data).train
     fit(ranker, train.select(np.arange(3)), n_jobs=1, **parameters)
-    trees, grow, init = 0.0, Growth.grow, Growth.__init__
+    trees, grow, init = 0.0, Boosters.grow, Boosters.__init__
 
     def timed(call: Any) -> Any:
         def run(*arguments: Any, **named: Any) -> Any:
@@ -61,7 +68,7 @@ def one_fit(data: str, method: str) -> None:
 
         return run
 
-    Growth.grow, Growth.__init__ = timed(grow), timed(init)  # type: ignore[method-assign]
+    Boosters.grow, Boosters.__init__ = timed(grow), timed(init)  # type: ignore[method-assign]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.process_time()
     fit(ranker, train, n_jobs=1, **parameters)
@@ -89,7 +96,7 @@ def rounds() -> None:
         values = []
         for number in numbers:
             fold = fold_of(data, number)
-            fitted = fit("mcrank", fold.train, n_trees=max(ROUNDS), n_jobs=1)
+            fitted = fit("mcrank", fold.train, n_trees=max(ROUNDS), n_jobs=1, **PLAIN_TREES)
             model, n_outputs = fitted.model_, fitted.model_.n_outputs
             stages = [replace(model, trees=model.trees[: n * n_outputs]) for n in ROUNDS]
             scores = [fold.test.to_caller(stage.scores(fold.test.X, fold.test.indptr)) for stage in stages]

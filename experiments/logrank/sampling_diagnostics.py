@@ -76,12 +76,12 @@ def smear(
         if query.n_pairs == 0:
             continue
         states = np.concatenate((query.best_and_worst, diverse_states(query, generator)))
-        losses = loss(query.look_at(states)[0], query.labels)
+        losses = loss(query.levels[states], query.labels)
         for target in wanted:
             start = int(np.argmin(np.abs(losses - target)))
             restart, moves = np.full(n_moves + 1, -1), np.ones(n_moves + 1, np.int64)
             restart[:2], moves[0] = (0, start), 0  # the best ranking comes first: losses are relative to it
-            ranked, _ = query.rank(states, restart, moves, generator.random(3 * n_moves))
+            ranked = query.walk(states, restart, moves, generator.random(3 * n_moves)).ranked
             met = loss(ranked, query.labels)[1:]
             rows.append({"query": number, "wanted": target, "start": float(losses[start]), "losses": met})
     return rows

@@ -50,7 +50,7 @@ _HOME = {
     "run_experiment": "argrank.trials.experiment",
     "select": "argrank.trials.select",
     "targets": "argrank.export",
-    "tune_weights": "argrank.linesearch.tune_weights",
+    "tune_weights": "argrank.trials.fusion.tune_weights",
     "why_above": "argrank.report.why",
     "why_differs": "argrank.evaluation.why_differs",
     "winning_numbers": "argrank.evaluation.across_data_sets",
@@ -127,7 +127,7 @@ if TYPE_CHECKING:
     from argrank.evaluation.why_differs import why_differs
     from argrank.export import export, import_model, targets
     from argrank.linesearch.search import line_search
-    from argrank.linesearch.tune_weights import tune_weights
+    from argrank.trials.fusion.tune_weights import tune_weights
     from argrank.measures.conventions import convention_names
     from argrank.measures.names import measure, measure_names
     from argrank.models.files import load_model

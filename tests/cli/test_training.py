@@ -108,6 +108,38 @@ def test_grid(files, run):
     assert np.array_equal(ar.load_model("m.json").weights, found.ranker.coef_)
 
 
+def test_valid_without_grid_and_parameters_chooses_from_the_default_grid(files, run):
+    common = ("train", "train.txt", "-r", "rank-svm", "--valid", "valid.txt", "-m", "map")
+    code, out, _ = run(*common)
+    assert code == 0
+    found = ar.select("rank-svm", "default", ar.load("train.txt"), ar.load("valid.txt"), "map")
+    assert f"rank-svm, chosen C={found.params['C']:g}" in out
+    assert f"{found.value:.4f}" in out
+    code, out, _ = run(*common, "-p", "C=123", "--json")
+    assert json.loads(out)["chosen"] == {}
+
+
+def test_what_p_fixes_stays_in_cross_validation(files, run):
+    arguments = ("cv", "train.txt", "-r", "rank-svm", "-m", "map", "-k", "3", "-p")
+    code, out, _ = run(*arguments, "C=123", "--json")
+    expected = ar.cross_validate(ar.make_ranker("rank-svm", C=123), ar.load("train.txt"), "map", n_folds=3)
+    assert code == 0
+    assert list(json.loads(out)["means"].values()) == list(expected.means.values())
+    code, out, _ = run(*arguments, "C=1", "--json")  # the default value, but fixed
+    assert [fold["params"] for fold in json.loads(out)["folds"]["rank-svm"]] == [{}] * 3
+
+
+def test_cv_saves_the_choice_trained_on_everything(files, run):
+    arguments = ("cv", "train.txt", "-r", "rank-svm", "-r", "regression", "-m", "map", "-k", "3", "--save", "m.json")
+    code, out, _ = run(*arguments)
+    data = ar.load("train.txt")
+    found = ar.cross_validate(["rank-svm", "regression"], data, "map", grid="default", n_folds=3)
+    assert code == 0
+    assert f"Saved to m.json: {found.best} with " in out
+    assert f"trained on all {data.n_queries} queries" in out
+    assert np.array_equal(ar.load_model("m.json").weights, found.ranker().coef_)
+
+
 @pytest.mark.filterwarnings("default::argrank.errors.ArgrankWarning")
 def test_warnings_are_one_line_each(files, run):
     code, _, err = run("train", "train.txt", "-p", "max_iter=1", "-q")
@@ -158,6 +190,8 @@ def test_a_file_may_not_mention_the_last_features(files, run):
         (("cv", "train.txt", "-r", "rank-svm", "-p", "D=1"), "-p: unknown parameter of rank-svm 'D'"),
         (("cv", "train.txt", "--grid", "C=1", "--no-grid"), "expected --grid or --no-grid"),
         (("cv", "train.txt", "--folds", "2"), "expected"),
+        (("cv", "train.txt", "-r", "rank-svm", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
+        (("train", "train.txt", "--valid", "v", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
         (("cv", "train.txt", "--grid", "C=1"), "expected the ranker they are for, -r NAME"),
         (("cv", "train.txt", "--format", "pdf"), "unknown format"),
         (("experiment", "none.toml"), "none.toml: cannot be read"),

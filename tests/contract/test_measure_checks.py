@@ -10,6 +10,6 @@ from argrank.measures import MEASURES
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", [*MEASURES, "AUC(graded=True)", "nERU"])
+@pytest.mark.parametrize("name", [*MEASURES, "gAUC", "nERU"])
 def test_every_measure(name, check):
     check(ar.measure(name))

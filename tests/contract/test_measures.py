@@ -9,10 +9,11 @@ import argrank as ar
 from argrank.measures import MEASURES
 
 NAMES = ar.measure_names()
-#: Measures of a perfect ranking are 1, but for these, which are sums of gains or chances.
+#: Measures of a perfect ranking are 1, but for these, which are sums of gains or chances, or know no order.
 NOT_NORMALISED = {"DCG", "ERR", "ERU", "P", "R", "RBP", "tau"}  # tau: equal labels cost it its 1
+NOT_NORMALISED |= {"NumRel", "NumRelRet", "NumRet", "SetF", "SetP", "Success", "infAP"}  # infAP: smoothed
 #: The perfect ranking reaches 1 also here, if the query allows it.
-PERFECT = [name for name in NAMES if name not in NOT_NORMALISED] + ["nERU", "AUC(graded=True)", "R"]
+PERFECT = [name for name in NAMES if name not in NOT_NORMALISED] + ["nERU", "gAUC", "R"]
 WITH_CUTOFF = [name for name in NAMES if "k" in MEASURES[name].__dataclass_fields__]
 
 
@@ -43,7 +44,7 @@ def test_range(lists, name, convention):
     values = result.values[name][~np.isnan(result.values[name])]
     assert len(values) >= data.n_queries - result.undefined[name]
     assert (values >= (-1 if name == "tau" else 0)).all()
-    if not name.startswith(("DCG", "ERU")):
+    if not name.startswith(("DCG", "ERU", "Num")):
         assert (values <= 1 + 1e-12).all()
     assert np.isfinite(result.means[name])
 

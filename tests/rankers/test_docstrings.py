@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from scripts.make_stub import STUB, ranker_stub
 
 import argrank.rankers
 from argrank.rankers._docstrings import complete, names_of
@@ -100,3 +101,7 @@ def test_every_registered_class_is_a_name_of_the_package():
     assert all(hasattr(argrank.rankers, name) for name in argrank.rankers.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'SVMmpa'"):
         _ = argrank.rankers.SVMmpa
+
+
+def test_type_checkers_know_every_registered_class():
+    assert STUB.read_text() == ranker_stub(), "run python scripts/make_stub.py"

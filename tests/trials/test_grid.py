@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from argrank.errors import OptionError
-from argrank.trials.grid import borders, points_of, weakness
+from argrank.trials.grid import beyond, borders, points_of, weakness
 
 
 def test_a_dict_is_a_product_and_a_list_is_a_union():
@@ -43,3 +43,13 @@ def test_borders():
     assert borders({"C": 1}, points) == {}
     assert borders({"C": 1}, [{"C": 0.5}, {"C": 1}]) == {}  # two values have no inside
     assert borders({"ridge": 0.0}, [{"ridge": value} for value in (0.0, 1.0, 2.0)]) == {}  # nothing lies below 0
+
+
+def test_beyond_goes_on_by_the_last_step_and_only_for_regularisers():
+    assert beyond({"C": 10.0, "n": 1}, [{"C": c, "n": n} for c in (0.1, 1.0, 10.0) for n in (1, 2, 3)]) == [
+        {"C": 100.0, "n": 1}
+    ]
+    assert beyond({"C": 0.1}, [{"C": c} for c in (0.1, 0.2, 10.0)]) == [{"C": 0.05}]
+    assert beyond({"C": 1.0}, [{"C": c} for c in (0.1, 1.0, 10.0)]) == []
+    assert beyond({"ridge": 0.0}, [{"ridge": r} for r in (0.0, 1.0, 10.0)]) == []
+    assert beyond({"ridge": 1.0}, [{"ridge": r} for r in (-1.0, 0.0, 1.0)]) == []  # no ratio leads away from 0

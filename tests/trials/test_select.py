@@ -116,6 +116,36 @@ def test_a_choice_on_the_border_warns_with_the_direction(parts):
     assert "try values below" in repr(found)
 
 
+def test_the_default_grid_goes_on_beyond_its_end(parts, caplog):
+    class LikesMore(Fixed):
+        """Its scores get better up to C = 1000, beyond the default grid for a class of one's own."""
+
+        def __sklearn_clone__(self):
+            return LikesMore(**self.get_params())
+
+        def predict(self, data):
+            noise = np.random.default_rng(0).normal(size=data.n_documents)
+            return data.to_caller(data.y + noise * abs(np.log(1000.0) - np.log(self.C)))
+
+    with caplog.at_level("INFO", logger="argrank.trials.select"):
+        found = ar.select(LikesMore(), "default", *parts, "map")
+    assert [point.params["C"] for point in found.points] == [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0]
+    assert found.params == {"C": 1000.0}
+    assert found.on_border == {}
+    assert "C=100 is at the end of the grid, trying C=1000 too" in caplog.text
+    given = quietly(LikesMore(), {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}, *parts, "map")
+    assert len(given.points) == 5  # a grid that the user wrote stays as it is, and says so
+    assert given.on_border == {"C": "above"}
+
+
+def test_the_default_grid_leaves_out_what_the_ranker_was_given(parts):
+    found = ar.select(ar.make_ranker("rank-svm", C=123.0), "default", *parts, "map")
+    assert [point.params for point in found.points] == [{}]
+    assert found.ranker.C == 123.0
+    with pytest.raises(OptionError, match="grid: expected parameters and values"):
+        ar.select("rank-svm", "best", *parts, "map")
+
+
 def test_a_failed_point_is_reported_and_the_others_count(parts):
     with pytest.warns(ArgrankWarning, match=r"1 of 2 points failed, the first: LinAlgError: Singular matrix"):
         found = ar.select(Fixed(), {"fail": [True, False]}, *parts, "map")

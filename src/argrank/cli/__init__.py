@@ -31,6 +31,7 @@ COMMANDS: tuple[str, ...] = (
     "evaluate",
     "compare",
     "cv",
+    "tune",
     "experiment",
     "report",
     "convert",

@@ -18,11 +18,21 @@ from argrank.errors import OptionError
 
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
+    from argrank.data.io.trec import Qrels
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr@10")
 
 DATA: Any = typer.Argument(
     ..., metavar="DATA", help="Judged data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+)
+JUDGED: Any = typer.Argument(
+    ..., metavar="DATA|QRELS", help="Judged data with features (LETOR text, .csv, .parquet, …), or TREC qrels for runs."
+)
+BY: Any = typer.Option(
+    None, "--by", metavar="FILE|FEATURE", help="Segments: a table with the columns qid and segment, or a feature."
+)
+JUDGED_ONLY: Any = typer.Option(
+    False, "--judged-only", help="Take documents of runs that have no judgement out; by default they are not relevant."
 )
 MEASURES: Any = typer.Option(
     list(DEFAULT_MEASURES), "--measure", "-m", metavar="NAME", help="Measure; repeat it, or separate with commas."
@@ -53,13 +63,17 @@ def complete_normaliser(incomplete: str) -> list[str]:
 
 
 PARAMETERS: Any = typer.Option(
-    [], "--param", "-p", metavar="NAME=VALUE", help="Parameter of the ranker, such as C=0.1; repeat it for more."
+    [],
+    "--param",
+    "-p",
+    metavar="NAME=VALUE",
+    help="Fix a parameter of the ranker, such as C=0.1; repeat it for more.",
 )
 GRID: Any = typer.Option(
     [],
     "--grid",
     metavar="NAME=V,V,…",
-    help="Values to choose from by validation, such as C=0.01,0.1,1; repeat it for more parameters.",
+    help="Vary a parameter: values to choose from by validation, such as C=0.01,0.1,1; repeat it for more.",
 )
 NORMALISE: Any = typer.Option(
     None,
@@ -93,6 +107,35 @@ def system_files(given: list[str]) -> dict[str, str]:
             raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
         files[name] = file
     return files
+
+
+def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels:
+    """Read what systems are measured against: data with features, or judgements for runs."""
+    from argrank.evaluation.systems import judged_source
+
+    runs = {name: Path(file) for name, file in files.items() if is_run(file, column)}
+    return judged_source(data, {name: runs.get(name, ()) for name in files}, progress)
+
+
+def is_run(file: str, column: str | None) -> bool:
+    """Tell whether a file holds a run, and not a model or scores in the order of the data's rows."""
+    from argrank.data.io.trec_sources import is_run_file
+
+    return column is None and Path(file).suffix.lower() != ".json" and is_run_file(file)
+
+
+def system(file: str, judged: Any, column: str | None) -> Any:
+    """Return what a file of scores or a run stands for: the scores of the data's rows, or the run itself."""
+    from argrank.data.io.scores import read_scores
+
+    return Path(file) if is_run(file, column) else read_scores(file, judged, column)
+
+
+def segments(by: str | None) -> Any:
+    """Return what ``--by`` means: segments by query id from a file, or the name of a feature."""
+    from argrank.evaluation.segments import read_segments
+
+    return read_segments(by) if by is not None and Path(by).exists() else by
 
 
 def write_text(text: str, path: Path | None) -> None:
@@ -152,6 +195,23 @@ def parse_value(text: str) -> Any:
         if math.isfinite(value):
             return value
     return text
+
+
+def parse_settings(parameters: list[str], grid: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what ``-p`` fixes and what ``--grid`` varies; a parameter can be only one of the two."""
+    fixed, choices = parse_parameters(parameters), parse_grid(grid)
+    both = next((name for name in choices if name in fixed), None)
+    if both is not None:
+        raise OptionError(f"{both}: expected -p, which fixes it, or --grid, which varies it, got both")
+    return fixed, choices
+
+
+def default_choices(name: str, fixed: dict[str, Any]) -> Any:
+    """Return the default grid of a ranker without what is fixed; it goes on beyond its ends."""
+    from argrank.rankers.registry import default_grid
+    from argrank.trials.grid import OpenGrid
+
+    return OpenGrid({key: values for key, values in default_grid(name).items() if key not in fixed})
 
 
 def _split(text: str, option: str) -> tuple[str, str]:

@@ -10,13 +10,15 @@ from argrank.cli import _options as options
 
 
 def run(
-    data: str = options.DATA,
+    data: str = options.JUDGED,
     scores: list[str] = typer.Argument(
-        ..., metavar="SCORES", help="Two or more files of scores as for `argrank evaluate`, or NAME=FILE."
+        ..., metavar="SCORES", help="Two or more files of scores or runs as for `argrank evaluate`, or NAME=FILE."
     ),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,
+    by: str | None = options.BY,
+    judged_only: bool = options.JUDGED_ONLY,
     baseline: str | None = typer.Option(
         None, "--baseline", metavar="NAME", help="Compare all others with this system only."
     ),
@@ -40,21 +42,22 @@ def run(
       argrank compare test.txt bm25.txt ours.txt
       argrank compare test.txt bm25=old.txt ours=new.txt --baseline bm25 -m ndcg@10,map
       argrank compare test.txt *.run --test randomisation --format latex -o table.tex
+      argrank compare judged.qrels bm25.run ours.run --by segments.csv
     """
-    from argrank.data.io.load import load
-    from argrank.data.io.scores import read_scores
     from argrank.evaluation.compare import compare
     from argrank.evaluation.comparison import check_format
 
     check_format(output_format)
     names = options.measure_names(measures)
     files = options.system_files(scores)
-    judged = load(data)
+    judged = options.judged(data, files, column)
     result = compare(
-        {name: read_scores(file, judged, column) for name, file in files.items()},
+        {name: options.system(file, judged, column) for name, file in files.items()},
         judged,
         names,
         convention=convention,
+        by=options.segments(by),
+        judged_only=judged_only or None,
         baseline=baseline,
         test=test,
         correction=correction,

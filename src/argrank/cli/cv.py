@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from argrank._files import STDIN
 from argrank.cli import _options as options
 from argrank.errors import OptionError, unknown_name
+
+if TYPE_CHECKING:
+    from argrank.trials.trial import Trial
 
 
 def run(
@@ -39,13 +42,18 @@ def run(
     report: Path | None = typer.Option(
         None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is written anyway."
     ),
+    save: Path | None = typer.Option(
+        None, "--save", metavar="MODEL.json", help="Train the ranker chosen by validation on all data, and save it."
+    ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only ranker, measure and mean, with tabs."),
 ) -> None:
     """Cross-validate rankers on your data, by query, as LETOR does.
 
     The queries are dealt into parts. In turn, all parts but two train, one chooses the parameters by the first
     measure, and one tests, so every query is tested once by a model that never saw it. Each ranker chooses from its
-    own default grid unless you give one. Several rankers are compared with paired tests over all queries.
+    own default grid, except the parameters that -p fixes, unless you give one with --grid. Several rankers are
+    compared with paired tests over all queries. The best of them is the best on the validation queries, not on those
+    that test; --save trains it once more on all data.
 
     Without -r, a spread of rankers from every family is compared: the doctor's findings, a table, an HTML report.
 
@@ -54,6 +62,7 @@ def run(
       argrank cv data.txt -r rank-svm -m ndcg@10
       argrank cv data.txt -r rank-svm -r regression -m ndcg@10,map --normalise query-minmax
       argrank cv data.txt -r rank-svm --grid C=0.001,0.01,0.1,1 --json
+      argrank cv data.txt -r rank-svm -r listnet --save model.json
     """
     from argrank.evaluation.comparison import check_format
     from argrank.measures.names import measure_list
@@ -64,7 +73,7 @@ def run(
     check_format(output_format)
     names = options.measure_names(measures)
     measure_list(names)
-    fixed, choices = options.parse_parameters(parameters), options.parse_grid(grid)
+    fixed, choices = options.parse_settings(parameters, grid)
     if no_grid and choices:
         raise OptionError("expected --grid or --no-grid, got both")
     shared: dict[str, Any] = {
@@ -83,6 +92,8 @@ def run(
         report = Path(f"{stem}-report.html") if report is None else report
     if report is not None:
         write_report(report, found, title=f"Cross-validation of {Path(data).name}")
+    if save is not None:
+        found.ranker().save(save)
     if quiet:
         text = options.means_lines(found.means)
     else:
@@ -91,13 +102,23 @@ def run(
             text = f"{found.diagnosis!r}\n\n{text}\n\nReport written to {report}."
         elif output_format != "json" and found.comparison is not None:
             text += f"\n\n{found.comparison.render(output_format)}"
+        if save is not None and output_format != "json":
+            text += f"\n\n{_saved(found, save)}"
     options.write_text(text, output)
+
+
+def _saved(found: Trial, path: Path) -> str:
+    from argrank._tables import parameters_text
+
+    parameters = found.params()
+    chosen = f" with {parameters_text(parameters)}" if parameters else ""
+    return (
+        f"Saved to {path}: {found.best}{chosen}, trained on all {sum(p.n_queries for p in found.everything):,} queries."
+    )
 
 
 def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, Any], no_grid: bool) -> dict[str, Any]:
     """Give every ranker those of the fixed parameters that it has, and return the grid of each."""
-    from argrank.trials.cv import DEFAULT
-
     own = {name: one.get_params() for name, one in made.items()}
     for option, given in (("-p", fixed), ("--grid", choices)):
         for parameter in given:
@@ -107,4 +128,4 @@ def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, An
     for name, one in made.items():
         one.set_params(**{key: value for key, value in fixed.items() if key in own[name]})
     grids = {name: {key: one for key, one in choices.items() if key in own[name]} for name in made}
-    return {name: None if no_grid else mine or DEFAULT for name, mine in grids.items()}
+    return {name: None if no_grid else mine or options.default_choices(name, fixed) for name, mine in grids.items()}

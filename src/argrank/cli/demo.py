@@ -57,17 +57,18 @@ def run(
     _heading(4, f"On the {test.n_queries} test queries")
     typer.echo(repr(found))
 
-    _heading(5, f"One query: what {found.best} moved, and why")
+    best = found.best or ""
+    _heading(5, f"One query: what {best} moved, and why")
     _explain(found)
 
     _heading(6, "Saved")
     output.mkdir(parents=True, exist_ok=True)
     found.ranker().save(output / "model.json")
-    typer.echo(f"{output / 'model.json'}: the model of {found.best}, as plain data")
+    typer.echo(f"{output / 'model.json'}: {best}, the best on validation queries, trained again on all data")
     typer.echo(f"{_report(found, train, valid, output)}: the report")
 
     _heading(7, "Next")
-    typer.echo(NEXT.format(folder=output, best=found.best))
+    typer.echo(NEXT.format(folder=output, best=best))
 
 
 def _heading(number: int, text: str) -> None:
@@ -80,14 +81,15 @@ def _explain(found: Trial) -> None:
     from argrank.evaluation.evaluate import evaluate
     from argrank.report.why import why_above
 
-    data, ranker = found.data, found.ranker()
+    best = found.best or ""
+    data, ranker = found.data, found.folds[best][0].ranker  # the one that never saw these queries
     names = data.feature_names or ()
-    rankings = {BASELINE: data.X[:, names.index(BASELINE)], found.best: ranker.predict(data)}
+    rankings = {BASELINE: data.X[:, names.index(BASELINE)], best: ranker.predict(data)}
     values = [evaluate(scores, data, "ndcg@10").values["ndcg@10"] for scores in rankings.values()]
     query = int(np.nanargmax(values[1] - values[0]))
     typer.echo(f"NDCG@10 from {values[0][query]:.4f} to {values[1][query]:.4f}.")
     tops = {name: _show_top(data, query, name, scores) for name, scores in rankings.items()}
-    above, below = int(tops[found.best][0]), int(tops[BASELINE][0])
+    above, below = int(tops[best][0]), int(tops[BASELINE][0])
     if above != below and ranker.model_.contributions(data.X[:1], np.array([0, 1])) is not None:
         typer.echo(f"{why_above(ranker, data, above, below)!r}")
 
@@ -111,11 +113,12 @@ def _report(found: Trial, train: Dataset, valid: Dataset, folder: Path) -> Path:
     from argrank.trials.bootstrap import bootstrap_weights
     from argrank.trials.path import regularisation_path
 
-    linear = [name for name in found.systems if hasattr(found.ranker(name), "coef_")]
-    leader = max(linear, key=lambda name: found.means[name][found.measures[0]])
-    intervals = bootstrap_weights(found.ranker(leader), train, n_resamples=20, progress=False)
+    fitted = {name: runs[0].ranker for name, runs in found.folds.items()}
+    linear = [name for name, ranker in fitted.items() if hasattr(ranker, "coef_")]
+    leader = max(linear, key=lambda name: found.validation[name])
+    intervals = bootstrap_weights(fitted[leader], train, n_resamples=20, progress=False)
     path = regularisation_path(
-        found.ranker("svm-auc"), [0.01, 0.1, 1, 10, 100], train, valid, found.measures[0], progress=False
+        fitted["svm-auc"], [0.01, 0.1, 1, 10, 100], train, valid, found.measures[0], progress=False
     )
     target = folder / "index.html"
     return write_report(target, found, title="argrank demo", weights={leader: intervals}, paths={"svm-auc": path})

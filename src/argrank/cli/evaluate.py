@@ -14,17 +14,22 @@ from argrank.cli import _options as options
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
-    from argrank.evaluation.result import Evaluation
+    from argrank.evaluation.result import Evaluation, Evaluations
 
 
 def run(
-    data: str = options.DATA,
-    scores: str = typer.Argument(
-        ..., metavar="SCORES", help="One score a line in the order of DATA, a TREC run, or a .csv/.parquet table."
+    data: str = options.JUDGED,
+    scores: list[str] = typer.Argument(
+        ...,
+        metavar="SCORES|RUN",
+        help="One score a line in the order of DATA, a .csv/.parquet table, or a run (TREC, or a table with columns "
+        "such as qid, docno, score); several files are several systems, or NAME=FILE.",
     ),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,
+    by: str | None = options.BY,
+    judged_only: bool = options.JUDGED_ONLY,
     per_query: Path | None = typer.Option(None, "--per-query", metavar="FILE.csv", help="Write every query's values."),
     explain: str | None = typer.Option(
         None, "--explain", metavar="QID", help="Show how the values of this query come about."
@@ -32,32 +37,45 @@ def run(
     as_json: bool = options.AS_JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only a name, a tab and the mean for each measure."),
 ) -> None:
-    """Measure how well scores rank judged documents.
+    """Measure how well scores or runs rank judged documents.
 
     Higher scores rank first. Queries for which a measure is undefined (because no document is relevant) are left out
-    and counted, unless the convention gives them a value.
+    and counted, unless the convention gives them a value. Documents of a run that nobody judged are not relevant; they
+    are counted too.
 
     For example:
       argrank evaluate test.txt scores.txt
       argrank evaluate test.txt scores.txt -m ndcg@5,map --convention letor3
       argrank evaluate test.txt run.trec --per-query values.csv
+      argrank evaluate judged.qrels bm25.run ours.run -m ndcg@10,map,judged@10 --convention trec
+      argrank evaluate judged.qrels ours.run --by segments.csv
     """
-    from argrank.data.io.load import load
-    from argrank.data.io.scores import read_scores
     from argrank.evaluation.evaluate import evaluate
 
     if explain is not None and (as_json or quiet):
         raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
-    names = options.measure_names(measures)
-    judged = load(data, progress=not quiet)
-    query = None
-    if explain is not None:  # ids are numbers or texts, the command line has only texts
-        query = next((qid for qid in judged.query_ids.tolist() if str(qid) == explain), explain)
-    found = evaluate(read_scores(scores, judged, column), judged, names, convention=convention, explain=query)
+    names, files = options.measure_names(measures), options.system_files(scores)
+    if explain is not None and len(files) > 1:
+        raise OptionError("--explain shows one system: give one file of scores")
+    judged = options.judged(data, files, column, progress=not quiet)
+    systems = {name: options.system(file, judged, column) for name, file in files.items()}
+    given = systems if len(systems) > 1 else next(iter(systems.values()))
+    found: Evaluation | Evaluations = evaluate(
+        given,
+        judged,
+        names,
+        convention=convention,
+        by=options.segments(by),
+        explain=explain,
+        judged_only=judged_only or None,
+    )
     if per_query is not None:
         _write_per_query(found, per_query)
     if as_json:
-        typer.echo(options.json_text(_summary(found)))
+        several = len(files) > 1
+        typer.echo(options.json_text({k: _summary(v) for k, v in found.items()} if several else _summary(found)))
+    elif quiet and len(files) > 1:
+        typer.echo(options.means_lines(found.means))
     elif quiet:
         for name, mean in found.means.items():
             typer.echo(f"{name}\t{mean!r}")
@@ -69,11 +87,13 @@ def _summary(found: Evaluation) -> dict[str, object]:
     return {name: value for name, value in found.to_dict().items() if name != "per_query"}
 
 
-def _write_per_query(found: Evaluation, path: Path) -> None:
+def _write_per_query(found: Evaluation | Evaluations, path: Path) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["qid", *found.values])
-    columns = [["" if value != value else repr(value) for value in column.tolist()] for column in found.values.values()]
-    writer.writerows(zip(found.query_ids.tolist(), *columns, strict=True))
+    columns = found.columns()
+    writer.writerow(columns)
+    cells = (["" if one != one else repr(float(one)) if isinstance(one, float) else one for one in column]
+             for column in columns.values())  # fmt: skip
+    writer.writerows(zip(*cells, strict=True))
     with write_bytes(path) as stream:
         stream.write(text.getvalue().encode())

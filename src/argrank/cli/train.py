@@ -29,7 +29,7 @@ def run(
         autocompletion=options.complete_ranker,
         help="The ranker, by its registered name; an unknown one lists all.",
     ),
-    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, for --grid."),
+    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to choose by."),
     test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
     measures: list[str] = options.MEASURES,
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
@@ -51,9 +51,10 @@ def run(
 ) -> None:
     """Train a ranker on judged data, measure it, and save the model.
 
-    With --grid, one model is trained for every combination of values; the one with the best first measure on the
-    validation data is kept. Ctrl-C or SIGTERM during a single training keeps the best model so far (exit code 3);
-    with --checkpoint the same command goes on where it was stopped or killed.
+    With --valid, one model is trained for every combination of the values of --grid, by default the ranker's own
+    ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
+    data only watches. Ctrl-C or SIGTERM during a single training keeps the best model so far (exit code 3); with
+    --checkpoint the same command goes on where it was stopped or killed.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
@@ -65,16 +66,20 @@ def run(
 
     names = options.measure_names(measures)
     measure_list(names)
-    estimator = options.ranker_of(ranker, options.parse_parameters(parameters), normalise, jobs)
+    fixed, choices = options.parse_settings(parameters, grid)
+    estimator = options.ranker_of(ranker, fixed, normalise, jobs)
     if target is not None:
         from argrank.export.registry import early_refusal
 
         early_refusal(target, estimator.get_params().get("normalise"))
-    choices = options.parse_grid(grid)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+    if valid is not None and not choices and not fixed:
+        choices = options.default_choices(ranker, fixed)
     if choices and checkpoint is not None:
-        raise OptionError("--checkpoint: expected a single training, got --grid as well")
+        raise OptionError(
+            "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone)"
+        )
     if quiet:
         estimator.set_params(verbose=-1)
     parts = {"train": options.load_wide(data, None, not quiet)}
@@ -127,7 +132,7 @@ def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
 def _means(estimator: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
     from argrank.evaluation.evaluate import evaluate
 
-    return evaluate(estimator.predict(data), data, names, convention=convention).means
+    return dict(evaluate(estimator.predict(data), data, names, convention=convention).means)
 
 
 def _summary(

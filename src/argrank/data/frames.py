@@ -23,6 +23,18 @@ COLUMNS = {
 }
 
 
+def by_name(X: Any, names: Any, expected: Any) -> Any:
+    """Return the columns of the expected names, in their order; columns of other names are left out."""
+    if tuple(names) == tuple(expected):
+        return X
+    place = {name: position for position, name in enumerate(names)}
+    lacking = [name for name in expected if name not in place]
+    if lacking:
+        others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise InputError(f"X: expected a feature {lacking[0]!r}{others}, as in training, got {shown(list(names), 200)}")
+    return X[:, [place[name] for name in expected]]
+
+
 def is_frame(X: Any) -> bool:
     """Tell whether X is a data frame that narwhals knows, without importing any frame library."""
     if isinstance(X, np.ndarray | list | tuple) or not (hasattr(X, "columns") or hasattr(X, "column_names")):

@@ -7,16 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._types import Floats
-from argrank.data.dataset import Dataset
+from argrank.data.io.trec_sources import is_run
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
-from argrank.evaluation.comparison import Comparison, PairResult
-from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.comparison import Comparison, PairResult, SegmentResult
+from argrank.evaluation.evaluate import evaluate_lists
 from argrank.evaluation.result import Evaluation
-from argrank.measures.conventions import Convention
+from argrank.evaluation.segments import groups
+from argrank.evaluation.systems import lists_of, named_systems
+from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.measure import Measure
+from argrank.measures.names import measure_list
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,11 +34,12 @@ Array = Floats
 
 
 def compare(
-    scores: Mapping[str, Any],
-    data: Dataset,
+    scores: Any,
+    data: Any,
     measures: str | Measure | Sequence[str | Measure],
     *,
     convention: str | Convention = "default",
+    by: Any = None,
     baseline: str | None = None,
     test: str = "t",
     correction: str = "holm",
@@ -47,13 +52,16 @@ def compare(
 
     Parameters
     ----------
-    scores : dict of arrays
-        The scores of each system by its name, one score per row of ``data`` in the caller's order.
-    data : Dataset
+    scores : dict of arrays or runs, or list of runs
+        The scores of each system by its name, one score per row of ``data`` in the caller's order, or its run in any
+        form of ``ar.evaluate``.
+    data : Dataset, or for runs judgements, as in ``ar.evaluate``
     measures : str or sequence
         Names of measures, or measures, as in ``ar.evaluate``.
     convention : str
         The rules of evaluation, as in ``ar.evaluate``.
+    by : mapping from query id, array with one entry for each query, or name of a feature, optional
+        Segments of queries, as in ``ar.evaluate``: ``.segments`` of the result has the differences on each of them.
     baseline : str, optional
         Compare every other system with this one alone, instead of all pairs. Fewer pairs need less correction.
     test : {"t", "wilcoxon", "randomisation"}
@@ -80,10 +88,9 @@ def compare(
     >>> result.letters("ndcg@10")
     {'good': 'b', 'poor': ''}
     """
-    _check(scores, baseline, test, correction, level, n_resamples)
-    evaluations = {
-        name: evaluate(values, data, measures, convention=convention, **switches) for name, values in scores.items()
-    }
+    given = _check(scores, baseline, test, correction, level, n_resamples)
+    rules, asked, lists = make_convention(convention, **switches), measure_list(measures), lists_of(given, data)
+    evaluations = {name: evaluate_lists(one, asked, rules, by=by) for name, one in lists.items()}
     systems, first = tuple(evaluations), next(iter(evaluations.values()))
     names = tuple(first.means)
     if baseline is None:
@@ -91,7 +98,8 @@ def compare(
     else:
         duels = [(a, systems.index(baseline)) for a in range(len(systems)) if systems[a] != baseline]
     differences = np.concatenate([_differences(evaluations, name, duels) for name in names])
-    facts = _facts(differences, test, level, n_resamples, random_state)
+    settings = (test, level, n_resamples, random_state)
+    facts = _facts(differences, *settings)
     pairs: list[PairResult] = []
     for number, name in enumerate(names):
         own = facts[number * len(duels) : (number + 1) * len(duels)]
@@ -101,6 +109,7 @@ def compare(
             PairResult(measure=name, a=systems[a], b=systems[b], p_corrected=float(one), **fact)
             for (a, b), one, fact in zip(duels, corrected, own, strict=True)
         ]
+    segment_of = first.segment_of
     return Comparison(
         systems=systems,
         measures=names,
@@ -116,20 +125,27 @@ def compare(
         baseline=baseline,
         n_resamples=n_resamples,
         random_state=random_state,
-        notes=(*_evaluation_notes(evaluations), *_notes(pairs, test, data)),
+        notes=(*_evaluation_notes(evaluations), *_notes(pairs, test, first)),
+        coverage={name: one.coverage for name, one in evaluations.items() if one.coverage is not None},
+        segment_of=segment_of,
+        segments=() if segment_of is None else _segments(differences, names, duels, systems, segment_of, settings),
     )
 
 
 def _check(
-    scores: Mapping[str, Any], baseline: str | None, test: str, correction: str, level: float, n_resamples: int
-) -> None:
-    """Refuse what cannot be compared before time is spent on evaluating."""
-    if not isinstance(scores, Mapping) or not all(isinstance(name, str) for name in scores):
-        raise InputError(f"scores: expected a dict from system names to scores, got {type(scores).__name__}")
-    if len(scores) < 2:
-        raise InputError(f"scores: expected at least two systems to compare, got {len(scores)}")
-    if baseline is not None and baseline not in scores:
-        raise unknown_name("baseline", baseline, scores)
+    scores: Any, baseline: str | None, test: str, correction: str, level: float, n_resamples: int
+) -> dict[str, Any]:
+    """Return the systems by name; refuse what cannot be compared before time is spent on evaluating."""
+    systems, several = named_systems(scores)
+    if not several or (isinstance(scores, Mapping) and not all(isinstance(name, str) for name in scores)):
+        raise InputError(
+            "scores: expected a dict from system names to scores or runs, or a list of runs, got "
+            f"{'one run' if is_run(scores) else type(scores).__name__}"
+        )
+    if len(systems) < 2:
+        raise InputError(f"scores: expected at least two systems to compare, got {len(systems)}")
+    if baseline is not None and baseline not in systems:
+        raise unknown_name("baseline", baseline, systems)
     if test not in significance.TESTS:
         raise unknown_name("test", test, significance.TESTS)
     if correction not in CORRECTIONS:
@@ -138,6 +154,28 @@ def _check(
         raise OptionError(f"level: expected a share between 0 and 1, got {level!r}")
     if n_resamples < 1:
         raise OptionError(f"n_resamples: expected a positive number, got {n_resamples!r}")
+    return systems
+
+
+def _segments(
+    differences: Array,
+    measures: tuple[str, ...],
+    duels: list[tuple[int, int]],
+    systems: tuple[str, ...],
+    segment_of: NDArray[Any],
+    settings: tuple[Any, ...],
+) -> tuple[SegmentResult, ...]:
+    """Return every pair on every segment; ``differences`` has one row for each measure and pair."""
+    by_segment = {name: _facts(differences[:, own], *settings) for name, own in groups(segment_of)}
+    return tuple(
+        SegmentResult(
+            measure, name, systems[a], systems[b],
+            **{key: fact[key] for key in ("n_queries", "difference", "interval", "wins", "ties", "losses")},
+        )
+        for number, measure in enumerate(measures)
+        for name, facts in by_segment.items()
+        for (a, b), fact in zip(duels, facts[number * len(duels) : (number + 1) * len(duels)], strict=True)
+    )  # fmt: skip
 
 
 def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: list[tuple[int, int]]) -> Array:
@@ -187,9 +225,9 @@ def _evaluation_notes(evaluations: Mapping[str, Evaluation]) -> list[str]:
     ]
 
 
-def _notes(pairs: list[PairResult], test: str, data: Dataset) -> list[str]:
+def _notes(pairs: list[PairResult], test: str, first: Evaluation) -> list[str]:
     notes = []
-    if data.query_weight is not None:
+    if first.query_weight is not None:
         notes.append("The means are weighted by query; the differences and tests count every query once.")
     if any(pair.n_queries < 2 for pair in pairs):
         notes.append("Fewer than two queries are defined on both sides of some pairs: nothing can be said about those.")

@@ -6,15 +6,19 @@ import dataclasses
 import json
 import math
 import string
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 
 from argrank._json import json_value
-from argrank._tables import FORMATS, Cell, Table, measure_text, render
+from argrank._tables import FORMATS, Cell, Table, measure_text, render, table
 from argrank._types import Floats
 from argrank.errors import unknown_name
+from argrank.evaluation.result import frame_of
+from argrank.evaluation.segments import groups, interval_text, mean_with_interval
+from argrank.evaluation.systems import Coverage
 
 TEST_TITLES = {
     "randomisation": "Paired randomisation test",
@@ -48,6 +52,22 @@ class PairResult:
     n_dropped: int
 
 
+@dataclass(frozen=True)
+class SegmentResult:
+    """System ``a`` against system ``b`` on one measure and the queries of one segment; differences are a minus b."""
+
+    measure: str
+    segment: str
+    a: str
+    b: str
+    n_queries: int
+    difference: float
+    interval: tuple[float, float]
+    wins: int
+    ties: int
+    losses: int
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """Systems compared on the same queries: means, paired tests, intervals; made by ``ar.compare``.
@@ -67,6 +87,11 @@ class Comparison:
         How it was done.
     notes : tuple of str
         What should be known about these numbers.
+    coverage : dict of Coverage
+        For each run how it and the judgements fit together.
+    segment_of, segments : array of shape (n_queries,), tuple of SegmentResult
+        Where ``by`` was given: the segment of every query, and every pair on every segment. The intervals are not
+        corrected for the number of segments.
     """
 
     systems: tuple[str, ...]
@@ -84,6 +109,9 @@ class Comparison:
     n_resamples: int
     random_state: int
     notes: tuple[str, ...]
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    segment_of: NDArray[Any] | None = None
+    segments: tuple[SegmentResult, ...] = ()
 
     def differences(self, measure: str, a: str, b: str) -> Floats:
         """Return the measure of system a minus that of system b for each of ``query_ids``, NaN where undefined."""
@@ -123,7 +151,8 @@ class Comparison:
         check_format(format)
         if format == "json":
             return self.to_json()
-        return render(format, (self._means_table(), self._pairs_table()), self.footer)
+        tables = [self._means_table(), self._pairs_table()]
+        return render(format, [*tables, *self.segment_tables()], self.footer)
 
     def to_text(self) -> str:
         """Return two aligned tables, of the means and of the pairs, and how they were made."""
@@ -149,6 +178,8 @@ class Comparison:
             "undefined": self.undefined,
             "letters": {measure: self.letters(measure) for measure in self.measures},
             "pairs": [dataclasses.asdict(pair) for pair in self.pairs],
+            "coverage": {system: dataclasses.asdict(one) for system, one in self.coverage.items()},
+            "segments": [dataclasses.asdict(one) for one in self.segments],
             "notes": list(self.notes),
         }
         plain: dict[str, Any] = json_value(found)
@@ -157,6 +188,20 @@ class Comparison:
     def to_json(self) -> str:
         """Return ``to_dict()`` as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_pandas(self) -> Any:
+        """Return every pair of systems as a pandas data frame, one row a measure and pair."""
+        return frame_of("pandas", self._columns(), "the data frame of a comparison")
+
+    def to_polars(self) -> Any:
+        """Return the same as a polars data frame."""
+        return frame_of("polars", self._columns(), "the data frame of a comparison")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = [part.name for part in dataclasses.fields(PairResult)]
+        columns = {name: [getattr(pair, name) for pair in self.pairs] for name in names}
+        intervals = columns.pop("interval")
+        return columns | {"low": [low for low, _ in intervals], "high": [high for _, high in intervals]}
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -206,6 +251,32 @@ class Comparison:
                 )
             )
         return Table(tuple(header), tuple(rows), 3)
+
+    def segment_tables(self) -> list[Table]:
+        """Return the means and the differences on every segment as tables; none where ``by`` was not given."""
+        if self.segment_of is None:
+            return []
+        return [self._segment_means_table(self.segment_of), *([self._segment_pairs_table()] if self.segments else [])]
+
+    def _segment_means_table(self, segment_of: NDArray[Any]) -> Table:
+        how, rows = (self.level, self.n_resamples, self.random_state), []
+        for measure in self.measures:
+            for name, own in groups(segment_of):
+                found = [mean_with_interval(self.values[system][measure][own], None, *how) for system in self.systems]
+                best = max(mean for _, mean, _, _ in found)
+                cells = [Cell(interval_text(mean, low, high), mean == best) for _, mean, low, high in found]
+                rows.append((Cell(measure), Cell(name), Cell(str(int(own.sum()))), *cells))
+        return Table(("measure", "segment", "queries", *self.systems), tuple(rows), 2)
+
+    def _segment_pairs_table(self) -> Table:
+        header = ("measure", "segment", "system", "against", "difference", f"{100 * (1 - self.level):.4g} % interval",
+                  "wins", "ties", "losses")  # fmt: skip
+        rows = [
+            (one.measure, one.segment, one.a, one.b, _signed(one.difference),
+             f"[{_signed(one.interval[0])}, {_signed(one.interval[1])}]", one.wins, one.ties, one.losses)
+            for one in self.segments
+        ]  # fmt: skip
+        return table(header, rows, n_names=4)
 
     @property
     def footer(self) -> list[str]:

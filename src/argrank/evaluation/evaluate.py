@@ -1,63 +1,75 @@
-"""evaluate: scores of anybody's system to measures, per query and on average."""
+"""evaluate: anybody's scores and runs to measures, per query and on average."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._threads import map_threads
 from argrank._types import Floats
-from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, shown
-from argrank.evaluation.ranking_blocks import Block, query_blocks, rank_queries
-from argrank.evaluation.result import Evaluation
+from argrank.evaluation.ranking_blocks import Block, Judgements, query_blocks, rank_queries
+from argrank.evaluation.result import Evaluation, Evaluations
+from argrank.evaluation.segments import segments_of
+from argrank.evaluation.systems import Lists, in_precision, lists_of, named_systems
 from argrank.measures.conventions import Convention, make_convention
+from argrank.measures.judged import Judged
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure_list
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-    from argrank.measures.conventions import Switches
-
-
+@overload
+def evaluate(scores: Floats | Sequence[float], data: Dataset, measures: Any, **options: Any) -> Evaluation: ...
+@overload
+def evaluate(scores: Any, data: Any, measures: Any, **options: Any) -> Evaluation | Evaluations: ...
 def evaluate(
     scores: Any,
-    data: Dataset,
+    data: Any,
     measures: str | Measure | Sequence[str | Measure],
     *,
     convention: str | Convention = "default",
     judgements: Dataset | Mapping[Any, Any] | None = None,
+    by: Any = None,
     explain: Any = None,
     n_jobs: int | None = None,
-    **switches: Unpack[Switches],
-) -> Evaluation:
-    """Evaluate scores by one or several measures.
+    **switches: Any,
+) -> Evaluation | Evaluations:
+    """Evaluate scores or runs by one or several measures.
 
     Parameters
     ----------
-    scores : array of shape (n_documents,)
-        One score per row, in the caller's row order; greater is better.
-    data : Dataset
-        The judged documents.
+    scores : array of shape (n_documents,), or a run
+        One score per row of ``data``, in the caller's row order; greater is better. Or a run, which says which
+        documents it returned: a TREC file, ``{qid: {docid: score}}``, a data frame with columns such as ``qid, docno,
+        score``, records of ir_measures, or ranx's Run. A dict from names to several of these, or a list of runs, gives
+        ``Evaluations``, a dict from names to results.
+    data : Dataset, or judgements
+        The judged documents. For runs also judgements without features: a TREC file of qrels, ``{qid: {docid:
+        label}}``, a data frame with columns such as ``qid, docno, label``, or ranx's Qrels.
     measures : str, Measure or a list of them
-        Such as ``"ndcg@10"``, ``"map"``, ``"AP(rel=2)@100"``; see ``argrank.measure_names()``.
+        Such as ``"ndcg@10"``, ``"map"``, ``"AP(rel=2)@100"``; see ``argrank.measure_names()``. Objects of ir_measures
+        keep their own parameters.
     convention : str
         Whose rules: a preset of ``argrank.convention_names()``.
     judgements : Dataset or mapping from query id to labels, optional
         All judgements of every query, where the data holds only some of the judged documents: ideals and the number
-        of relevant documents are then taken from here (the qrels of TREC).
+        of relevant documents are then taken from here. Runs take them from ``data``.
+    by : mapping from query id, array with one entry for each query, or name of a feature, optional
+        Segments of queries: ``.segments`` of the result has every measure on each of them, with an interval.
     explain : query id, optional
         Show how the values of this query come about: ``.explanation`` of the result.
     n_jobs : int, optional
         Number of threads, all cores by default; the result has the same bits for any number.
     **switches
         Single rules that differ from the preset, the fields of ``Convention``: ``ties="row"``, ``undefined=0``,
-        ``gain="linear"``, ``relevant_at=2``, ….
+        ``gain="linear"``, ``relevant_at=2``, ``judged_only=True``, ….
+
+    A document of a run that nobody judged keeps its rank and is not relevant, in every convention; the result counts
+    such documents, and ``judged_only=True`` takes them out. A judged document that a run did not return counts in
+    ideals and in recall.
 
     Examples
     --------
@@ -66,54 +78,54 @@ def evaluate(
     >>> result = ar.evaluate([0.3, 0.2, 0.1, 0.5], data, ["ndcg@10", "map"])
     >>> result.means, result.undefined
     ({'ndcg@10': 0.9639404333166532, 'map': 0.8333333333333333}, {'ndcg@10': 1, 'map': 1})
+
+    A run against judgements: ``x`` is not judged, ``b`` was not returned.
+
+    >>> result = ar.evaluate({"q1": {"x": 3.0, "a": 2.0}}, {"q1": {"a": 1, "b": 2}}, ["p@2", "recall", "judged@10"])
+    >>> result.means, result.coverage.unjudged, result.coverage.not_returned
+    ({'p@2': 0.5, 'recall': 0.5, 'judged@10': 0.5}, 1, 1)
     """
     rules = make_convention(convention, **switches)
     asked = measure_list(measures)
-    stored = check_scores(scores, data, rules)
-    judged = None if judgements is None else judged_labels(judgements, data)
-    values, tied = measure_queries(stored, data, [one for _, one in asked], rules, judged, n_jobs)
-    result = Evaluation.of(asked, values, tied, data, rules)
+    systems, several = named_systems(scores)
+    found = {
+        name: evaluate_lists(lists, asked, rules, by=by, explain=explain, n_jobs=n_jobs)
+        for name, lists in lists_of(systems, data, judgements).items()
+    }
+    return Evaluations(found) if several else next(iter(found.values()))
+
+
+def evaluate_lists(
+    lists: Lists,
+    asked: list[tuple[str, Measure]],
+    rules: Convention,
+    *,
+    by: Any = None,
+    explain: Any = None,
+    n_jobs: int | None = None,
+) -> Evaluation:
+    """Return the measures of what one system ranks."""
+    data, scores = lists.data, in_precision(lists.scores, rules)
+    kinds, coverage = [one for _, one in asked], None
+    if lists.missing is not None:
+        kinds = [*kinds, Judged(10, judged_only=False)]
+    values, tied = measure_queries(scores, data, kinds, rules, lists.judgements, n_jobs)
+    if lists.missing is not None:
+        coverage = lists.coverage(float(values.pop()[~lists.missing].mean()))
+    result = Evaluation.of(asked, values, tied, data, rules, lists.missing, coverage)
+    if by is not None:
+        result.segment_of = segments_of(by, data)
     if explain is not None:
         from argrank.evaluation.explain import explain_query
 
-        result.explanation = explain_query(explain, stored, data, asked, rules, judged)
+        result.explanation = explain_query(explain, scores, data, asked, rules, lists.judgements)
     return result
 
 
 def mean_of(scores: Any, data: Dataset, measure: str | Measure, **options: Any) -> float:
     """Return the mean of one measure; options as in ``evaluate``."""
     (mean,) = evaluate(scores, data, measure, **options).means.values()
-    return mean
-
-
-def check_scores(scores: Any, data: Dataset, convention: Convention) -> Floats:
-    """Return scores in stored row order, in the precision of the convention, or say what is wrong with them."""
-    if not isinstance(data, Dataset):
-        raise InputError(f"data: expected a Dataset, got {type(data).__name__}")
-    if not data.is_judged:
-        raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
-    stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
-    if convention.score_dtype == "float32":
-        greatest = float(np.finfo(np.float32).max)
-        stored = np.clip(stored, -greatest, greatest).astype(np.float32).astype(np.float64)
-    return stored
-
-
-def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> dict[Any, Floats]:
-    """Return all judged labels of every query of the data."""
-    if isinstance(judgements, Dataset):
-        source: dict[Any, Any] = {
-            qid: judgements.y[judgements.indptr[q] : judgements.indptr[q + 1]]
-            for q, qid in enumerate(judgements.query_ids.tolist())
-        }
-    else:
-        source = dict(judgements)
-    found = {}
-    for qid in data.query_ids.tolist():
-        if qid not in source:
-            raise InputError(f"judgements: expected labels for every query, got none for query {shown(qid)}")
-        found[qid] = checks.labels(source[qid], len(source[qid]))
-    return found
+    return float(mean)
 
 
 def measure_queries(
@@ -121,7 +133,7 @@ def measure_queries(
     data: Dataset,
     measures: Sequence[Measure],
     convention: Convention,
-    judged: Mapping[Any, Floats] | None = None,
+    judged: Judgements | None = None,
     n_jobs: int | None = None,
 ) -> tuple[list[Floats], NDArray[np.bool_]]:
     """Return each measure's values over the queries, NaN where undefined, and which queries have ties that matter."""

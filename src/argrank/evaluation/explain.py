@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +11,9 @@ import numpy as np
 from argrank._tables import text_lines
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.gaps import JUDGED
 from argrank.errors import InputError, shown
-from argrank.evaluation.ranking_blocks import rank_queries
+from argrank.evaluation.ranking_blocks import Judgements, rank_queries
 from argrank.measures.conventions import Convention, describe
 from argrank.measures.measure import Measure
 
@@ -55,7 +55,7 @@ def explain_query(
     data: Dataset,
     asked: list[tuple[str, Measure]],
     convention: Convention,
-    judged: Mapping[Any, Floats] | None = None,
+    judged: Judgements | None = None,
 ) -> Explanation:
     """Return how the measures of one query come about; scores in stored row order."""
     query = np.array([_number_of(qid, data)])
@@ -63,11 +63,17 @@ def explain_query(
     rows, rankings = block.rows()[0], block.rankings
     if convention.ties == "expected":  # among equals any order is right: show the caller's
         rows = rank_queries(scores, data, query, dataclasses.replace(convention, ties="row")).rows()[0]
+    rows = rows[: int(data.sizes[query[0]])]
+    gaps = None if judged is None or judged.gaps is None else judged.gaps
+    if convention.judged_only and gaps is not None:
+        rows, rankings = rows[gaps[rows] == JUDGED], rankings.judged_only
     ranking: dict[str, list[Any]] = {"rank": list(range(1, len(rows) + 1))}
     if data.document_ids is not None:
         ranking["document"] = [str(one) for one in data.document_ids[rows].tolist()]
     caller = rows if data.rows is None else data.rows[rows]
     ranking |= {"row": caller.tolist(), "score": scores[rows].tolist(), "label": data.y[rows].tolist()}
+    if gaps is not None:
+        ranking["judged"] = np.where(gaps[rows] == JUDGED, "yes", "no").tolist()
     if rankings.ties is not None:
         ranking["tied ranks"] = [""] * len(rows)
         for first, size in zip(rankings.ties.first.tolist(), rankings.ties.sizes.tolist(), strict=True):
@@ -78,7 +84,8 @@ def explain_query(
     for name, measure in asked:
         rules = measure.adapt(convention)
         value = float(measure.values(rankings, convention)[0])
-        values[name], parts[name] = value, measure.columns(rankings, convention)
+        same_lists = rules.judged_only == convention.judged_only  # else its ranks are others than those shown
+        values[name], parts[name] = value, measure.columns(rankings, convention) if same_lists else {}
         facts[name] = {"relevant documents": int(rankings.n_relevant(rules.relevant_at)[0])}
         if np.isnan(value):
             facts[name]["undefined here, counts as"] = rules.undefined

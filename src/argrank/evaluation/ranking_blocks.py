@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.gaps import JUDGED, Gaps
 from argrank.measures.conventions import Convention
 from argrank.measures.rankings import Rankings, rank
 
@@ -30,6 +31,25 @@ class Block:
     def rows(self) -> NDArray[np.intp]:
         """Return the stored rows in ranked order; what lies in the padding means nothing."""
         return self.stored(self.cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """All judged labels, query by query, where lists hold only some of the judged documents or unjudged ones.
+
+    ``gaps`` says for every stored row of the lists why it has no judgement; None where all of them have one.
+    """
+
+    labels: Floats
+    indptr: Integers
+    gaps: Gaps | None = None
+
+    def padded(self, queries: NDArray[np.intp]) -> Floats:
+        """Return the labels of some queries, one query a row, padded with minus infinity."""
+        starts, sizes = self.indptr[queries], np.diff(self.indptr)[queries]
+        there = np.arange(max(1, int(sizes.max()))) < sizes[:, None]
+        rows = np.where(there, starts[:, None] + np.arange(there.shape[1]), 0)
+        return np.where(there, self.labels[rows], -np.inf)
 
 
 def query_blocks(sizes: Integers) -> Iterator[NDArray[np.intp]]:
@@ -53,12 +73,13 @@ def rank_queries(
     data: Dataset,
     queries: NDArray[np.intp],
     convention: Convention,
-    judged: Mapping[Any, Floats] | None = None,
+    judged: Judgements | None = None,
 ) -> Block:
     """Rank the documents of some queries by scores given in stored row order."""
     starts, sizes = data.indptr[queries], data.sizes[queries]
-    width, first = int(sizes.max()), int(starts[0])
-    if int(sizes.min()) == width and int(starts[-1]) - first == (len(queries) - 1) * width:
+    width, first = max(1, int(sizes.max())), int(starts[0])
+    held, gaps = None if judged is None else judged.gaps, None
+    if held is None and int(sizes.min()) == width and int(starts[-1]) - first == (len(queries) - 1) * width:
         # Adjacent queries of one length lie in memory as the block wants them.
         block_scores, labels = (
             values[first : first + len(queries) * width].reshape(-1, width) for values in (scores, data.y)
@@ -72,13 +93,17 @@ def rank_queries(
         rows = np.where(there, starts[:, None] + np.arange(width), 0)
         block_scores, labels = (np.where(there, values[rows], -np.inf) for values in (scores, data.y))
 
+        if held is not None:
+            gaps = np.where(there, held[rows], JUDGED)
+
         def stored(cells: NDArray[np.intp]) -> NDArray[np.intp]:
             return rows.reshape(-1)[cells]
 
-    ranked = rank(block_scores, labels, _tie_key(convention.ties, data, stored))
-    known = None if judged is None else _pad([judged[qid] for qid in data.query_ids[queries].tolist()])
+    ranked = rank(block_scores, labels, _tie_key(convention.ties, data, stored), gaps)
+    known = None if judged is None else judged.padded(queries)
     keys = ranked.keys if convention.ties == "expected" else None
-    rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known)
+    by_rank = None if gaps is None else gaps.reshape(-1)[ranked.cells]
+    rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known, by_rank)
     return Block(queries, rankings, queries[ranked.tied], ranked.cells, stored)
 
 
@@ -105,10 +130,3 @@ def _tie_key(
         return sign * np.unique(texts, return_inverse=True)[1].reshape(-1)
 
     return by_id
-
-
-def _pad(lists: list[Floats]) -> Floats:
-    sizes = np.array([len(labels) for labels in lists])
-    padded = np.full((len(lists), max(1, int(sizes.max()))), -np.inf)
-    padded[np.arange(padded.shape[1]) < sizes[:, None]] = np.concatenate(lists)
-    return padded

@@ -1,10 +1,13 @@
-"""Evaluation: the result of evaluate, as numbers, as a data frame and as a table."""
+"""Evaluation: the result of evaluate, as numbers, as data frames and as tables."""
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +18,8 @@ from argrank._tables import Table, table, to_html, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import MissingExtraError
+from argrank.evaluation.segments import Segment, groups, interval_text, mean_with_interval
+from argrank.evaluation.systems import Coverage
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 
@@ -29,7 +34,7 @@ class Evaluation:
     Attributes
     ----------
     means : dict
-        Name to mean over queries, weighted where the data has query weights.
+        Name to mean over queries, weighted where the data has query weights; of counts (NumRet, …) the sum.
     values : dict
         Name to one value per query; NaN where the measure is undefined and the query is left out.
     query_ids : array of shape (n_queries,)
@@ -42,6 +47,10 @@ class Evaluation:
     convention : Convention
     query_weight : array of shape (n_queries,), optional
     notes : list of str
+    coverage : Coverage, optional
+        Of a run: how many of its documents are not judged, how many judged ones it did not return, and more.
+    segment_of : array of shape (n_queries,), optional
+        The segment of every query, where ``by`` was given; ``segments`` has the figures.
     explanation : Explanation, optional
         How the values of one query came about, where ``explain`` was given.
     """
@@ -55,6 +64,8 @@ class Evaluation:
     convention: Convention
     query_weight: Floats | None = None
     notes: list[str] = field(default_factory=list)
+    coverage: Coverage | None = None
+    segment_of: NDArray[Any] | None = None
     explanation: Explanation | None = None
 
     @classmethod
@@ -65,21 +76,29 @@ class Evaluation:
         tied: NDArray[np.bool_],
         data: Dataset,
         convention: Convention,
+        missing: NDArray[np.bool_] | None = None,
+        coverage: Coverage | None = None,
     ) -> Evaluation:
-        """Make the result of raw values, NaN where a measure is undefined."""
+        """Make the result of raw values, NaN where a measure is undefined; ``missing`` queries have empty lists."""
         weight = data.query_weight
-        result = cls({}, {}, data.query_ids, {}, {}, int(tied.sum()), convention, weight)
+        result = cls({}, {}, data.query_ids, {}, {}, int(tied.sum()), convention, weight, coverage=coverage)
+        absent = np.zeros(data.n_queries, bool) if missing is None or convention.missing == "empty" else missing
         order = _by_qid(data.query_ids) if convention.averaging == "by-qid" else None
         for (name, measure), raw in zip(asked, values, strict=True):
-            lacking = np.isnan(raw)
+            lacking = np.isnan(raw) & ~absent
             rules = measure.adapt(convention)
             filled = raw
             if isinstance(rules.undefined, float) and convention.empty == "keep":
                 filled = np.where(lacking, rules.undefined, raw)
-            result.values[name] = filled
+            result.values[name] = np.where(absent, np.nan, filled) if absent.any() else filled
             result.undefined[name] = int(lacking.sum())
-            result.zero_filled[name] = _mean(np.where(lacking, 0.0, raw), weight, None, order)
-            counted = ~lacking if rules.undefined == "skip" or convention.empty == "skip" else None
+            counted = ~absent
+            result.zero_filled[name] = _mean(np.where(lacking, 0.0, raw), weight, counted, order)
+            if rules.undefined == "skip" or convention.empty == "skip":
+                counted = counted & ~lacking
+            if measure.adds_up:
+                result.means[name] = result.zero_filled[name] = math.fsum(filled[counted].tolist())
+                continue
             alone = lacking if rules.undefined_weight == "one" and measure.spelling == "nDCG" else None
             result.means[name] = _mean(filled, weight, counted, order, alone)
         result.notes = _notes(result, data)
@@ -93,16 +112,39 @@ class Evaluation:
     @property
     def per_query(self) -> Any:
         """A data frame (pandas, else polars, else pyarrow) with the column qid and one column for each measure."""
-        columns: dict[str, Any] = {"qid": self.query_ids, **self.values}
+        columns = self.columns()
         for package, make in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
             try:
                 library = __import__(package)
             except ImportError:
                 continue
-            if package != "pandas":
-                columns["qid"] = self.query_ids.tolist()
             return getattr(library, make)(columns)
         raise MissingExtraError("pandas", "frames", "the data frame of an evaluation")
+
+    def to_pandas(self) -> Any:
+        """Return the values of every query as a pandas data frame: qid, segment where there are any, the measures."""
+        return frame_of("pandas", self.columns(), "the data frame of an evaluation")
+
+    def to_polars(self) -> Any:
+        """Return the same as a polars data frame."""
+        return frame_of("polars", self.columns(), "the data frame of an evaluation")
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values of every query by column: qid, segment where there are any, the measures."""
+        segment = {} if self.segment_of is None else {"segment": self.segment_of.tolist()}
+        return {"qid": self.query_ids.tolist(), **segment, **self.values}
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """Every measure on every segment, with a 95 % bootstrap interval; empty where ``by`` was not given."""
+        if self.segment_of is None:
+            return ()
+        weight = self.query_weight
+        return tuple(
+            Segment(name, measure, *mean_with_interval(values[own], None if weight is None else weight[own]))
+            for measure, values in self.values.items()
+            for name, own in groups(self.segment_of)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold; NaN becomes None."""
@@ -114,6 +156,8 @@ class Evaluation:
             "undefined": dict(self.undefined),
             "zero_filled": json_value(self.zero_filled),
             "notes": list(self.notes),
+            **({} if self.coverage is None else {"coverage": json_value(dataclasses.asdict(self.coverage))}),
+            **({} if self.segment_of is None else {"segments": json_value([s._asdict() for s in self.segments])}),
             "per_query": json_value({"qid": self.query_ids, **self.values}),
         }
 
@@ -124,20 +168,23 @@ class Evaluation:
             columns["undefined as 0"] = [self.convention.format % mean for mean in self.zero_filled.values()]
         return table(("measure", *columns), zip(self.means, *columns.values(), strict=True))
 
+    def _tables(self) -> list[Table]:
+        return [self._table()] if self.segment_of is None else [self._table(), segments_table(self.segments)]
+
     def _caption(self) -> str:
         queries = f"{self.n_queries:,} {'query' if self.n_queries == 1 else 'queries'}"
         ties = f", {self.n_tied:,} with ties between labels" if self.n_tied else ""
         return f"{queries}{ties}; convention {self.convention.name}"
 
     def __repr__(self) -> str:
-        lines = [to_text([self._table()]), self._caption(), *self.notes]
+        lines = [to_text(self._tables()), self._caption(), *self.notes]
         if self.explanation is not None:
             lines += ["", repr(self.explanation)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         told = "" if self.explanation is None else f"<pre>{html.escape(repr(self.explanation))}</pre>"
-        return to_html([self._table()], [self._caption(), *self.notes]) + told
+        return to_html(self._tables(), [self._caption(), *self.notes]) + told
 
 
 def _mean(
@@ -178,4 +225,96 @@ def _notes(result: Evaluation, data: Dataset) -> list[str]:
     notes = []
     if result.n_tied and result.convention.ties.startswith("docid") and data.document_ids is None:
         notes.append("ties are broken by row number, because the data has no document ids")
+    if result.coverage is not None:
+        notes += coverage_notes(result.coverage, result.convention)
     return notes
+
+
+def coverage_notes(found: Coverage, convention: Convention) -> list[str]:
+    """Return what should be known about a run, in sentences."""
+    fate = "are left out" if convention.judged_only else "count as not relevant"
+    notes = [
+        f"{found.unjudged:,} of {found.returned:,} returned documents are not judged and {fate}; "
+        f"judged@10 {found.judged_at_10:.4f}"
+    ]
+    if found.not_returned:
+        notes.append(f"{found.not_returned:,} judged documents were not returned; they count in ideals and in recall")
+    if found.missing:
+        fate = "are left out" if convention.missing == "skip" else "count as empty lists"
+        notes.append(f"{found.missing:,} judged queries have no document in the run and {fate}")
+    if found.unknown:
+        notes.append(f"{found.unknown:,} queries of the run have no judgements and are left out")
+    return notes
+
+
+def segments_table(segments: tuple[Segment, ...]) -> Table:
+    """Return the measures of segments as a table, with their intervals."""
+    rows = [
+        (one.measure, one.segment, str(one.n_queries), interval_text(one.mean, one.low, one.high)) for one in segments
+    ]
+    return table(("measure", "segment", "queries", "mean and 95 % interval"), rows, n_names=2)
+
+
+def frame_of(package: str, columns: Mapping[str, Any], purpose: str) -> Any:
+    """Return columns as a data frame of pandas or polars."""
+    try:
+        library = __import__(package)
+    except ImportError as error:
+        raise MissingExtraError(package, "frames", purpose) from error
+    return library.DataFrame(dict(columns))
+
+
+class Evaluations(dict[str, Evaluation]):
+    """The results of several systems by their names, as one table; ``ar.compare`` also tests the differences."""
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """``means[system][measure]``."""
+        return {name: dict(one.means) for name, one in self.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {name: one.to_dict() for name, one in self.items()}
+
+    def to_pandas(self) -> Any:
+        """Return the values of every system and query as a pandas data frame: system, qid, the measures."""
+        return frame_of("pandas", self.columns(), "the data frame of evaluations")
+
+    def to_polars(self) -> Any:
+        """Return the same as a polars data frame."""
+        return frame_of("polars", self.columns(), "the data frame of evaluations")
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values of every system and query by column: system, qid, the measures."""
+        parts = [{"system": [name] * one.n_queries, **one.columns()} for name, one in self.items()]
+        return {name: [value for part in parts for value in part[name]] for name in parts[0]}
+
+    def _tables(self) -> list[Table]:
+        first = next(iter(self.values()))
+        form, covered = first.convention.format, any(one.coverage for one in self.values())
+        rows = []
+        for name, one in self.items():
+            known = "-" if one.coverage is None else f"{one.coverage.unjudged:,}"
+            share = "-" if one.coverage is None else form % one.coverage.judged_at_10
+            rows.append((name, *(form % mean for mean in one.means.values()), *((known, share) if covered else ())))
+        extra = ("unjudged", "judged@10") if covered else ()
+        tables = [table(("system", *first.means, *extra), rows)]
+        if first.segment_of is None:
+            return tables
+        segments = [
+            (one.measure, one.segment, name, str(one.n_queries), interval_text(one.mean, one.low, one.high))
+            for number in range(len(first.segments))
+            for name, one in ((name, result.segments[number]) for name, result in self.items())
+        ]
+        header = ("measure", "segment", "system", "queries", "mean and 95 % interval")
+        return [*tables, table(header, segments, n_names=3)]
+
+    def _notes(self) -> list[str]:
+        notes = [f"{name}: {note}" for name, one in self.items() for note in one.notes]
+        return [next(iter(self.values()))._caption(), *notes]
+
+    def __repr__(self) -> str:
+        return "\n".join([to_text(self._tables()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        return to_html(self._tables(), self._notes())

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from argrank._tables import text_lines
-from argrank.data.dataset import Dataset
-from argrank.evaluation.evaluate import check_scores, measure_queries
-from argrank.evaluation.result import Evaluation
+from argrank.errors import InputError
+from argrank.evaluation.evaluate import evaluate_lists
+from argrank.evaluation.systems import lists_of, named_systems
 from argrank.measures.conventions import Convention, describe, make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as measure_of
@@ -67,12 +67,12 @@ class Differences:
 
 def why_differs(
     scores: Any,
-    data: Dataset,
+    data: Any,
     measure: str | Measure,
     a: str | Convention = "default",
     b: str | Convention = "trec",
 ) -> Differences:
-    """Say which rules make a measure differ between two conventions, and by how much each.
+    """Say which rules make a measure differ between two conventions, and by how much each; scores or a run.
 
     >>> import argrank as ar
     >>> data = ar.Dataset([[0.0]] * 4, [0, 2, 0, 0], qid=[1, 1, 1, 2])
@@ -84,10 +84,13 @@ def why_differs(
     """
     one, start, goal = measure_of(measure), make_convention(a), make_convention(b)
 
+    systems, several = named_systems(scores)
+    if several:
+        raise InputError(f"scores: expected one system, got {len(systems)}")
+    (lists,) = lists_of(systems, data).values()
+
     def mean(convention: Convention) -> float:
-        stored = check_scores(scores, data, convention)
-        values, tied = measure_queries(stored, data, [one], convention)
-        return Evaluation.of([("value", one)], values, tied, data, convention).means["value"]
+        return evaluate_lists(lists, [("value", one)], convention).means["value"]
 
     value_a, value_b = mean(start), mean(goal)
     wanted = goal.switches()

@@ -53,18 +53,19 @@ class FunctionMeasure(Measure):
 
 
 class QueryLines(NamedTuple):
-    """The documents of one query as lines: score, slope, label."""
+    """The documents of one query as lines: score, slope, label; and all its judged labels, where they are more."""
 
     scores: Floats
     slopes: Floats
     labels: Floats
+    judged: Floats | None = None
 
 
 def enumerate_query(
     lines: QueryLines, measure: Measure, rules: Convention, low: float, high: float
 ) -> tuple[float, Floats, Floats]:
     """Return the value just above ``low`` and the times and changes of all changes below ``high``."""
-    scores, slopes, labels = lines
+    scores, slopes, labels, judged = lines
     one, two = np.triu_indices(len(scores), 1)
     steeper = slopes[two] - slopes[one]
     ahead = scores[one] - scores[two]
@@ -82,7 +83,7 @@ def enumerate_query(
     points = last_of_point(times[events])
     change = np.where(steeper[events] > 0, 1, -1)
     _, line = np.unique(np.stack([scores, slopes], 1), axis=0, return_inverse=True)
-    values = [_measure(place[None, :], labels, line.reshape(-1), measure, rules)]
+    values = [_measure(place[None, :], labels, judged, line.reshape(-1), measure, rules)]
     rows = max(1, CELLS // len(scores))
     for first in range(0, len(points), rows):
         some = points[first : first + rows]
@@ -94,13 +95,20 @@ def enumerate_query(
         np.add.at(moved, (at, two[events[part]]), -change[part])
         places = place + np.cumsum(moved, axis=0)
         place = places[-1]
-        values.append(_measure(places, labels, line.reshape(-1), measure, rules))
+        values.append(_measure(places, labels, judged, line.reshape(-1), measure, rules))
     steps = np.concatenate(values)
     changed = np.flatnonzero(np.diff(steps))
     return float(steps[0]), times[events][points][changed], np.diff(steps)[changed]
 
 
-def _measure(places: Integers, labels: Floats, line: NDArray[np.intp], measure: Measure, rules: Convention) -> Floats:
+def _measure(
+    places: Integers,
+    labels: Floats,
+    judged: Floats | None,
+    line: NDArray[np.intp],
+    measure: Measure,
+    rules: Convention,
+) -> Floats:
     """Return the measure of rankings, one a row: the place of every document, from 0."""
     rows = np.arange(len(places))[:, None]
     ranked, keys = np.empty(places.shape), np.empty(places.shape)
@@ -108,4 +116,5 @@ def _measure(places: Integers, labels: Floats, line: NDArray[np.intp], measure: 
     keys[rows, places] = line
     ties = find_ties(keys, ranked) if rules.ties == "expected" else None
     sizes = np.full(len(places), len(labels))
-    return measure.values(Rankings(ranked, sizes, ties, keys if rules.ties == "expected" else None), rules)
+    known = None if judged is None else np.broadcast_to(judged, (len(places), len(judged)))
+    return measure.values(Rankings(ranked, sizes, ties, keys if rules.ties == "expected" else None, known), rules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,20 +56,28 @@ class Landscape:
 
     Means are those of ``evaluate``: queries for which the measure is undefined are left out (or count as the measure
     itself says), query weights are applied, documents of equal score keep the order of their rows (``ties="row"``) or
-    are valued by the mean over their orders (``ties="expected"``).
+    are valued by the mean over their orders (``ties="expected"``). ``judged`` holds all judged labels of every query by
+    its id, where the data lacks some of the judged documents.
     """
 
-    def __init__(self, data: Dataset, measure: Any, ties: str = "row", n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        measure: Any,
+        ties: str = "row",
+        n_jobs: int | None = None,
+        judged: Mapping[Any, Floats] | None = None,
+    ) -> None:
         if ties not in ("row", "expected"):
             raise OptionError(f"ties: expected 'row' or 'expected', got {ties!r}")
         if not isinstance(data, Dataset) or not data.is_judged:
             raise InputError("data: expected a Dataset with labels")
-        self.data, self.n_jobs = data, n_jobs
+        self.data, self.n_jobs, self.judged = data, n_jobs, judged
         self.measure = as_measure(measure)
         if isinstance(self.measure, FunctionMeasure) and ties == "expected":
             raise OptionError("ties: expected 'row' with a measure given as a function, which sees one ranking only")
         self.rules = self.measure.adapt(make_convention("default", ties=ties))
-        raw = measure_queries(np.zeros(data.n_documents), data, [self.measure], self.rules, None, n_jobs)[0][0]
+        raw = measure_queries(np.zeros(data.n_documents), data, [self.measure], self.rules, judged, n_jobs)[0][0]
         defined = ~np.isnan(raw)
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         total = float((weight if isinstance(self.rules.undefined, float) else weight[defined]).sum())
@@ -79,12 +87,12 @@ class Landscape:
             self.constant = self.rules.undefined * float(weight[~defined].sum()) / total
         self.is_defined = bool(defined.any())
         self.share = share
-        self.route = route(self.measure, self.rules, data)
+        self.route = route(self.measure, self.rules, data, judged)
         self.blocks = [block for block in adjacent_queries(data.indptr) if share[slice(*block)].any()]
 
     def value(self, scores: Floats) -> Value:
         """Return the mean of the measure at scores, with the bits of ``evaluate``."""
-        values, tied = measure_queries(scores, self.data, [self.measure], self.rules, None, self.n_jobs)
+        values, tied = measure_queries(scores, self.data, [self.measure], self.rules, self.judged, self.n_jobs)
         name = self.measure.name
         result = Evaluation.of([(name, self.measure)], values, tied, self.data, self.rules)
         return Value(result.means[name], np.flatnonzero(tied))
@@ -128,7 +136,8 @@ class Landscape:
 
     def _enumerate(self, query: int, scores: Floats, slopes: Floats, low: float, high: float) -> Changes:
         rows = slice(int(self.data.indptr[query]), int(self.data.indptr[query + 1]))
-        lines = QueryLines(scores[rows], slopes[rows], self.data.y[rows])
+        judged = None if self.judged is None else self.judged[self.data.query_ids[query]]
+        lines = QueryLines(scores[rows], slopes[rows], self.data.y[rows], judged)
         start, times, deltas = enumerate_query(lines, self.measure, self.rules, low, high)
         return Changes(self.share[query] * start, times, self.share[query] * deltas)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import offsets
 from argrank.linesearch import counting, sweep
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -32,8 +35,10 @@ class Route:
     count: int | None
 
 
-def route(measure: Measure, rules: Convention, data: Dataset) -> Route | None:
-    """Return how a measure is walked; None for one that has no kernel."""
+def route(
+    measure: Measure, rules: Convention, data: Dataset, judged: Mapping[Any, Floats] | None = None
+) -> Route | None:
+    """Return how a measure is walked; None for one that has no kernel. ``judged``: all labels by query id."""
     structure = measure.structure(rules)
     if structure is None:
         return None
@@ -45,5 +50,9 @@ def route(measure: Measure, rules: Convention, data: Dataset) -> Route | None:
     discounts = np.append(structure.discounts(depth), np.zeros(widest + 1 - depth))
     swap, count = SWEEP.get(structure.kind), COUNT.get(structure.kind)
     whole_list = measure.cutoff is None and count is not None
-    scale = structure.factors(data.y, data.indptr)
+    labels, indptr = data.y, data.indptr
+    if judged is not None and structure.divisor in ("ideal", "gains"):
+        known = [judged[qid] for qid in data.query_ids.tolist()]
+        labels, indptr = np.concatenate(known), offsets(np.array([len(part) for part in known]))
+    scale = structure.factors(labels, indptr)
     return Route(gains, scale, discounts, depth, None if whole_list else swap, count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,21 +19,24 @@ from argrank.measures.structure import Structure
 class AUC(Measure):
     """The share of (relevant, other) pairs in right order, tied ones counted half; undefined without a pair.
 
-    ``AUC(graded=True)`` counts all pairs of different labels instead of those across ``rel``. Rankers train and report
-    the same of the two: "auc" is the binary one everywhere, and ``svm-auc``, which trains on all pairs, reports the
-    graded one.
+    ``gAUC``, the graded one, counts all pairs of different labels instead of those across ``rel``. Rankers train and
+    report the same of the two: "auc" is the binary one everywhere, and ``svm-auc``, which trains on all pairs, reports
+    gAUC. The pairs are those of ranked documents: of a run, of what it returned.
     """
 
     spelling = "AUC"
     aliases = ("auc", "roc_auc")
 
     rel: float | None = None
-    graded: bool = False
+    graded: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.graded, bool):
             raise OptionError(f"AUC(graded=…): expected True or False, got {shown(self.graded)}")
+
+    def _spelling(self) -> str:
+        return "gAUC" if self.graded else "AUC"
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         levels = rankings.labels

@@ -104,7 +104,7 @@ def _set_over_hits(result: Floats, rankings: Rankings, relevant: NDArray[np.bool
     place = columns - start[:, None]
     value = np.zeros(len(rows))
     for hits in range(int(np.minimum(in_group, places).max(initial=-1)) + 1):
-        chance = _hypergeometric(hits, size, in_group, places)
+        chance = hypergeometric(hits, size.astype(np.float64), in_group, places)
         others = place * ((hits - 1) / np.maximum(places - 1.0, 1.0))[:, None]
         spread = (hits / places)[:, None] * (above[:, None] + 1.0 + others) / (columns + 1.0)
         sums = fixed + total(np.where(inside, spread, 0.0))
@@ -112,17 +112,15 @@ def _set_over_hits(result: Floats, rankings: Rankings, relevant: NDArray[np.bool
     result[rows] = value
 
 
-def _hypergeometric(hits: int, size: NDArray[np.intp], relevant: Floats, places: Floats) -> Floats:
+def hypergeometric(hits: int | Floats, size: Floats, relevant: Floats, places: Floats) -> Floats:
     """Return the chance of ``hits`` relevant documents among ``places`` drawn from ``size``."""
     from scipy.special import gammaln
 
     def log_choose(n: Floats, m: Floats) -> Floats:
         return np.asarray(gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1))
 
-    rest = np.asarray(size - relevant, np.float64)
+    rest = size - relevant
     possible = (hits <= relevant) & (hits <= places) & (places - hits <= rest)
     safe = np.where(possible, hits, np.maximum(places - rest, 0.0))
-    logarithm = (
-        log_choose(relevant, safe) + log_choose(rest, places - safe) - log_choose(size.astype(np.float64), places)
-    )
+    logarithm = log_choose(relevant, safe) + log_choose(rest, places - safe) - log_choose(size, places)
     return np.where(possible, np.exp(logarithm), 0.0)

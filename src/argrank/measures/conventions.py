@@ -23,6 +23,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "ap_denominator": ("relevant", "min", "hits"),
     "score_dtype": ("float64", "float32"),
     "averaging": ("exact", "by-qid"),
+    "missing": ("empty", "skip"),
 }
 
 #: Other words for a choice, as they stand in descriptions of the tools.
@@ -75,6 +76,12 @@ class Convention:
         Precision in which scores are compared.
     averaging : "exact" or "by-qid"
         The mean over queries: rounded once, or added one by one in ascending order of query id.
+    missing : "empty" or "skip"
+        Judged queries of which a run returned nothing: a list without documents, which finds nothing, or left out of
+        the mean as trec_eval does without its option -c.
+    judged_only : bool
+        Whether documents of a run that have no judgement are taken out before it is measured (trec_eval's -J).
+        Otherwise they keep their rank and are not relevant, in every convention.
     format : str
         How a value is printed, a % format.
     """
@@ -96,6 +103,8 @@ class Convention:
     max_grade: float = 4.0
     score_dtype: str = "float64"
     averaging: str = "exact"
+    missing: str = "empty"
+    judged_only: bool = False
     format: str = "%.4f"
 
     def __post_init__(self) -> None:
@@ -111,6 +120,8 @@ class Convention:
                 object.__setattr__(self, switch, WORDS.get(switch, {}).get(plain, plain))
             if getattr(self, switch) not in choices:
                 raise OptionError(f"{switch}: expected one of {', '.join(choices)}, got {shown(getattr(self, switch))}")
+        if not isinstance(self.judged_only, bool):
+            raise OptionError(f"judged_only: expected True or False, got {shown(self.judged_only)}")
         for switch in ("relevant_at", "max_grade"):
             value = getattr(self, switch)
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -144,6 +155,8 @@ class Switches(TypedDict, total=False):
     max_grade: float | None
     score_dtype: str | None
     averaging: str | None
+    missing: str | None
+    judged_only: bool | None
     format: str | None
 
 
@@ -174,7 +187,10 @@ PRESETS: dict[str, dict[str, Any]] = {
         "gain": "linear", "undefined": 1.0, "undefined_of": {"AP": 0.0, "RR": 0.0}, "ties": "worst", "short": "min",
         "short_precision": "min", "ap_denominator": "min",
     },
-    "gdeval": {"logarithm": "natural", "ties": "docid-descending", "short": "min", "empty": "skip", "format": "%.5f"},
+    "gdeval": {
+        "logarithm": "natural", "ties": "docid-descending", "short": "min", "empty": "skip", "missing": "skip",
+        "format": "%.5f",
+    },
     "kdd2008": {"gain": "binary", "discount": "letor"},
     "letor3": _LETOR | {"gain": _THREE_GRADES, "short_precision": "zero", "format": "%.15g"},
     "letor4": _LETOR | {"gain": _THREE_GRADES},
@@ -191,12 +207,15 @@ PRESETS: dict[str, dict[str, Any]] = {
     "sklearn": {"gain": "linear", "logarithm": "ratio", "undefined": 0.0},
     "trec": {
         "gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "docid-descending",
-        "score_dtype": "float32",
+        "score_dtype": "float32", "missing": "skip",
     },
     "xgboost": _XGBOOST | {"undefined": 1.0},
     "xgboost-": _XGBOOST | {"undefined": 0.0},
     "yahoo": {"logarithm": "natural", "undefined": 0.5, "ties": "row", "short": "min"},
 }  # fmt: skip
+
+#: Other names of presets.
+SAME = {"trec_eval": "trec", "trec-eval": "trec", "pytrec_eval": "trec"}
 
 SWITCHES = tuple(field.name for field in dataclasses.fields(Convention) if field.name != "name")
 
@@ -214,10 +233,11 @@ def make_convention(convention: str | Convention = "default", **switches: Any) -
     """
     if isinstance(convention, Convention):
         chosen = convention
-    elif not isinstance(convention, str) or convention.lower() not in PRESETS:
-        raise unknown_name("convention", convention, PRESETS)
     else:
-        chosen = Convention(name=convention.lower(), **PRESETS[convention.lower()])
+        name = SAME.get(convention.lower(), convention.lower()) if isinstance(convention, str) else ""
+        if name not in PRESETS:
+            raise unknown_name("convention", convention, PRESETS)
+        chosen = Convention(name=name, **PRESETS[name])
     for switch in switches:
         if switch not in SWITCHES:
             raise unknown_name("switch", switch, SWITCHES)

@@ -16,14 +16,14 @@ GAINS = ("binary", "exp2", "linear")
 
 @dataclass(frozen=True)
 class GainTable:
-    """The gain of every label in a table; labels outside it gain ``outside``, or are refused where that is None."""
+    """The gain of every label in a table; others gain ``outside``, or their label ("label"), or are refused (None)."""
 
     labels: tuple[float, ...]
     gains: tuple[float, ...]
-    outside: float | None = None
+    outside: float | str | None = None
 
     @classmethod
-    def of(cls, table: Sequence[float] | Mapping[float, float], outside: float | None = None) -> GainTable:
+    def of(cls, table: Sequence[float] | Mapping[float, float], outside: float | str | None = None) -> GainTable:
         """Make a table of a sequence (the gains of the labels 0, 1, …) or of a mapping from label to gain."""
         pairs = table.items() if isinstance(table, Mapping) else enumerate(table)
         try:
@@ -44,7 +44,7 @@ class GainTable:
             if self.outside is None:
                 label = labels[~found].flat[0]
                 raise InputError(f"gain: expected a label of the table {list(self.labels)}, got {label:g}")
-            values[~found] = self.outside
+            values[~found] = labels[~found] if self.outside == "label" else self.outside
         return values
 
     def __repr__(self) -> str:

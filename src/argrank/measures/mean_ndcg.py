@@ -35,4 +35,4 @@ class MeanNDCG(DCG):
         depths = rankings.sizes if self.k is None else np.minimum(rankings.sizes, self.k)
         used = (np.arange(dcg.shape[1]) < depths[:, None]) & (ideal > 0)
         each = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=used)
-        return np.where(found[:, -1] > 0, total(each) / depths, np.nan)
+        return np.where(found[:, -1] > 0, total(each) / np.maximum(depths, 1), np.nan)

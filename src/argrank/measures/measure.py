@@ -22,6 +22,7 @@ SWITCH_OF = {
     "rel": "relevant_at",
     "max_grade": "max_grade",
     "undefined": "undefined",
+    "judged_only": "judged_only",
 }
 
 
@@ -36,12 +37,16 @@ class Measure(abc.ABC):
     spelling: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     averages_ties: ClassVar[bool] = True  # over tied scores the value is the mean over all orders of the tied documents
+    adds_up: ClassVar[bool] = False  # the figure of several queries is the sum, not the mean
 
     undefined: float | str | None = field(default=None, kw_only=True)
+    judged_only: bool | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.undefined is not None:
             object.__setattr__(self, "undefined", check_undefined(self.undefined))
+        if self.judged_only is not None and not isinstance(self.judged_only, bool):
+            raise OptionError(f"{self.spelling}(judged_only=…): expected True or False, got {shown(self.judged_only)}")
         cutoff = getattr(self, "k", None)
         if cutoff is not None:
             check_count(f"{self.spelling}@k", cutoff)
@@ -84,7 +89,8 @@ class Measure(abc.ABC):
 
     def values(self, rankings: Rankings, convention: Convention) -> Floats:
         """Return the measure of every query, NaN where it is undefined."""
-        return self._values(rankings, self.adapt(convention))
+        rules = self.adapt(convention)
+        return self._values(rankings.judged_only if rules.judged_only else rankings, rules)
 
     @abc.abstractmethod
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:

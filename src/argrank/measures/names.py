@@ -10,12 +10,13 @@ from typing import Any
 from argrank.errors import OptionError, shown, unknown_name
 from argrank.measures import ALIASES, MEASURES
 from argrank.measures.dcg import DCG_WORDS
+from argrank.measures.gains import GainTable
 from argrank.measures.measure import Measure
 
 _NAME = re.compile(
     r"(?P<word>[a-z][a-z_]*?)\s*"
     r"(?:\((?P<parameters>.*)\))?\s*"
-    r"(?:@(?P<cutoff>.*?)|[_.](?P<trec>[0-9]+))?"
+    r"(?:@(?P<cutoff>.*?)|[_.](?P<trec>[0-9]+(?:\.[0-9]+)?))?"
     r"(?P<minus>-)?",
     re.IGNORECASE | re.DOTALL,
 )
@@ -23,7 +24,11 @@ _NAME = re.compile(
 #: Names that stand for a measure with a parameter.
 _SHORT: dict[str, tuple[str, dict[str, Any]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
+    "gauc": ("AUC", {"graded": True}),
+    "graded_auc": ("AUC", {"graded": True}),
     "neru": ("ERU", {"normalised": True}),
+    "set_relative_p": ("SetP", {"relative": True}),
+    "setrelp": ("SetP", {"relative": True}),
 }
 
 #: Parameters as other tools spell them.
@@ -38,15 +43,17 @@ def measure_names() -> list[str]:
 def measure(name: Any) -> Measure:
     """Return the measure of a name, as LightGBM, XGBoost, RankLib, trec_eval, ir_measures or ranx spell it.
 
-    A measure comes back as it is; objects of ir_measures are read by their name.
+    A measure comes back as it is. An object of ir_measures keeps its own parameters, also those that its name does not
+    show, and is 0 where it is undefined, as it is there: its number does not depend on the convention's gain. Ties and
+    the order of equal scores stay with the convention; ir_measures' are those of "trec".
 
     >>> measure("ndcg_cut_10"), measure("map@100-"), measure("AP(rel=2)@100"), measure("pre@5")
     (nDCG@10, AP(undefined=0)@100, AP(rel=2)@100, P@5)
     """
     if isinstance(name, Measure):
         return name
-    if type(name).__module__.split(".")[0] == "ir_measures":
-        name = str(name)
+    if _is_foreign(name):
+        return _of_ir_measures(name)
     if not isinstance(name, str):
         raise OptionError(f"measure: expected a name such as 'ndcg@10' or a measure, got {shown(name)}")
     match = _NAME.fullmatch(name.strip())
@@ -56,7 +63,9 @@ def measure(name: Any) -> Measure:
         raise unknown_name("measure", name, (*ALIASES, *_SHORT))
     parameters = {**given, **_read_parameters(name, match["parameters"])}
     cutoff = match["cutoff"] if match["cutoff"] is not None else match["trec"]
-    if cutoff is not None:
+    if cutoff is not None and "recall" in _fields(spelling):
+        parameters["recall"] = _read_recall(name, cutoff)
+    elif cutoff is not None:
         parameters["k"] = _read_cutoff(name, cutoff)
     if match["minus"]:
         parameters["undefined"] = 0.0
@@ -68,18 +77,59 @@ def measure_list(measures: Any) -> list[tuple[str, Measure]]:
     asked = list(measures) if isinstance(measures, list | tuple) else [measures]
     if not asked:
         raise OptionError("measures: expected at least one measure, got none")
-    return [(one if isinstance(one, str) else measure(one).name, measure(one)) for one in asked]
+    return [
+        (one if isinstance(one, str) else str(one) if _is_foreign(one) else measure(one).name, measure(one))
+        for one in asked
+    ]
+
+
+def _is_foreign(one: Any) -> bool:
+    return type(one).__module__.split(".")[0] == "ir_measures"
+
+
+#: Parameters of ir_measures that have another name here; of the others those that we do not know are kept only if
+#: somebody set them, so that they are refused by name.
+_IR_MEASURES = {"cutoff": "k", "gains": "gain"}
+
+
+def _of_ir_measures(one: Any) -> Measure:
+    name = str(one)
+    match = _NAME.fullmatch(name)
+    spelling = ALIASES.get(match["word"].lower(), "") if match else ""
+    if not spelling:
+        raise unknown_name("measure", name, ALIASES)
+    known = _fields(spelling)
+    parameters: dict[str, Any] = {"undefined": 0.0}
+    for key in one.SUPPORTED_PARAMS:
+        value, own = one[key], _IR_MEASURES.get(key, key)
+        if key == "dcg":
+            parameters["gain"], parameters["discount"] = DCG_WORDS[value]
+        elif key == "gains" and key in one.params:
+            parameters["gain"] = GainTable.of(value, outside="label")
+        elif key in one.params or (own in known and isinstance(value, bool | int | float | str)):
+            parameters[own] = value
+    return _make(name, spelling, parameters)
 
 
 def _make(name: str, spelling: str, parameters: dict[str, Any]) -> Measure:
     kind = MEASURES[spelling]
-    known = [part.name for part in dataclasses.fields(kind)]
+    known = _fields(spelling)
     for parameter in parameters:
         if parameter == "k" and "k" not in known:
             raise OptionError(f"measure {name!r}: {spelling} takes no cut-off")
         if parameter not in known:
             raise OptionError(f"measure {name!r}: expected a parameter of {', '.join(known)}, got {parameter!r}")
     return kind(**parameters)
+
+
+def _fields(spelling: str) -> list[str]:
+    return [part.name for part in dataclasses.fields(MEASURES[spelling])]
+
+
+def _read_recall(name: str, text: str) -> float:
+    if not re.fullmatch(r"\s*(0*1(\.0*)?|0*(\.[0-9]*)?)\s*", text, re.ASCII) or not text.strip(" ."):
+        raise OptionError(f"measure {name!r}: expected a recall from 0 to 1 after @, such as 0.1, got {text!r}")
+    return float(text)
 
 
 def _read_cutoff(name: str, text: str) -> int:

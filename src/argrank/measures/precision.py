@@ -29,9 +29,9 @@ class P(Measure):
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         hits = total(rankings.relevance(convention.relevant_at, self.k))
         if self.k is None:
-            return hits / rankings.sizes
+            return hits / np.maximum(rankings.sizes, 1)
         if convention.short_precision == "min":
-            return hits / np.minimum(rankings.sizes, self.k)
+            return hits / np.clip(rankings.sizes, 1, self.k)
         if convention.short_precision == "zero":
             hits = np.where(rankings.sizes < self.k, 0.0, hits)
         return hits / self.k

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
+from argrank.data.gaps import JUDGED, Gaps
 from argrank.measures.gains import Gain, gains_of, is_increasing
 from argrank.measures.ties import TieGroups, find_ties
 
@@ -34,6 +35,9 @@ class Rankings:
         What the rows are sorted by, where equal keys count as tied; None where the convention breaks ties by a rule.
     judged : array of shape (n_queries, any width), optional
         All judged labels of the query, padded likewise, where the ideal comes from more than the ranked documents.
+    gaps : array of shape (n_queries, width), optional
+        Which documents have no judgement (``argrank.data.gaps``), JUDGED in the padding; None where all are judged.
+        Such a document has label 0, is never relevant, and gains nothing whatever label 0 gains.
     """
 
     def __init__(
@@ -43,13 +47,33 @@ class Rankings:
         ties: TieGroups | None = None,
         keys: Matrix | None = None,
         judged: Matrix | None = None,
+        gaps: Gaps | None = None,
     ) -> None:
-        self.labels, self.sizes, self.ties, self.keys = labels, sizes, ties, keys
+        self.labels, self.sizes, self.ties, self.keys, self.gaps = labels, sizes, ties, keys, gaps
         self.judged = labels if judged is None else judged
         self.n_queries, self.width = labels.shape
         self.ranks = np.arange(1.0, self.width + 1.0)
         self._relevant: dict[float, NDArray[np.bool_]] = {}
         self._n_relevant: dict[float, Floats] = {}
+
+    @cached_property
+    def judged_only(self) -> Rankings:
+        """The same rankings without the documents that have no judgement."""
+        if self.gaps is None:
+            return self
+        order = np.argsort(self.gaps != JUDGED, axis=1, kind="stable")
+        sizes = self.sizes - np.count_nonzero(self.gaps, axis=1)
+        there = np.arange(self.width) < sizes[:, None]
+        labels = np.where(there, np.take_along_axis(self.labels, order, axis=1), -np.inf)
+        keys = None if self.keys is None else np.where(there, np.take_along_axis(self.keys, order, axis=1), np.inf)
+        ties = None if keys is None else find_ties(keys, labels)
+        return Rankings(labels, sizes, ties, keys, self.judged)
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Which cells hold a document."""
+        there: NDArray[np.bool_] = np.arange(self.width) < self.sizes[:, None]
+        return there
 
     @cached_property
     def best_first(self) -> Matrix:
@@ -62,6 +86,8 @@ class Rankings:
         """Return which documents are relevant, by rank; tied ones in arbitrary order."""
         if relevant_at not in self._relevant:
             self._relevant[relevant_at] = self.labels >= relevant_at
+            if self.gaps is not None:
+                self._relevant[relevant_at] &= self.gaps == JUDGED
         return self._relevant[relevant_at]
 
     def n_relevant(self, relevant_at: float) -> Floats:
@@ -73,11 +99,12 @@ class Rankings:
 
     def expected(self, values: Callable[[Matrix], Matrix], k: int | None = None) -> Matrix:
         """Return a function of the labels at the ranks up to k, expected over ties; padding gives 0."""
-        top = _padded(self.labels[:, :k], values)
+        top = _padded(self.labels[:, :k], values, gaps=None if self.gaps is None else self.gaps[:, :k])
         if self.ties is None:
             return top
         ties, top = self.ties, np.array(top)
-        means = ties.means(values(self.labels.reshape(-1)[ties.cells]))
+        gaps = None if self.gaps is None else self.gaps.reshape(-1)[ties.cells]
+        means = ties.means(_padded(self.labels.reshape(-1)[ties.cells], values, gaps=gaps))
         above = ties.ranks <= top.shape[1]
         top[ties.cells[above] // self.width, ties.cells[above] % self.width] = means[above]
         return top
@@ -101,11 +128,15 @@ class Rankings:
         return np.where(np.isneginf(best), 0.0, best)
 
 
-def _padded(labels: Matrix, values: Callable[[Matrix], Matrix], filler: float = 0.0) -> Matrix:
-    """Apply a function to the labels that are there; padding gets the filler."""
-    if not np.isneginf(labels[:, -1]).any():
+def _padded(
+    labels: Matrix, values: Callable[[Matrix], Matrix], filler: float = 0.0, gaps: Gaps | None = None
+) -> Matrix:
+    """Apply a function to the labels that are there; padding and documents without a judgement get the filler."""
+    if gaps is None and not np.isneginf(labels[..., -1]).any():
         return values(labels)
     there = labels > -np.inf
+    if gaps is not None:
+        there &= gaps == JUDGED
     result = np.full(labels.shape, filler)
     result[there] = values(labels[there])
     return result
@@ -121,17 +152,23 @@ class Ranked(NamedTuple):
     tied: NDArray[np.intp]
 
 
-def rank(scores: Matrix, labels: Matrix, tie_key: Callable[[NDArray[np.intp]], Any] | None) -> Ranked:
+def rank(
+    scores: Matrix, labels: Matrix, tie_key: Callable[[NDArray[np.intp]], Any] | None, gaps: Gaps | None = None
+) -> Ranked:
     """Sort every row by score, best first; scores and labels are padded with minus infinity.
 
     Equal scores are put in order by ``tie_key(cells)``, a second key for some cells of the matrix, smallest first.
-    With None no order among them is chosen, and the groups that matter are returned for the expected value.
+    With None no order among them is chosen, and the groups that matter are returned for the expected value: those of
+    documents with different labels, or judged and unjudged ones (``gaps``).
     """
     keys = -scores
     cells = np.argsort(keys, axis=1)
     cells += np.arange(0, keys.size, keys.shape[1])[:, None]
     keys, ranked = keys.reshape(-1)[cells], labels.reshape(-1)[cells]
-    ties = find_ties(keys, ranked)
+    marks = ranked
+    if gaps is not None:  # no label is below 0
+        marks = np.where(gaps.reshape(-1)[cells] == JUDGED, ranked, -gaps.reshape(-1)[cells])
+    ties = find_ties(keys, marks)
     tied = np.empty(0, np.intp) if ties is None else ties.rows
     if tie_key is None:
         return Ranked(cells, ranked, keys, ties, tied)

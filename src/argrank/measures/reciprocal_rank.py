@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,17 +34,7 @@ class RR(Measure):
     rel: float | None = None
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
-        relevant = rankings.relevant(convention.relevant_at)
-        first = np.argmax(relevant, axis=1)
-        cells = np.arange(rankings.n_queries) * rankings.width + first
-        found = relevant.reshape(-1)[cells]
-        if self.k is not None:
-            found &= first < self.k
-        value = np.where(found, 1.0 / (first + 1.0), 0.0)
-        if rankings.ties is not None:
-            groups = rankings.ties.holding(cells)
-            tied = np.flatnonzero(groups >= 0)
-            value[tied] = _expected(relevant, rankings.ties, groups[tied], self.k)
+        value = first_relevant(rankings, convention.relevant_at, self.k, np.reciprocal)
         return np.where(rankings.n_relevant(convention.relevant_at) > 0, value, np.nan)
 
     def _structure(self, convention: Convention) -> Structure:
@@ -62,8 +54,30 @@ class RR(Measure):
         return {"relevant": rankings.relevance(level)[0], "1 / rank": 1.0 / rankings.ranks}
 
 
-def _expected(relevant: NDArray[np.bool_], ties: TieGroups, groups: NDArray[np.intp], k: int | None) -> Floats:
-    """Return the expected reciprocal rank where the first relevant document lies in the given groups."""
+def first_relevant(rankings: Rankings, relevant_at: float, k: int | None, discount: Callable[[Any], Any]) -> Floats:
+    """Return the discount of the first relevant document's rank, expected over ties; 0 where there is none to k."""
+    relevant = rankings.relevant(relevant_at)
+    first = np.argmax(relevant, axis=1)
+    cells = np.arange(rankings.n_queries) * rankings.width + first
+    found = relevant.reshape(-1)[cells]
+    if k is not None:
+        found &= first < k
+    value = np.where(found, discount(first + 1.0), 0.0)
+    if rankings.ties is not None:
+        groups = rankings.ties.holding(cells)
+        tied = np.flatnonzero(groups >= 0)
+        value[tied] = _expected(relevant, rankings.ties, groups[tied], k, discount)
+    return value
+
+
+def _expected(
+    relevant: NDArray[np.bool_],
+    ties: TieGroups,
+    groups: NDArray[np.intp],
+    k: int | None,
+    discount: Callable[[Any], Any],
+) -> Floats:
+    """Return the expected discount where the first relevant document lies in the given groups."""
     if len(groups) == 0:
         return np.empty(0)
     start, size = ties.first[groups] % ties.width, ties.sizes[groups].astype(np.float64)
@@ -78,4 +92,4 @@ def _expected(relevant: NDArray[np.bool_], ties: TieGroups, groups: NDArray[np.i
     counted = (place < size[:, None]) & (in_group[:, None] > 0)
     if k is not None:
         counted &= rank <= k
-    return total(np.where(counted, chance / rank, 0.0))
+    return total(np.where(counted, chance * discount(rank), 0.0))

@@ -54,9 +54,15 @@ class FactorModel(StoredModel):
     def recommend(self, user: Any, n: int = 10, seen: bool = False) -> list[Any]:
         """Return the ids of the n items with the highest scores for a user, best first.
 
-        Items that the user rated in training are left out unless ``seen`` is True.
+        Items that the user rated in training are left out unless ``seen`` is True. For a list, tuple, array or series
+        of users, the lists of all of them.
         """
         check_count("n", n)
+        if isinstance(user, list | tuple) or (hasattr(user, "tolist") and getattr(user, "ndim", 1) > 0):
+            return [self._best_items(one, n, seen) for one in _ids(user)]
+        return self._best_items(user, n, seen)
+
+    def _best_items(self, user: Any, n: int, seen: bool) -> list[Any]:
         scores = self.item_factors[:, :-1] @ self._factors_of(user) + self.item_factors[:, -1]
         number = self._number("_user_number", user)
         order = np.argsort(-scores, kind="stable")

@@ -47,6 +47,11 @@ class LinearModel(Model):
             return sparse.csr_matrix(X.multiply(self.weights))
         return X * self.weights
 
+    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the contributions as an array: for a linear score they are the SHAP values but for constants."""
+        found = self.contributions(X, indptr)
+        return found.toarray() if sparse.issparse(found) else np.asarray(found, np.float64)
+
     def to_dict(self) -> dict[str, Any]:
         """Return weights (JSON keeps floats exactly), names and normaliser."""
         return {"weights": self.weights.tolist(), **served_fields(self)}

@@ -49,6 +49,7 @@ class StoredModel(ABC):
 class Model(StoredModel):
     """A trained scorer. Knows its features, and how they have to be normalised."""
 
+    takes_datasets: ClassVar[bool] = True
     feature_names: tuple[str, ...] | None = None
     normaliser: Normaliser | None = None
     training: Mapping[str, Any] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.errors import ModelError
+from argrank.errors import ModelError, OptionError
 from argrank.models import KINDS
 from argrank.models.model import Model, read_served, served_fields
 
@@ -62,6 +62,24 @@ class SumModel(Model):
             if part is None:
                 return None
             total = total + weight * (part if isinstance(part, np.ndarray) else part.toarray())
+        return total
+
+    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the weighted sum of the members' SHAP values."""
+        X = self.normalised(X, indptr)
+        total = np.zeros(X.shape)
+        for weight, member in zip(self.weights.tolist(), self.members, strict=True):
+            if not hasattr(member, "shap_values"):
+                raise OptionError(f"shap_values: a member of kind {member.kind} has none")
+            total += weight * member.shap_values(X, indptr)
+        return total
+
+    def importances(self, kind: str = "gain") -> Floats:
+        """Return what every feature contributed to the trees of the sum: their "gain", or their number ("split")."""
+        total = np.zeros(self.n_features)
+        for weight, member in zip(self.weights.tolist(), self.members, strict=True):
+            if hasattr(member, "importances"):
+                total += (abs(weight) if kind == "gain" else 1.0) * member.importances(kind)
         return total
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from argrank._types import Floats, Integers
-from argrank.errors import ModelError
+from argrank.errors import MissingExtraError, ModelError
 from argrank.models import _forest, lightgbm_text
 from argrank.models._tree import Tree
 from argrank.models.model import Model, read_served, served_fields
@@ -50,6 +52,17 @@ class TreesModel(Model):
         """Return what each feature's splits add along the rows' ways through the trees."""
         X = self.normalised(X, indptr)
         return _forest.contributions(self.trees, X, self.n_columns)
+
+    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the SHAP values that LightGBM finds for these trees; rows sum to the scores but for a constant."""
+        try:
+            import lightgbm
+        except ImportError as error:
+            raise MissingExtraError("lightgbm", "trees", "SHAP values of trees") from error
+        booster = lightgbm.Booster(model_str=self.to_lightgbm())
+        found = booster.predict(self.normalised(X, indptr), pred_contrib=True, num_threads=1)
+        dense = found if isinstance(found, np.ndarray) else found.toarray()
+        return np.asarray(dense[:, :-1], np.float64)
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""

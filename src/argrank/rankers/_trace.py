@@ -92,7 +92,9 @@ class Watcher:
         row["seconds"] = now - self._begin - self._watching
         self._watching += time.perf_counter() - now
         self.trace.append(row)
-        self._progress.advance(1, f"iteration {len(self.trace)}, objective {facts['objective']:.6g}")
+        shown = "objective" if "objective" in row else self.validations[0].column if self.validations else None
+        note = "" if shown is None else f", {shown} {row[shown]:.6g}"
+        self._progress.advance(1, f"iteration {len(self.trace)}{note}")
         return row
 
     @property

@@ -74,6 +74,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
 
+    takes_datasets: ClassVar[bool] = True
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False

@@ -8,13 +8,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from argrank.errors import unknown_name
+from argrank.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
+    from argrank.objectives.objective import Objective
     from argrank.rankers.base_ranker import BaseRanker
 
 #: Families in the order in which comparisons show them.
-FAMILIES = ("pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
+FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
@@ -25,7 +26,7 @@ TREES = {"n_leaves": [10, 31], "learning_rate": [0.05, 0.1, 0.3]}
 class Registered(NamedTuple):
     """What is known of a ranker before it is imported."""
 
-    home: str  # module and class below argrank.rankers
+    home: str  # module and class below argrank.rankers; in full where a later folder has it
     family: str
     grid: dict[str, Any]  # what selection tries when the user names nothing
     scale_free: bool = False  # whether the model ignores how features are scaled
@@ -36,6 +37,7 @@ class Registered(NamedTuple):
 #: To add a ranker: a file with its class, and a line here.
 RANKERS = {
     "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}, scale_free=True),
+    "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}),
     "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
     "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
     "direct-rank-trees": Registered(
@@ -45,7 +47,12 @@ RANKERS = {
         scale_free=True,
     ),
     "dorm": Registered("linear.dorm:DORM", "structured", C_VALUES),
-    "factor-rank": Registered("factors.factor_rank:FactorRank", "factors", C_VALUES, takes="factors"),
+    "factor-rank": Registered(
+        "factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
+    ),
+    "factor-regression": Registered(
+        "factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
+    ),
     "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
     "lambda-mart": Registered("boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True),
     "lambdarank": Registered(
@@ -61,6 +68,7 @@ RANKERS = {
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered("linear.orm:ORM", "structured", C_VALUES),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
+    "query-mart": Registered("boosted.query_mart:QueryMART", "trees", TREES, scale_free=True, first=True),
     "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C),
     "rank-svm": Registered(
         "linear.rank_svm:RankSVM",
@@ -82,6 +90,7 @@ RANKERS = {
     "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", C_VALUES),
     "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", C_VALUES, first=True),
     "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", C_VALUES),
+    "xendcg-mart": Registered("boosted.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
 
 
@@ -95,7 +104,44 @@ def registered(name: str) -> Registered:
 def ranker_class(name: str) -> type[BaseRanker]:
     """Return the class of a registered name."""
     module, attribute = registered(name).home.split(":")
-    return cast("type[BaseRanker]", getattr(importlib.import_module(f"argrank.rankers.{module}"), attribute))
+    return cast("type[BaseRanker]", getattr(importlib.import_module(full_module(module)), attribute))
+
+
+def full_module(module: str) -> str:
+    """Return the module of a ``home`` in full."""
+    return module if module.startswith("argrank.") else f"argrank.rankers.{module}"
+
+
+def make_ranker(name: str, **parameters: Any) -> BaseRanker:
+    """Make a ranker by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
+    cls = ranker_class(name)
+    try:
+        return cls(**parameters)
+    except TypeError as error:
+        known = cls._get_param_names()
+        unknown = next((parameter for parameter in parameters if parameter not in known), None)
+        if unknown is None:
+            raise
+        raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
+
+
+def objective(name: str, **parameters: Any) -> Objective:
+    """Return what ``make_ranker(name, **parameters)`` minimises, as a function of scores.
+
+    ``objective(name)(scores, data) -> (value, gradient)`` works with anybody's scores. They and the gradient are in the
+    caller's row order; the value is the mean over all queries of the query's loss, or, for the losses that count every
+    pair alike (``rank-svm``, ``log-mle``, ``log-combined``, ``log-convex``), over all pairs, in both cases weighted by
+    ``query_weight`` where given. Rankers that minimise no function of scores have none.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.Dataset([[1.0], [0.0], [3.0]], [1, 0, 0], qid=["a", "a", "a"])
+    >>> value, gradient = ar.objective("rank-svm")([0.5, 0.0, 1.0], data)
+    >>> value, gradient.tolist()
+    (1.25, [-2.0, 0.5, 1.5])
+    """
+    return make_ranker(name, **parameters)._objective()
 
 
 def registered_name(ranker: Any) -> str:
@@ -105,11 +151,17 @@ def registered_name(ranker: Any) -> str:
 
 
 def default_grid(ranker: Any) -> dict[str, Any]:
-    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose."""
-    name = ranker if isinstance(ranker, str) else registered_name(ranker)
-    if not isinstance(ranker, str) and name not in RANKERS:  # a user's own class
-        return C_VALUES if "C" in ranker.get_params() else {}
-    return registered(name).grid
+    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose.
+
+    What an estimator has set to another value than its class is not chosen again.
+    """
+    if isinstance(ranker, str):
+        return registered(ranker).grid
+    name, current = registered_name(ranker), ranker.get_params() if hasattr(ranker, "get_params") else {}
+    if name not in RANKERS:  # a user's own class
+        return C_VALUES if "C" in current else {}
+    defaults = type(ranker)().get_params()
+    return {key: values for key, values in registered(name).grid.items() if current[key] == defaults[key]}
 
 
 def ranker_names(task: str | None = "ranking") -> list[str]:

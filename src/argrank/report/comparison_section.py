@@ -25,9 +25,13 @@ TINY = 0.0001
 
 
 def comparison_section(
-    data: Dataset, systems: Sequence[System], comparison: Comparison, convention: str | Convention
+    data: Dataset,
+    systems: Sequence[System],
+    comparison: Comparison,
+    convention: str | Convention,
+    choices: Sequence[str] = (),
 ) -> str:
-    """Return the section as HTML."""
+    """Return the section as HTML; ``choices`` is what a trial says about how its rankers were chosen."""
     names = [system.name for system in systems]
     scores = {system.name: data.to_caller(system.scores) for system in systems}
     curves = [
@@ -48,7 +52,7 @@ def comparison_section(
         parts += [_matrix(comparison, name, name == comparison.measures[0]) for name in comparison.measures]
         parts.append(_pairs(comparison))
     told = comparison.footer if len(names) > 1 else [f"Convention {comparison.convention}.", *comparison.notes]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in (*choices, *told))
     return f'{"".join(parts)}<ul class="notes">{notes}</ul>'
 
 

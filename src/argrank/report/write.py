@@ -75,6 +75,7 @@ def write_report(
     ...     path.read_text().startswith("<!DOCTYPE html>")
     True
     """
+    trial: Trial | None = None
     if isinstance(data, Trial):
         if systems is not None:
             raise InputError("systems: expected none beside a trial, which brings its own")
@@ -90,17 +91,18 @@ def write_report(
     comparison = judge(scores, data, asked, convention=convention)
     names = [name for name, _ in measure_list(asked)]
     best = max(known, key=lambda system: comparison.means[system.name][names[0]])
+    if trial is not None and trial.best is not None:
+        best = next(system for system in known if system.name == trial.best)
     sections = {
         "data": data_section(data, doctor(data) if diagnosis is None else diagnosis),
-        "comparison": comparison_section(data, known, comparison, convention),
+        "comparison": comparison_section(data, known, comparison, convention, () if trial is None else trial.footer),
         "queries": explorer_skeleton(),
         "training": training_section(known, paths or {}),
         "model": model_section(data, known, best, names, weights or {}),
     }
-    subtitle = (
-        f"{len(known)} {'system' if len(known) == 1 else 'systems'} on {data.n_queries:,} queries; best by "
-        f"{names[0]}: {best.name}, {comparison.means[best.name][names[0]]:.4f}"
-    )
+    value = f"{best.name}, {comparison.means[best.name][names[0]]:.4f}"
+    leads = f"best by {names[0]}: {value}" if trial is None or trial.best is None else f"chosen by validation: {value}"
+    subtitle = f"{len(known)} {'system' if len(known) == 1 else 'systems'} on {data.n_queries:,} queries; {leads}"
     html = page(title, subtitle, sections, explorer_data(data, known, comparison))
     target = Path(path)
     with write_bytes(target) as stream:

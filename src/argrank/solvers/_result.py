@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from argrank._types import Floats
+from argrank.solvers.collapse import Collapse, Verdict, look_at_zero
 from argrank.solvers.regularisers import Regulariser
 
 #: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
@@ -128,6 +129,19 @@ class Result:
     converged: bool
     reason: str
     message: str
+    collapsed: Collapse | None = None  # the proof that w = 0 is the optimum for every C, where it was found
+
+
+class Found(Protocol):
+    """Weights and their objective."""
+
+    @property
+    def w(self) -> Floats:
+        """The weights."""
+
+    @property
+    def objective(self) -> float:
+        """Their objective."""
 
 
 #: Why a solver stopped, in one word and in a sentence. The first four mean that it is done.
@@ -143,6 +157,9 @@ MESSAGES = {
 }
 DONE = ("gap", "gradient", "steps", "epochs")
 
+GAINED = 0.1  # an optimum is found when the gap is at most this share of what any weights gain over w = 0
+PRECISION = 1e-12  # the share of the objective below which a gap is rounding
+
 
 class Meter:
     """Counts the passes and seconds of a solver, tells its callback and decides when it stops."""
@@ -151,22 +168,28 @@ class Meter:
         self.problem, self._risk = problem, problem.risk
         self._passes, self._seconds = self._risk.n_passes, self._risk.seconds
         self.master_seconds = 0.0
+        self._starts_at_zero = problem.start is None or not problem.start.any()
+        self._at_zero: float | None = None
+        self._verdict: Verdict | None = None
+        self._looked: float | None = None  # passes that were left when w = 0 was looked at
 
     @property
     def n_passes(self) -> float:
         """Passes over the features since the start."""
         return self._risk.n_passes - self._passes
 
-    def state(self) -> dict[str, float]:
+    def state(self) -> dict[str, Any]:
         """Return the counts so far."""
         begin = {"first_passes": self._passes, "first_seconds": self._seconds}
         now = {"n_passes": self._risk.n_passes, "seconds": self._risk.seconds}
-        return {**begin, **now, "master_seconds": self.master_seconds}
+        return {**begin, **now, "master_seconds": self.master_seconds, "looked": self._looked}
 
-    def restore(self, state: Mapping[str, float]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Go on counting from a state, whatever finding the way back has cost."""
         self._passes, self._seconds = state["first_passes"], state["first_seconds"]
         self.master_seconds = state["master_seconds"]
+        if state["looked"] is not None:
+            self._zero(state["looked"])
         self._risk.go_on(state["n_passes"], state["seconds"])
 
     def tell(self, w: Floats, objective: float, gap: float, **more: float) -> bool:
@@ -193,9 +216,54 @@ class Meter:
         """Tell the callback of an iteration with a proven bound and return why to stop, or an empty word."""
         if self.tell(w, objective, objective - bound, **more):
             return "callback"
-        if objective - bound <= self.problem.tol * abs(objective):
+        if objective - bound <= self.enough(objective, bound):
+            return "gap"
+        if objective - bound <= self.problem.tol * abs(objective) and self._zero().proof is not None:
             return "gap"
         return "passes" if self.n_passes >= self.problem.max_iter else ""
+
+    def enough(self, objective: float, bound: float) -> float:
+        """Return the gap at which to stop: ``tol`` times the objective, or a share of what w = 0 leaves to gain.
+
+        A small share of the objective may be more than the best weights gain, so that 0 would pass for an optimum.
+        """
+        share, regulariser = self.problem.tol * abs(objective), self.problem.regulariser
+        if not self._starts_at_zero or regulariser.name != "l2" or not regulariser.is_free:
+            return share
+        if self._at_zero is None:
+            self._at_zero = self._risk.at_scores(self._risk.zero_scores())[0]
+        return min(share, max(GAINED * (self._at_zero - bound), PRECISION * abs(objective)))
+
+    def proven(self, best: Found, bound: float, n_iter: int, reason: str) -> Result:
+        """Return the result of a solver with a bound; weights of 0 are left where the risk falls along some direction.
+
+        That happens where the optimum gains less than rounding, as with features of 1e-8.
+        """
+        w, objective, zero = best.w, best.objective, self._verdict
+        if reason == "gap" and self._starts_at_zero and not w.any() and self.problem.regulariser.name == "l2":
+            zero = self._zero()
+            if zero.descent is not None:
+                w, objective = self._step_off_zero(zero.descent, zero.slope, objective)
+        found = self.result(w, objective, objective - bound, n_iter, reason)
+        return found if zero is None else replace(found, collapsed=zero.proof)
+
+    def _zero(self, left: float | None = None) -> Verdict:
+        """Look at w = 0, once; smooth risks have a gradient there and need no proof, limits would need another one."""
+        if self._verdict is None:
+            asked = not self._risk.smooth and self._starts_at_zero and self.problem.regulariser.is_free
+            self._looked = max(self.problem.max_iter - self.n_passes, 0.0) if left is None else left
+            self._verdict = look_at_zero(self._risk, self._looked) if asked else Verdict()
+        return self._verdict
+
+    def _step_off_zero(self, descent: Floats, slope: float, objective: float) -> tuple[Floats, float]:
+        """Return the step along the descent that is best while the risk is linear, shortened where it is not."""
+        w = -slope * self.problem.C / float(descent @ descent) * descent
+        for _ in range(60):
+            there = self._risk.at_scores(self._risk.scores(w))[0] + self.problem.penalty(w)
+            if there <= objective + PRECISION * abs(objective):
+                return w, there
+            w = 0.5 * w
+        return np.zeros_like(w), objective
 
     def result(
         self, w: Floats, objective: float, gap: float, n_iter: int, reason: str, gradient_norm: float = math.nan

@@ -36,7 +36,7 @@ def minimise(problem: Problem) -> Result:
     """Minimise ``R(w) / C + risk(w)``, for risks of at least 0, until the gap is ``tol`` times the objective."""
     if problem.regulariser.name == "l1":
         return level.minimise(problem)
-    risk, C, penalty, tol = problem.risk, problem.C, problem.regulariser, problem.tol
+    risk, C, penalty = problem.risk, problem.C, problem.regulariser
     meter, planes = Meter(problem), (FreePlanes if penalty.is_free else SquaredPlanes)(risk.n_features, C, penalty)
     bound, n_iter, reason, found = 0.0, 0, "", problem.resumed()
     if found is None:
@@ -50,7 +50,7 @@ def minimise(problem: Problem) -> Result:
     try:
         while True:
             begin = time.perf_counter()
-            target, lower = planes.minimise(0.1 * tol * best.objective)
+            target, lower = planes.minimise(0.1 * meter.enough(best.objective, bound))
             meter.master_seconds += time.perf_counter() - begin
             bound, n_iter = max(bound, lower), n_iter + 1
             reason = meter.stop(best.w, best.objective, bound, n_constraints=len(planes))
@@ -67,7 +67,7 @@ def minimise(problem: Problem) -> Result:
             )
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)
+    return meter.proven(best, bound, n_iter, reason)
 
 
 def then_planes(problem: Problem) -> Result:
@@ -103,7 +103,9 @@ def then_planes(problem: Problem) -> Result:
     )
     best = min(first, second, key=lambda result: result.objective)
     bound = max(first.lower_bound, second.lower_bound)
-    return meter.result(best.w, best.objective, best.objective - bound, first.n_iter + second.n_iter, second.reason)
+    n_iter = first.n_iter + second.n_iter
+    found = meter.result(best.w, best.objective, best.objective - bound, n_iter, second.reason)
+    return replace(found, collapsed=second.collapsed)
 
 
 def _line_search(problem: Problem, here: Point, along: Floats, along_scores: Scores) -> Point:

@@ -63,7 +63,7 @@ def minimise(problem: Problem) -> Result:
 
     A start cannot be used: it has no dual to go with it.
     """
-    risk, C, tol = problem.risk, problem.C, problem.tol
+    risk, C = problem.risk, problem.C
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
     sets = [_WorkingSet(risk.n_features, float(share)) for share in risk.query_shares]
     w, bound, n_iter, reason = np.zeros(risk.n_features), 0.0, 0, ""
@@ -79,7 +79,7 @@ def minimise(problem: Problem) -> Result:
         restore_random(random, found["random"])
     try:
         while not reason:
-            tolerance, centre = 0.01 * tol * best.objective / risk.n_queries, w
+            tolerance, centre = 0.01 * meter.enough(best.objective, bound) / risk.n_queries, w
             together = block_qp.helps(risk.n_features, n_iter)
             for q in random.permutation(risk.n_queries):
                 asked = centre if together else w
@@ -89,7 +89,7 @@ def minimise(problem: Problem) -> Result:
                 w = sets[q].improve(w, C, tolerance)
             begin = time.perf_counter()
             if together:
-                block_qp.reweigh(sets, C, 0.1 * max(tol * best.objective, best.objective - bound))
+                block_qp.reweigh(sets, C, 0.1 * max(meter.enough(best.objective, bound), best.objective - bound))
             else:
                 several = [queries for queries in sets if len(queries.offsets) > 1]
                 for _ in range(REPEATS):
@@ -111,4 +111,4 @@ def minimise(problem: Problem) -> Result:
                 problem.offer(**kept, meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)
+    return meter.proven(best, bound, n_iter, reason)

@@ -66,7 +66,7 @@ def minimise(problem: Problem) -> Result:
     Both the last weights and their average (weighted towards the end) are judged after every pass, by primal and by
     dual value, and the best of each counts. A start cannot be used: it has no dual to go with it.
     """
-    risk, C, tol = problem.risk, problem.C, problem.tol
+    risk, C = problem.risk, problem.C
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
     mixtures = [_Mixture(risk.n_features, float(share)) for share in risk.query_shares]
     w, mean_w, mean_height = np.zeros(risk.n_features), np.zeros(risk.n_features), 0.0
@@ -89,7 +89,7 @@ def minimise(problem: Problem) -> Result:
                 w = mixtures[q].step(w, C, mixtures[q].add(gradient, offset))
             begin = time.perf_counter()
             if block_qp.helps(risk.n_features, n_iter):
-                block_qp.reweigh(mixtures, C, 0.1 * max(tol * best.objective, best.objective - bound))
+                block_qp.reweigh(mixtures, C, 0.1 * max(meter.enough(best.objective, bound), best.objective - bound))
             else:
                 for _ in range(REPEATS):
                     for q in random.permutation(risk.n_queries):
@@ -114,4 +114,4 @@ def minimise(problem: Problem) -> Result:
                 problem.offer(**kept, **planes, best=best.state(), meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)
+    return meter.proven(best, bound, n_iter, reason)

@@ -106,4 +106,4 @@ def minimise(problem: Problem) -> Result:
             problem.offer(**kept, planes=planes.state(), meter=meter.state())
     except KeyboardInterrupt:
         reason = "interrupted"
-    return meter.result(best.w, best.objective, best.objective - bound, n_iter, reason)
+    return meter.proven(best, bound, n_iter, reason)

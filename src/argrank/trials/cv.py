@@ -18,13 +18,13 @@ from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
-from argrank.rankers.registry import default_grid, first_comparison, registered, registered_name
+from argrank.rankers.registry import first_comparison, registered, registered_name
 from argrank.trials.engine import Entrant, Protocol, Run, entrants_of, run_fold, run_trials
+from argrank.trials.select import DEFAULT, make_grid
 from argrank.trials.trial import Trial, systems_of
 
 logger = logging.getLogger(__name__)
 
-DEFAULT = "default"  # as a grid: each ranker's own
 MEASURES = ("ndcg@10", "map", "mrr@10", "auc")
 
 
@@ -47,13 +47,15 @@ def cross_validate(
     Parameters
     ----------
     ranker : estimator, registered name, list of names, or dict of name -> estimator or registered name
-        A ranker that fails is left out with a note, as long as another one is left.
+        A ranker that fails is left out with a note, as long as another one is left. Estimators of other libraries
+        (LGBMRanker, XGBRanker, CatBoostRanker, scikit-learn's) are welcome, see ``ar.benchmark``.
     data : Dataset
         Split by query into ``n_folds`` random parts.
     measures : str, Measure or a list of them
         As in ``ar.evaluate``.
     grid : grid as in ``ar.select``, "default", or None
-        For several rankers a dict of name -> grid. "default" is each ranker's own. None trains as given.
+        For several rankers a dict of name -> grid. "default" is each ranker's own, as in ``ar.select``. None trains
+        as given.
     select_by : str, optional
         The measure that chooses from the grid on the validation part; by default the first of ``measures``.
     folds : sequence of Fold, optional
@@ -73,18 +75,21 @@ def cross_validate(
         if data is None:
             raise InputError("cross_validate: expected data or folds, got neither")
         folds, tested = _split(data, n_folds, random_state)
+        everything = (data,)
     else:
         folds = list(folds)
         data = Dataset.concatenate([fold.test for fold in folds])
+        everything = _parts(folds[0]) if len(folds) == 1 else (data,)
         tested = np.split(np.arange(data.n_queries), np.cumsum([fold.test.n_queries for fold in folds])[:-1])
     protocol = Protocol(names, names[0] if select_by is None else str(select_by), convention, n_jobs)
-    return _trial(entrants_of(rankers, grids), data, folds, tested, protocol, progress, "cross-validating")
+    entrants = entrants_of(rankers, grids)
+    return _trial(entrants, data, folds, tested, protocol, progress, "cross-validating", everything=everything)
 
 
 def benchmark(
     data: Dataset,
     measures: Any = MEASURES,
-    rankers: Sequence[str] | Mapping[str, Any] | None = None,
+    rankers: Sequence[Any] | Mapping[str, Any] | None = None,
     *,
     valid: Dataset | None = None,
     test: Dataset | None = None,
@@ -103,9 +108,12 @@ def benchmark(
         With ``valid`` and ``test``, the training part; otherwise everything, split by query into ``n_folds`` parts as
         in ``ar.cross_validate``, so that every query is tested once by a model that never saw it.
     measures : str or sequence
-        The first one chooses the parameters and the best ranker.
-    rankers : names, or dict of name -> estimator, optional
-        By default one or two of every family. A ranker that fails is left out with a note.
+        The first one chooses, on validation queries, the parameters and the best ranker.
+    rankers : names and estimators, or dict of name -> estimator, optional
+        By default one or two of every family. A ranker that fails is left out with a note. Parameters that an
+        estimator was given stay; the others are chosen from its default grid. Estimators of other libraries are
+        trained as they are given, with the queries in their own spelling; those that come fitted, and any object with
+        ``predict``, are tested as they are and cannot be the best, as nothing is known of what they have seen.
     normalise : str or None
         How features are scaled for scale-sensitive rankers: a normaliser's name, None, or "auto": "standard", unless
         all features lie in [0, 1] already or are sparse.
@@ -115,8 +123,9 @@ def benchmark(
     Returns
     -------
     Trial
-        Prints as a table, in notebooks too; ``means`` are means over all tested queries. ``ar.write_report(path,
-        trial)`` writes the HTML report.
+        Prints as a table, in notebooks too; ``means`` are means over all tested queries. ``best`` is the best by
+        validation, ``ranker()`` is it, trained again on all data. ``ar.write_report(path, trial)`` writes the HTML
+        report.
 
     Examples
     --------
@@ -137,10 +146,13 @@ def benchmark(
     else:
         judged, (folds, tested) = data, _split(data, n_folds, random_state)
         diagnosis = doctor(data)
+    everything = _parts(folds[0]) if valid is not None else (data,)
     told = (f"Features scaled by {scaling} where it matters; the scaling is part of the model.",) if scaling else ()
-    entrants = entrants_of(made, {name: default_grid(one) for name, one in made.items()})
+    entrants = entrants_of(made, {name: make_grid(one, DEFAULT) for name, one in made.items()})
     protocol = Protocol(names, names[0], convention, n_jobs)
-    shared: dict[str, Any] = {"averaged": "queries", "diagnosis": diagnosis, "notes": told}
+    shared: dict[str, Any] = {
+        "averaged": "queries", "diagnosis": diagnosis, "notes": told, "everything": everything,
+    }  # fmt: skip
     return _trial(entrants, judged, folds, tested, protocol, progress, "benchmark", **shared)
 
 
@@ -181,6 +193,11 @@ def _trial(
     )
 
 
+def _parts(fold: Fold) -> tuple[Dataset, ...]:
+    """Return all data of a single fold."""
+    return tuple(part for part in fold if part is not None)
+
+
 def _split(data: Dataset, n_folds: int, random_state: int | None) -> tuple[list[Fold], list[Integers]]:
     """Return the folds by LETOR's rule and the numbers of the queries that each of them tests."""
     splitter = QueryKFold(n_folds, random_state=random_state, letor=True)
@@ -205,9 +222,7 @@ def _named(given: Any) -> dict[str, Any]:
 
 def _grids(rankers: Mapping[str, Any], grid: Any, single: bool) -> dict[str, Any]:
     if isinstance(grid, str):
-        if grid != DEFAULT:
-            raise OptionError(f"grid: expected parameters and values, {DEFAULT!r} or None, got {grid!r}")
-        return {name: default_grid(ranker) for name, ranker in rankers.items()}
+        return {name: make_grid(ranker, grid) for name, ranker in rankers.items()}
     if single or grid is None:
         return dict.fromkeys(rankers, grid)
     if not isinstance(grid, Mapping):
@@ -215,18 +230,19 @@ def _grids(rankers: Mapping[str, Any], grid: Any, single: bool) -> dict[str, Any
     for name in grid:
         if name not in rankers:
             raise unknown_name("ranker in grid", name, rankers)
-    return {name: default_grid(one) if grid.get(name) == DEFAULT else grid.get(name) for name, one in rankers.items()}
+    return {name: make_grid(one, grid.get(name)) for name, one in rankers.items()}
 
 
-def _spread(rankers: Sequence[str] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
+def _spread(rankers: Sequence[Any] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
     """Return rankers by name; those given by name are scaled where it matters to them."""
     if isinstance(rankers, Mapping):
         return _named(rankers)
-    names = first_comparison() if rankers is None else [rankers] if isinstance(rankers, str) else list(rankers)
-    made = _named(list(dict.fromkeys(names)))
-    for name, ranker in made.items():
-        if scaling is not None and not registered(name).scale_free and "normalise" in ranker.get_params():
-            ranker.set_params(normalise=scaling)
+    given = first_comparison() if rankers is None else [rankers] if isinstance(rankers, str) else list(rankers)
+    named = [one for one in given if isinstance(one, str)]
+    made = _named([*dict.fromkeys(named), *(one for one in given if not isinstance(one, str))])
+    for name in named if scaling is not None else []:
+        if not registered(name).scale_free and "normalise" in made[name].get_params():
+            made[name].set_params(normalise=scaling)
     return made
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from argrank._progress import Progress
 from argrank._types import Floats
+from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold
 from argrank.errors import ArgrankError, ArgrankWarning, InputError
 from argrank.evaluation.evaluate import evaluate
@@ -24,7 +25,8 @@ from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention
 from argrank.models.model import Model
 from argrank.rankers import make_ranker
-from argrank.trials.grid import Grid, Params
+from argrank.trials.grid import Grid, Params, weakness
+from argrank.trials.outside import adapt, adapted
 from argrank.trials.select import Point, search
 
 logger = logging.getLogger(__name__)
@@ -136,15 +138,17 @@ def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> R
         )  # fmt: skip
     warned = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ArgrankWarning))
     scores = found.ranker.predict(fold.test)
+    came_trained = getattr(found.ranker, "came_trained", False)
+    told = ("came fitted: tested as it is, honest only on queries it never saw, and never chosen",) * came_trained
     return Run(
         fold=number,
         ranker=found.ranker,
         params=found.params,
-        validation=np.nan if fold.valid is None else found.value,
+        validation=np.nan if fold.valid is None or came_trained else found.value,
         points=found.points,
         scores=scores,
         test=evaluate(scores, fold.test, list(protocol.measures), convention=protocol.convention),
-        notes=(*found.notes, *warned),
+        notes=(*told, *found.notes, *warned),
         seconds=time.perf_counter() - begin,
     )
 
@@ -152,6 +156,44 @@ def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> R
 def entrants_of(rankers: Mapping[str, Any], grids: Mapping[str, Grid | None]) -> dict[str, Entrant]:
     """Return the entrants of rankers, given as estimators or by their registered names."""
     return {
-        name: Entrant(make_ranker(one) if isinstance(one, str) else one, grids.get(name))
+        name: Entrant(make_ranker(one) if isinstance(one, str) else adapt(one, name), grids.get(name))
         for name, one in rankers.items()
     }
+
+
+def mean_points(runs: Sequence[Run]) -> list[Point]:
+    """Return the points that every fold tried, each with the mean over folds of its validation measure."""
+    found = []
+    for point in runs[0].points:
+        same = [next((one for one in run.points if one.params == point.params), None) for run in runs]
+        tried = [one for one in same if one is not None]
+        if len(tried) == len(runs):
+            value, seconds = np.mean([one.value for one in tried]), sum(one.seconds for one in tried)
+            found.append(Point(point.params, float(value), np.nan, seconds))
+    return found
+
+
+def params_of(runs: Sequence[Run]) -> Params:
+    """Return the parameters with the best mean over folds of the validation measure; of equals the most regularised."""
+    if len(runs) == 1:
+        return runs[0].params
+    good = [point for point in mean_points(runs) if not np.isnan(point.value)]
+    if not good:  # no point worked in every fold
+        return max(runs, key=lambda run: run.validation).params
+    return min(good, key=lambda point: (-point.value, weakness(point.params))).params
+
+
+def refit(runs: Sequence[Run], parts: Sequence[Dataset]) -> Any:
+    """Train the ranker of these runs once more, on all parts together, with the parameters of ``params_of``."""
+    from sklearn.base import clone
+
+    if getattr(runs[0].ranker, "came_trained", False):
+        return adapted(runs[0].ranker)
+    if len(parts) > 1:  # parts may number their queries separately; training has no use for the ids
+        starts = np.cumsum([0, *(part.n_queries for part in parts)])
+        parts = [
+            part._but(query_ids=np.arange(start, start + part.n_queries))
+            for part, start in zip(parts, starts[:-1].tolist(), strict=True)
+        ]
+    everything = parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
+    return adapted(clone(runs[0].ranker).set_params(**params_of(runs)).fit(everything))

@@ -18,6 +18,13 @@ Grid = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 REGULARISES = {"C": -1, "ridge": +1}
 
 
+class OpenGrid(dict[str, Any]):
+    """A grid that goes on beyond its ends where the choice lies there, as the default grids do.
+
+    Only the strength of the regulariser goes on: further values of other parameters may cost a lot or not exist.
+    """
+
+
 def points_of(grid: Grid) -> list[Params]:
     """Return every point of a grid, in its order.
 
@@ -71,3 +78,19 @@ def borders(chosen: Params, points: Sequence[Params]) -> dict[str, str]:
             continue
         found[name] = "below" if value == tried[0] else "above"
     return found
+
+
+def beyond(chosen: Params, points: Sequence[Params]) -> list[Params]:
+    """Return the points that continue an open grid where the chosen one lies at an end, by the step that leads there.
+
+    >>> beyond({"C": 100.0}, [{"C": 1.0}, {"C": 10.0}, {"C": 100.0}])
+    [{'C': 1000.0}]
+    """
+    further = []
+    for name in borders(chosen, points):
+        if name in REGULARISES:
+            tried = {point[name] for point in points if name in point and is_number(point[name])}
+            neighbour = min(tried - {chosen[name]}, key=lambda value: abs(value - chosen[name]))
+            if neighbour:
+                further.append({**chosen, name: chosen[name] * (chosen[name] / neighbour)})
+    return further

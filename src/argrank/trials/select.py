@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,22 @@ from numpy.typing import NDArray
 
 from argrank._blas import single_threaded_blas
 from argrank._progress import Progress
-from argrank._tables import Cell, measure_text, number_text, table, to_text
+from argrank._tables import Cell, measure_text, number_text, parameters_text, table, to_text
 from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import ArgrankError, ArgrankWarning, InputError, unknown_name
+from argrank.errors import ArgrankError, ArgrankWarning, InputError, OptionError, unknown_name
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention, make_convention
 from argrank.rankers import make_ranker
-from argrank.trials.grid import Grid, Params, borders, is_number, points_of, weakness
+from argrank.rankers.registry import default_grid
+from argrank.trials.grid import Grid, OpenGrid, Params, beyond, borders, is_number, points_of, weakness
+from argrank.trials.outside import Outside, adapt, adapted
+
+logger = logging.getLogger(__name__)
+
+DEFAULT = "default"  # as a grid: the ranker's own
+MOST_STEPS = 2  # beyond the end of an open grid
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ Tried = tuple[Any, Point]  # the fitted ranker and what is known of it
 
 def select(
     ranker: Any,
-    grid: Grid,
+    grid: Grid | str,
     train: Dataset,
     valid: Dataset,
     measure: Any,
@@ -124,9 +132,10 @@ def select(
     Parameters
     ----------
     ranker : estimator or registered name
-        Never changed: every point trains a clone.
+        Never changed: every point trains a clone. Estimators of other libraries are welcome.
     grid : dict of parameter -> list of values, or list of such dicts
-        Every combination of a dict's values is a point.
+        Every combination of a dict's values is a point. "default" is the ranker's own grid, without the parameters
+        that the ranker was given; where the best C or ridge is its last value, one or two further ones are tried.
     train, valid : Dataset
     measure : str
         As in ``ar.evaluate``, with its ``convention``.
@@ -143,12 +152,12 @@ def select(
     found = search(ranker, grid, train, valid, measure, convention=convention, n_jobs=n_jobs, progress=progress)
     for note in found.notes:
         warnings.warn(f"select: {note}", ArgrankWarning, stacklevel=2)
-    return found
+    return replace(found, ranker=adapted(found.ranker))
 
 
 def search(
     ranker: Any,
-    grid: Grid,
+    grid: Grid | str,
     train: Dataset,
     valid: Dataset,
     measure: Any,
@@ -158,25 +167,33 @@ def search(
     progress: bool = True,
 ) -> Selection:
     """Do the work of ``select`` without its warnings; they are in ``notes``."""
-    ranker = make_ranker(ranker) if isinstance(ranker, str) else ranker
+    ranker = make_ranker(ranker) if isinstance(ranker, str) else adapt(ranker)
+    grid = make_grid(ranker, grid)
     points = points_of(grid)
     known = ranker.get_params()
     for name in dict.fromkeys(name for point in points for name in point):
         if name not in known:
             raise unknown_name(f"parameter of {type(ranker).__name__}", name, known)
     mean_of(np.zeros(valid.n_documents), valid, measure, convention=convention)  # find mistakes before any fit
-    alone = quiet(known) if len(points) == 1 else {**quiet(known), **({"n_jobs": 1} if "n_jobs" in known else {})}
+    alone = {} if isinstance(ranker, Outside) else quiet(known)
+    if len(points) > 1 and "n_jobs" in known:
+        alone = {**alone, "n_jobs": 1}
 
     def work(params: Params) -> Tried:
         return _try(ranker, {**alone, **params}, params, train, valid, measure, convention)
 
     with Progress("selecting", len(points), enabled=progress) as bar:
         tried = _map(work, points, count_jobs(n_jobs), bar)
-    good = [(fitted, point) for fitted, point in tried if not np.isnan(point.value)]
-    if not good:
-        reason = next((point.error for _, point in tried if point.error), f"{measure} is undefined on this data")
-        raise InputError(f"select: no point of the grid gave a value; the first failed with: {reason}")
-    fitted, chosen = min(good, key=lambda pair: (-pair[1].value, weakness(pair[1].params)))  # stable: then the first
+        fitted, chosen = _best(tried, measure)
+        for _ in range(MOST_STEPS if isinstance(grid, OpenGrid) else 0):
+            further = beyond(chosen.params, points)
+            if not further:
+                break
+            texts = parameters_text(chosen.params), " and ".join(map(parameters_text, further))
+            logger.info("%s: %s is at the end of the grid, trying %s too", type(ranker).__name__, *texts)
+            points += further
+            tried += _map(work, further, count_jobs(n_jobs), bar)
+            fitted, chosen = _best(tried, measure)
     fitted.set_params(**{name: known[name] for name in alone if name not in chosen.params})
     return Selection(
         ranker=fitted,
@@ -187,6 +204,23 @@ def search(
         measure=str(measure),
         convention=make_convention(convention).name,
     )
+
+
+def make_grid(ranker: Any, grid: Any) -> Any:
+    """Return the grid that is meant: for "default" the ranker's own, which is open, else the one given."""
+    if not isinstance(grid, str):
+        return grid
+    if grid != DEFAULT:
+        raise OptionError(f"grid: expected parameters and values, {DEFAULT!r} or None, got {grid!r}")
+    return OpenGrid(default_grid(ranker))
+
+
+def _best(tried: Sequence[Tried], measure: Any) -> Tried:
+    good = [(fitted, point) for fitted, point in tried if not np.isnan(point.value)]
+    if not good:
+        reason = next((point.error for _, point in tried if point.error), f"{measure} is undefined on this data")
+        raise InputError(f"select: no point of the grid gave a value; the first failed with: {reason}")
+    return min(good, key=lambda pair: (-pair[1].value, weakness(pair[1].params)))  # stable: then the first
 
 
 def quiet(known: Params) -> Params:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +15,13 @@ from argrank._tables import FORMATS, Cell, Table, measure_text, number_text, par
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis
-from argrank.errors import unknown_name
+from argrank.errors import InputError, unknown_name
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
 from argrank.measures.conventions import Convention, make_convention
-from argrank.trials.engine import Run
+from argrank.trials.engine import Run, mean_points, params_of, refit
+from argrank.trials.grid import Params
 from argrank.trials.system import System
 
 
@@ -47,6 +48,8 @@ class Trial:
     diagnosis : Diagnosis or None
         What the doctor found in the data.
     notes : tuple of str
+    everything : tuple of Dataset
+        All data of the trial, in parts, on which ``ranker()`` trains.
     """
 
     data: Dataset
@@ -58,6 +61,8 @@ class Trial:
     averaged: str = "folds"
     diagnosis: Diagnosis | None = None
     notes: tuple[str, ...] = ()
+    everything: tuple[Dataset, ...] = ()
+    _refitted: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
     def n_folds(self) -> int:
@@ -91,16 +96,38 @@ class Trial:
         }
 
     @property
-    def best(self) -> str:
-        """The ranker with the best mean of the first measure."""
-        return max(self.means, key=lambda name: self.means[name][self.measures[0]])
+    def validation(self) -> dict[str, float]:
+        """``validation[ranker]``, the mean over folds of ``select_by`` on validation queries; NaN where unknown."""
+        return {name: float(np.mean([run.validation for run in runs])) for name, runs in self.folds.items()}
+
+    @property
+    def best(self) -> str | None:
+        """The ranker that validation chooses, never the test; None where there was nothing to choose by."""
+        known = {name: value for name, value in self.validation.items() if not np.isnan(value)}
+        return max(known, key=lambda name: known[name]) if known else None
+
+    def params(self, name: str | None = None) -> Params:
+        """Return the parameters with which ``ranker`` trains: those with the best mean validation over folds."""
+        return params_of(self.folds[self._name(name)])
 
     def ranker(self, name: str | None = None) -> Any:
-        """Return the fitted ranker of that name, by default the best; with several folds, that of the first."""
+        """Return the ranker of that name, by default the best, trained again on all data of the trial.
+
+        Its parameters are ``params(name)``. No query is left to test this model on: what it will do on new queries is
+        what the table says of the trials, or a little better. The rankers of the folds are in ``folds``.
+        """
+        name = self._name(name)
+        if name not in self._refitted:
+            self._refitted[name] = refit(self.folds[name], self.everything)
+        return self._refitted[name]
+
+    def _name(self, name: str | None) -> str:
         name = self.best if name is None else name
+        if name is None:
+            raise InputError("expected a ranker's name: without validation queries none of them is the best")
         if name not in self.folds:
             raise unknown_name("ranker of this trial", name, self.folds)
-        return self.folds[name][0].ranker
+        return name
 
     def compare(self, **options: Any) -> Comparison:
         """Compare the rankers over all queries with paired tests; options as in ``ar.compare``."""
@@ -118,7 +145,7 @@ class Trial:
         if format not in FORMATS:
             raise unknown_name("format", format, [*FORMATS, "json"])
         tables = [self._means_table(), *([self._folds_table()] if self.n_folds > 1 else [])]
-        return render(format, tables, self._footer())
+        return render(format, tables, self.footer)
 
     def to_dict(self) -> dict[str, Any]:
         """Return means, folds and tests as plain data; what is not a number becomes None."""
@@ -130,6 +157,8 @@ class Trial:
             "select_by": self.select_by,
             "convention": make_convention(self.convention).name,
             "best": self.best,
+            "best_params": None if self.best is None else self.params(),
+            "validation": self.validation,
             "means": self.means,
             "seconds": {name: one.seconds for name, one in self.systems.items()},
             "folds": {
@@ -162,12 +191,14 @@ class Trial:
     def _means_table(self) -> Table:
         means, comparison = self.means, self.comparison
         best = {name: max(one[name] for one in means.values()) for name in self.measures}
+        validation, chosen = self.validation, self.best
         letters = {name: {} if comparison is None else comparison.letters(name) for name in self.measures}
         rows = [
             (
                 "" if comparison is None else comparison.letter_of(name),
                 name,
                 _chosen(runs),
+                Cell(measure_text(validation[name]), name == chosen),
                 *(
                     Cell(measure_text(value := means[name][one]), value == best[one], letters[one].get(name, ""))
                     for one in self.measures
@@ -176,7 +207,7 @@ class Trial:
             )
             for name, runs in self.folds.items()
         ]
-        return table(("", "ranker", "chosen", *self.measures, "seconds"), rows, 3)
+        return table(("", "ranker", "chosen", f"validation {self.select_by}", *self.measures, "seconds"), rows, 3)
 
     def _folds_table(self) -> Table:
         rows = [
@@ -192,23 +223,37 @@ class Trial:
         ]
         return table(("ranker", "fold", "chosen", f"validation {self.select_by}", *self.measures), rows, 3)
 
-    def _footer(self) -> list[str]:
+    @property
+    def footer(self) -> list[str]:
+        """What was done and chosen, and what should be known about it."""
         held_out = self.n_folds == 1
         means = "" if held_out else f" Means over {'folds' if self.averaged == 'folds' else 'all queries'}."
         footer = [
-            f"Best by {self.measures[0]}: {self.best}. {self.data.n_queries:,} queries, each tested once in "
+            f"{self.choice} {self.data.n_queries:,} queries, each tested once in "
             f"{'a held-out part' if held_out else f'{self.n_folds} folds'}; parameters chosen by {self.select_by} on "
             f"validation queries; convention {make_convention(self.convention).name}.{means} "
             "Seconds: one training at the chosen parameters.",
         ]
         if self.comparison is not None:
             footer.append(
-                "* best of each measure; letters: the rankers that are significantly worse "
+                "* best of each column; letters: the rankers that are significantly worse "
                 f"(paired t-test over all queries, Holm, {self.comparison.level:g})."
             )
         where = {run: "" if held_out else f", fold {run.fold}" for runs in self.folds.values() for run in runs}
         own = [f"{name}{where[run]}: {note}" for name, runs in self.folds.items() for run in runs for note in run.notes]
         return [*footer, *self.notes, *own]
+
+    @property
+    def choice(self) -> str:
+        """Say which ranker validation chose, and what it did on the tested queries."""
+        if self.best is None:
+            return "No ranker is chosen: there were no validation queries to choose by."
+        first = self.measures[0]
+        value, tested = self.validation[self.best], self.means[self.best][first]
+        return (
+            f"Best by {self.select_by} on validation queries: {self.best} ({measure_text(value)}); on the tested "
+            f"queries its {first} is {measure_text(tested)}."
+        )
 
 
 def _chosen(runs: Sequence[Run]) -> str:
@@ -254,5 +299,4 @@ def _validated(runs: Sequence[Run]) -> tuple[tuple[float, float], ...]:
     """Return every C tried and the mean over folds of its validation measure; empty where not only C was tried."""
     if any(set(point.params) != {"C"} for run in runs for point in run.points):
         return ()
-    values = np.mean([[point.value for point in run.points] for run in runs], axis=0)
-    return tuple((float(point.params["C"]), float(value)) for point, value in zip(runs[0].points, values, strict=True))
+    return tuple(sorted((float(point.params["C"]), point.value) for point in mean_points(runs)))

@@ -160,7 +160,7 @@ def test_importance_weights_turn_the_sum_into_one_over_all_y():
 
 def test_too_large_a_sample_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr("argrank.objectives.conditional.sampling.LARGEST_SAMPLE", 1000)
-    with pytest.raises(InputError, match=r"n_samples=100: the rankings of 30 documents would take 0\.0 GiB"):
+    with pytest.raises(InputError, match=r"n_samples=100: the rankings of 1 queries would take 0\.0 GiB"):
         ar.objective("log-convex").prepare(ar.Dataset(np.ones((30, 1)), np.arange(30) % 2, group=[30]))
 
 

@@ -11,13 +11,14 @@ import argrank as ar
 from argrank.measures.conventions import Convention
 from argrank.objectives.conditional.content_hashes import document_keys
 from argrank.objectives.conditional.losses import RankingLoss
-from argrank.objectives.conditional.sampling import draw, inverted_pairs
+from argrank.objectives.conditional.sampling import distinct, draw, inverted_pairs
 from argrank.objectives.conditional.valid_rankings import (
     Query,
     Sampling,
     diverse_states,
     every_ranking,
-    rankings_of,
+    few_rankings,
+    rankings_to_start_from,
     walks,
 )
 
@@ -26,6 +27,11 @@ NDCG = RankingLoss((ar.measure("ndcg@10"),), (1.0,), Convention())
 
 def sampling(n_samples=100, skew=-30.0, random_state=0):
     return Sampling(n_samples=n_samples, skew=skew, importance=False, random_state=random_state)
+
+
+def drawn(query, sampling, generator):
+    states = rankings_to_start_from(query, sampling, generator)
+    return walks(query, sampling, states, NDCG(query.levels[states], query.labels), generator)
 
 
 def query_of(labels):
@@ -57,7 +63,7 @@ def stored(query, coefficients):
 )
 def test_enumeration_finds_every_valid_ranking_once(labels, number):
     query = query_of(labels)
-    ranked, coefficients = every_ranking(query)
+    ranked, coefficients = every_ranking(query).ranked, every_ranking(query).coefficients
     assert number is None or len(ranked) == number  # the poly-Bernoulli numbers
     assert stored(query, coefficients) == rows_of(labels)
     assert not coefficients[0].any()  # the best ranking inverts nothing
@@ -71,8 +77,7 @@ def test_enumeration_finds_every_valid_ranking_once(labels, number):
 @pytest.mark.parametrize("skew", ["best", "worst", "mixed", 0.0])
 def test_walks_reach_every_valid_ranking_and_no_other(labels, skew):
     query, generator = query_of(labels), np.random.default_rng(0)
-    _, coefficients = walks(query, NDCG, 20_000, skew, generator)
-    reached = stored(query, coefficients)
+    reached = stored(query, drawn(query, sampling(3_000, skew), generator).coefficients)
     assert reached <= rows_of(labels)
     assert reached | {(0,) * len(labels)} == rows_of(labels)
 
@@ -82,14 +87,14 @@ def test_one_long_walk_leaves_both_extremes_and_reaches_everything():
     labels = [1, 1, 0, 0, 0]
     query = query_of(labels)
     for state in (0, 1):
-        restart = np.full(30_000, -1)
+        restart = np.full(5_000, -1)
         restart[0] = state
-        moves = np.ones(30_000, np.int64)
+        moves = np.ones(5_000, np.int64)
         moves[0] = 0
-        uniform = np.random.default_rng(state).random(3 * 30_000)
-        ranked, coefficients = query.rank(query.best_and_worst, restart, moves, uniform)
-        assert stored(query, coefficients) == rows_of(labels)
-        steps = np.abs(np.diff(inverted_pairs(ranked)))
+        uniform = np.random.default_rng(state).random(3 * 5_000)
+        found = query.walk(query.best_and_worst, restart, moves, uniform)
+        assert stored(query, found.coefficients) == rows_of(labels)
+        steps = np.abs(np.diff(inverted_pairs(found.ranked)))
         assert (steps == 1).all()  # every move flips exactly one pair
 
 
@@ -99,7 +104,7 @@ def test_a_move_has_the_probability_of_the_papers_coin():
     n = 40_000
     uniform = np.random.default_rng(1).random((n, 6))
     restart, moves = np.zeros(n, np.int64), np.full(n, 2)
-    ranked, _ = query.rank(query.best_and_worst, restart, moves, uniform.reshape(-1))
+    ranked = query.walk(query.best_and_worst, restart, moves, uniform.reshape(-1)).ranked
     # The first move gives g b g b b. Coins, times 1 + 2 + 3: upper border (g over b): bads above the good 0, goods
     # below the bad 1; middle (b over g): goods above the bad 1, bads below the good 2; lower (g over b b): 1 and 0.
     weights = np.array([1 * 1 * (1 + 0 + 1), 1 * 1 * (1 + 1 + 2), 1 * 2 * (1 + 1 + 0)]) / 6.0
@@ -113,29 +118,41 @@ def test_a_move_has_the_probability_of_the_papers_coin():
 def test_samples_are_reproducible_and_start_with_the_best_ranking():
     query = query_of(np.random.default_rng(2).integers(0, 3, 40))
     for skew in ("best", "worst", "mixed", -2.0):
-        one, again = (rankings_of(query, NDCG, sampling(50, skew, 3)) for _ in range(2))
-        np.testing.assert_array_equal(one[1], again[1])
-        assert not one[1][0].any()
-        assert 25 < len(one[1]) <= 51
-        assert len(np.unique(one[1], axis=0)) == len(one[1])
-    other = rankings_of(query, NDCG, sampling(50, "best", 4))
-    assert stored(query, one[1]) != stored(query, other[1])
+        one, again = (distinct(drawn(query, sampling(50, skew), np.random.default_rng(3))) for _ in range(2))
+        np.testing.assert_array_equal(one.coefficients, again.coefficients)
+        assert not one.coefficients[0].any()
+        assert 25 < len(one.ranked) <= 51
+        assert len(np.unique(one.coefficients, axis=0)) == len(one.ranked)
+    other = distinct(drawn(query, sampling(50, "best"), np.random.default_rng(4)))
+    assert stored(query, one.coefficients) != stored(query, other.coefficients)
+
+
+@pytest.mark.parametrize("skew", ["best", "worst", -2.0])
+def test_without_repetitions_the_moves_lead_to_the_same_rankings(skew):
+    """Of few documents most rankings are met again: what is left are the first of each, by other moves."""
+    query = query_of([2, 1, 1, 0, 0, 0, 0])
+    every = drawn(query, sampling(400, skew), np.random.default_rng(8))
+    rows = every.coefficients
+    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    left = distinct(every)
+    assert len(left.ranked) == len(first) < 300
+    np.testing.assert_array_equal(left.coefficients, rows[first])
+    np.testing.assert_array_equal(left.ranked, every.ranked[first])
 
 
 def test_skew_decide_how_good_the_sampled_rankings_are():
     query = query_of((np.arange(60) < 15).astype(int))
     means = {}
     for skew in ("best", "mixed", "worst", -8.0, 0.0, 8.0):
-        ranked, _ = walks(query, NDCG, 500, skew, np.random.default_rng(5))
-        means[skew] = inverted_pairs(ranked).mean()
+        found = drawn(query, sampling(500, skew), np.random.default_rng(5))
+        means[skew] = inverted_pairs(found.ranked).mean()
     assert means["best"] < means["mixed"] < means["worst"]
     assert means[-8.0] < means[0.0] < means[8.0]
 
 
 def test_diverse_states_go_from_the_best_to_the_worst_ranking():
     query = query_of([2, 1, 1, 0, 0, 0, 0])
-    ranked, _ = query.look_at(diverse_states(query, np.random.default_rng(6)))
-    inverted = inverted_pairs(ranked)
+    inverted = inverted_pairs(query.levels[diverse_states(query, np.random.default_rng(6))])
     assert inverted[0] == 0
     assert inverted[-1] == query.n_pairs
     assert 0 < inverted[len(inverted) // 2] < query.n_pairs
@@ -160,8 +177,16 @@ def test_the_sample_of_a_query_is_its_own():
         np.testing.assert_array_equal(theirs, rows[:, mix[columns] - 15 * query])
         np.testing.assert_array_equal(their_losses, losses)
     np.testing.assert_array_equal(alone.of(0)[0], sample.of(1)[0])
-    assert sample.rows.dtype == np.int16
-    assert sample.nbytes == sample.rows.nbytes + 16 * len(sample.losses)
+    assert sample.flips.dtype == np.int16
+    assert draw(data, NDCG, data.y, sampling()) is sample  # shared by all fits of a grid
+    assert draw(data, NDCG, data.y, sampling(random_state=1)) is not sample
+
+
+def test_queries_of_one_ranking_or_few_are_listed():
+    assert not few_rankings(query_of([1] * 9), 5).coefficients.any()
+    assert len(few_rankings(query_of([1, 1, 0, 0, 0]), 46).ranked) == 46
+    assert few_rankings(query_of([1, 1, 0, 0, 0]), 45) is None
+    assert few_rankings(query_of([1, 0, 0, 0, 0, 0, 0]), 1000) is None
 
 
 def test_document_keys_ignore_zeros_and_precision_of_storage():

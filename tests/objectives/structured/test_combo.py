@@ -125,8 +125,10 @@ def test_a_convex_combination_is_its_own_convex_part(slacks):
 def test_the_convex_shared_bound_is_minimised_as_itself():
     """The greatest of weighted hinges is convex already; the lifted part belongs to the tight bound alone."""
     data = ar.make_ranking(30, 20, 5, grades=2, random_state=1)
-    ranker = ar.make_ranker("svm-combo", slacks="shared", C=10, tol=1e-4, verbose=-1).fit(data)
+    measures = ("ndcg@10", "map", ar.objective("svm-mrr", feature_map="first"))
+    shared = {"measures": measures, "slacks": "shared", "bound": "convex"}
+    ranker = ar.make_ranker("svm-combo", **shared, C=10, tol=1e-4, verbose=-1).fit(data)
     w = ranker.coef_
-    at_coef = w @ w / (2 * 10) + ar.objective("svm-combo", slacks="shared")(data.X @ w, data)[0]
+    at_coef = w @ w / (2 * 10) + ar.objective("svm-combo", **shared)(data.X @ w, data)[0]
     assert ranker.objective_ == pytest.approx(at_coef, rel=1e-9)
     assert 0.890238 - 1e-6 <= ranker.objective_ <= 0.890238 * (1 + 1e-4) + 1e-6

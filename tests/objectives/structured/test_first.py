@@ -24,12 +24,13 @@ def test_with_or_without_a_sort(k):
 def test_the_lowest_good_is_asked_to_rise():
     """The worst ranking has the lowest good first of the goods: the bound wants all of them high."""
     data = Dataset(np.eye(4), [1, 1, 0, 0], group=[4])
-    _, u = objective("svm-mrr")(np.array([5.0, -1.0, 0.0, 1.0]), data)
+    _, u = objective("svm-mrr", feature_map="first", bound="convex")(np.array([5.0, -1.0, 0.0, 1.0]), data)
     np.testing.assert_array_equal(u, [0, -2, 1, 1])
 
 
 def test_dividing_by_the_cut_off_needs_one():
     data = Dataset(np.eye(2), [1, 0], group=[2])
     with pytest.raises(OptionError, match="divides by k"):
-        objective("svm-mrr", k=None, scale="cutoff").prepare(data)
-    assert objective("svm-mrr", k=4, scale="cutoff")(np.array([0.0, 1.0]), data)[0] == 0.5 + 1 / 4
+        objective("svm-mrr", feature_map="first", k=None, scale="cutoff").prepare(data)
+    hinge = objective("svm-mrr", feature_map="first", k=4, scale="cutoff", bound="convex")
+    assert hinge(np.array([0.0, 1.0]), data)[0] == 0.5 + 1 / 4

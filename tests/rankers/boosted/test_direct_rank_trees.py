@@ -45,7 +45,8 @@ def test_every_weight_is_the_best_of_the_range(data, measure):
 
 def test_a_range_of_one_point_is_mart(data):
     near = DirectRankTrees(weight_range=(0.3, 0.3 + 1e-12), **SMALL).fit(data)
-    mart = MART(learning_rate=0.3, **SMALL).fit(data)
+    plain = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+    mart = MART(learning_rate=0.3, **SMALL, **plain).fit(data)
     shift = mart.predict(data) - near.predict(data)
     np.testing.assert_allclose(shift, data.y.mean(), atol=1e-6)
 

@@ -14,6 +14,8 @@ from argrank.errors import ArgrankWarning, InputError, MissingExtraError, Option
 from argrank.rankers.boosted.mart import MART
 
 QUIET = {"verbosity": -1, "num_threads": 1}
+#: LightGBM's own defaults, which draw nothing.
+PLAIN = {"learning_rate": 0.1, "feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def lightgbm_regression(data, n_trees=40, weight=None, categorical="auto", **par
 
 
 def test_it_is_lightgbms_regression(data):
-    ours = MART(n_trees=40, n_leaves=12, learning_rate=0.2, min_documents=7).fit(data).predict(data)
+    ours = MART(**PLAIN | {"learning_rate": 0.2}, n_trees=40, n_leaves=12, min_documents=7).fit(data).predict(data)
     theirs = lightgbm_regression(data, num_leaves=12, learning_rate=0.2, min_data_in_leaf=7)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)  # LightGBM keeps gradients in float32
 
@@ -40,14 +42,14 @@ def test_it_is_lightgbms_regression_with_gaps_and_categories(data):
     y = data.y + np.isin(X[:, 2], [1, 5, 6])
     holey = ar.Dataset(X, y, group=data.sizes, feature_names=list("abcdef"))
     for columns in ([2], ["c"]):
-        ours = MART(n_trees=40, categorical_features=columns).fit(holey)
+        ours = MART(**PLAIN, n_trees=40, categorical_features=columns).fit(holey)
         assert any(tree.categories for tree in ours.model_.trees)
         np.testing.assert_allclose(ours.predict(holey), lightgbm_regression(holey, categorical=[2]), atol=1e-5)
 
 
 def test_weights_of_rows_are_lightgbms(data):
     rows = np.random.default_rng(1).integers(1, 4, data.n_documents)
-    ours = MART(n_trees=40).fit(data.X, data.y, group=data.sizes, sample_weight=rows)
+    ours = MART(**PLAIN, n_trees=40).fit(data.X, data.y, group=data.sizes, sample_weight=rows)
     np.testing.assert_allclose(ours.predict(data.X), lightgbm_regression(data, weight=rows), atol=1e-5)
 
 
@@ -61,7 +63,7 @@ def test_weights_of_rows_and_queries_multiply(data):
 
 
 def test_the_objective_is_the_squared_error_and_falls(data):
-    ranker = MART(n_trees=30).fit(data)
+    ranker = MART(n_trees=30, bagging_fraction=1.0).fit(data)
     assert ranker.objective_ == pytest.approx(((ranker.predict(data) - data.y) ** 2).sum())
     assert (np.diff(ranker.trace_["objective"]) < 0).all()
     assert ranker.n_iter_ == len(ranker.model_.trees) == 30
@@ -77,20 +79,29 @@ def test_early_stopping_keeps_the_best_round_of_the_wanted_measure(data):
     assert full.predict(valid).tobytes() == ranker.predict(valid).tobytes()
 
 
-def test_early_stopping_needs_validation_data(data):
-    with pytest.raises(InputError, match="eval_set"):
-        MART(early_stopping=5).fit(data)
+def test_early_stopping_holds_queries_out_and_grows_what_it_found_on_all(data):
+    ranker = MART(n_trees=60, learning_rate=0.3, early_stopping=5).fit(data)
+    seen = ranker.trace_["validation"]
+    assert ranker.n_iter_ == np.argmax(seen) + 1 < 60
+    full = MART(n_trees=int(ranker.n_iter_), learning_rate=0.3).fit(data)
+    assert full.predict(data).tobytes() == ranker.predict(data).tobytes()
+
+
+def test_early_stopping_needs_a_measure_that_is_defined(data):
+    with pytest.raises(InputError, match="a single query"):
+        MART(early_stopping=5).fit(data.select([0]))
     with pytest.raises(InputError, match="NaN"):
         MART(early_stopping=5).fit(data, eval_set=ar.Dataset(data.X, np.zeros(data.n_documents), group=data.sizes))
 
 
 def test_drawn_features_follow_the_seed(data):
-    scores = [MART(n_trees=10, feature_fraction=0.4, random_state=s).fit(data).predict(data) for s in (0, 0, 1)]
+    drawn = MART(**PLAIN | {"feature_fraction": 0.4}, n_trees=10)
+    scores = [clone(drawn).set_params(random_state=s).fit(data).predict(data) for s in (0, 0, 1)]
     assert scores[0].tobytes() == scores[1].tobytes() != scores[2].tobytes()
 
 
 def test_larger_data_has_the_same_bits_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("argrank.rankers.boosted._growth.SMALL_CELLS", 0)
+    monkeypatch.setattr("argrank.rankers.boosted._gradient_boosting.SMALL_CELLS", 0)
     data = ar.make_ranking(60, 50, 8, truth="nonlinear", random_state=5)
     one, two = (MART(n_trees=5, n_jobs=n).fit(data).predict(data) for n in (1, 2))
     assert one.tobytes() == two.tobytes()
@@ -117,9 +128,9 @@ def test_data_without_a_split_gives_the_mean():
 
 
 def test_interrupting_keeps_what_was_grown(data, monkeypatch):
-    from argrank.rankers.boosted._growth import Growth
+    from argrank.rankers.boosted._boosters import Boosters
 
-    grow, calls = Growth.grow, []
+    grow, calls = Boosters.grow, []
 
     def interrupted(self, *arguments):
         calls.append(1)
@@ -127,7 +138,7 @@ def test_interrupting_keeps_what_was_grown(data, monkeypatch):
             raise KeyboardInterrupt
         return grow(self, *arguments)
 
-    monkeypatch.setattr(Growth, "grow", interrupted)
+    monkeypatch.setattr(Boosters, "grow", interrupted)
     with pytest.warns(ArgrankWarning, match="interrupted; the 7 rounds"):
         ranker = MART(n_trees=20).fit(data)
     monkeypatch.undo()

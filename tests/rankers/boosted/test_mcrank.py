@@ -11,6 +11,8 @@ from argrank.errors import InputError, OptionError
 from argrank.models.tree_classes import LINKS, probabilities
 from argrank.rankers.boosted.mcrank import McRank, log_loss, slopes
 
+DRAWLESS = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -43,7 +45,7 @@ def test_newtons_leaf_is_friedmans():
 
 
 def test_it_is_lightgbms_multi_class_boosting(data):
-    ranker = McRank(n_trees=15, n_leaves=8).fit(data)
+    ranker = McRank(n_trees=15, n_leaves=8, learning_rate=0.1, **DRAWLESS).fit(data)
     parameters = {"objective": "multiclass", "num_class": 4, "num_leaves": 8, "boost_from_average": False}
     parameters |= {"verbosity": -1, "num_threads": 1}
     theirs = lgb.train(parameters, lgb.Dataset(data.X, data.y, params={"verbosity": -1}), 15).predict(data.X)
@@ -53,13 +55,13 @@ def test_it_is_lightgbms_multi_class_boosting(data):
 @pytest.mark.parametrize("link", LINKS)
 def test_probabilities_and_scores(data, link):
     train, test = data.split(0.6, 0.4)
-    ranker = McRank(link=link, gain="exp2").fit(train, eval_set=test)
+    ranker = McRank(link=link, gain="exp2", n_trees=30, learning_rate=0.1).fit(train, eval_set=test)
     chances = ranker.predict_probabilities(test)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(ranker.predict(test), chances @ (2**ranker.labels_ - 1), atol=1e-12)
     nothing = ar.evaluate(np.zeros(test.n_documents), test, "ndcg@10").means["ndcg@10"]
     assert ranker.score(test) > nothing + 0.1
-    assert (np.diff(ranker.trace_["objective"]) < 0).all()
+    assert (np.diff(ranker.trace_["objective"][::5]) < 0).all()
     assert ranker.trace_["validation"][-1] == ranker.score(test)
     assert len(ranker.model_.trees) == 30 * (4 if link == "multi-class" else 3)
 
@@ -79,7 +81,7 @@ def test_probabilities_come_in_the_callers_order(data):
 
 def test_two_labels_have_the_same_ranking_by_both_links(data):
     binary = ar.Dataset(data.X, data.y > 0, group=data.sizes)
-    one, other = (McRank(link=link, n_trees=10).fit(binary) for link in LINKS)
+    one, other = (McRank(link=link, n_trees=10, learning_rate=0.1, **DRAWLESS).fit(binary) for link in LINKS)
     assert len(other.model_.trees) == 10
     assert np.corrcoef(one.predict(binary), other.predict(binary))[0, 1] > 0.99
 

@@ -15,6 +15,11 @@ def data():
     return ar.make_ranking(50, (5, 40), 6, random_state=11)
 
 
+def whole(name):
+    """A climb to its end, whatever it gains on other queries."""
+    return {"folds": 0} if name == "direct-rank" else {}
+
+
 def training_measure(ranker, data, measure="ndcg@10"):
     return ar.evaluate(ranker.predict(data), data, measure).means[measure]
 
@@ -22,7 +27,7 @@ def training_measure(ranker, data, measure="ndcg@10"):
 @pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
 @pytest.mark.parametrize("measure", ["ndcg@5", "map", "err@10", "p@3"])
 def test_no_round_lowers_the_training_measure(name, measure, data):
-    ranker = ar.make_ranker(name, measure=measure, n_starts=2).fit(data)
+    ranker = ar.make_ranker(name, measure=measure, n_starts=2, **whole(name)).fit(data)
     starts = ranker.trace_["start"]
     for start in (0, 1):
         climb = ranker.trace_["measure"][starts == start]
@@ -33,29 +38,29 @@ def test_no_round_lowers_the_training_measure(name, measure, data):
 
 
 def test_every_line_search_of_a_finished_climb_finds_nothing_better(data):
-    ranker = ar.make_ranker("direct-rank", n_starts=1, tol=1e-9).fit(data)
+    ranker = ar.make_ranker("direct-rank", folds=0, tol=1e-9).fit(data)
     scores = ranker.predict(data)
     for j in range(data.n_features):
         assert ar.line_search(scores, data.X[:, j], data, ties="expected").gain < 1e-9
 
 
 def test_greedy_coordinates_climb_too(data):
-    greedy = ar.make_ranker("direct-rank", coordinates="greedy", n_starts=1).fit(data)
+    greedy = ar.make_ranker("direct-rank", coordinates="greedy", folds=0).fit(data)
     assert (np.diff(greedy.trace_["measure"]) >= 0).all()
     assert (np.count_nonzero(np.diff(greedy.coef_)) > 0).all()
-    cyclic = ar.make_ranker("direct-rank", n_starts=1).fit(data)
+    cyclic = ar.make_ranker("direct-rank", folds=0).fit(data)
     assert abs(greedy.objective_ - cyclic.objective_) < 0.03
     assert len(greedy.trace_) > len(cyclic.trace_)
 
 
 def test_more_beginnings_are_never_worse_in_training(data):
-    values = [1 - ar.make_ranker("direct-rank", n_starts=n).fit(data).objective_ for n in (1, 3, 5)]
+    values = [1 - ar.make_ranker("direct-rank", n_starts=n, folds=0).fit(data).objective_ for n in (1, 3, 5)]
     assert values == sorted(values)
 
 
 def test_bags_are_the_mean_of_climbs_on_samples_of_the_queries(data):
     parts = data.split(0.5, 0.5)
-    options = {"n_starts": 1, "random_state": 3}
+    options = {"folds": 0, "random_state": 3}
     bagged = ar.make_ranker("direct-rank", bags=4, **options).fit(parts[0])
     plain = ar.make_ranker("direct-rank", **options).fit(parts[0])
     assert bagged.objective_ == pytest.approx(1 - training_measure(bagged, parts[0]), abs=1e-12)
@@ -87,7 +92,7 @@ def test_early_stopping_ends_a_climb(data):
 
 def test_direct_rank_is_not_worse_than_coordinate_ascent_in_training(real_data):
     data = ar.load(real_data / "MQ2008" / "S1.txt.xz").select(np.arange(60))
-    direct = ar.make_ranker("direct-rank", n_starts=2).fit(data)
+    direct = ar.make_ranker("direct-rank", n_starts=2, folds=0).fit(data)
     stepwise = ar.make_ranker("coordinate-ascent", n_starts=1).fit(data)
     assert training_measure(direct, data) >= training_measure(stepwise, data) - 1e-12
 
@@ -96,7 +101,7 @@ def test_a_file_sorted_by_label_gives_nothing_away():
     rng = np.random.default_rng(0)
     y = np.tile([3, 2, 1, 0, 0, 0], 20)
     X = np.column_stack([np.zeros(120), rng.standard_normal(120)])
-    ranker = ar.make_ranker("direct-rank", n_starts=1).fit(X, y, group=np.full(20, 6))
+    ranker = ar.make_ranker("direct-rank", folds=0).fit(X, y, group=np.full(20, 6))
     random_order = ar.evaluate(np.zeros(120), ar.Dataset(X, y, group=np.full(20, 6)), "ndcg@10").means["ndcg@10"]
     assert random_order < 1 - ranker.objective_ < 0.99
 
@@ -113,9 +118,80 @@ def test_a_python_function_can_be_maximised(data):
 
 def test_sparse_features_and_stopping_short_are_heard_of(data):
     with pytest.warns(ArgrankWarning, match="still rising"):
-        ar.make_ranker("direct-rank", n_starts=1, max_iter=1, tol=0.0).fit(
+        ar.make_ranker("direct-rank", folds=0, max_iter=1, tol=0.0).fit(
             sparse.csr_matrix(data.X), data.y, group=data.sizes
         )
-    for wrong in ({"coordinates": "all"}, {"point": "left"}, {"n_starts": 0}):
+    for wrong in ({"coordinates": "all"}, {"point": "left"}, {"n_starts": 0}, {"folds": -1}):
         with pytest.raises(OptionError):
             ar.make_ranker("direct-rank", **wrong).fit(data)
+
+
+def test_the_climb_is_kept_where_it_gains_on_queries_left_out():
+    """Far from the optimum of an unusual measure it pays; where the start is as good as it gets it does not."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 3)), np.tile([1, 0, 0, 0, 0, 0], 100)
+    X[y == 1, 0] += 1.0
+    noise = ar.Dataset(X, y, group=np.full(100, 6))
+    start = ar.make_ranker("direct-rank").fit(noise)
+    assert start.n_iter_ == 0
+    svm = ar.make_ranker("rank-svm", C=10.0).fit(noise)
+    assert start.coef_ @ svm.coef_ > 0.999 * np.linalg.norm(start.coef_) * np.linalg.norm(svm.coef_)
+    y = np.tile([2, 1, 0, 0, 0, 0], 100)
+    X[:, 1] = np.where(y == 2, 0.3, np.where(y == 1, 2.0, 0.0)) + 0.1 * X[:, 1]  # RankSVM sets the second one first
+    X[:, 0] = (y == 2) + 0.5 * X[:, 2]
+    useful = ar.make_ranker("direct-rank", measure="P(rel=2)@1").fit(ar.Dataset(X[:, :2], y, group=np.full(100, 6)))
+    assert useful.n_iter_ > 0
+    assert useful.gain_ > 0
+
+
+@pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
+def test_features_that_change_no_ranking_have_no_weight(name, data):
+    query = 1000.0 * np.random.default_rng(1).standard_normal(data.n_queries)
+    X = np.column_stack((np.repeat(query, data.sizes), data.X, np.full(data.n_documents, 7.0)))
+    ranker = ar.make_ranker(name, n_starts=4, **whole(name)).fit(X, data.y, group=data.sizes)
+    assert ranker.coef_[0] == ranker.coef_[-1] == 0.0
+    assert ranker.coef_[1:-1].any()
+
+
+@pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
+def test_where_nothing_can_be_learned_the_weights_are_0(name, data, tmp_path):
+    for part in (ar.Dataset(data.X, np.zeros(data.n_documents), group=data.sizes), ar.Dataset([[3.0]], [1], group=[1])):
+        ranker = ar.make_ranker(name).fit(part)
+        assert not ranker.coef_.any()
+        if not part.y.any():
+            assert ranker.objective_ == 1.0
+        ranker.save(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
+@pytest.mark.parametrize("factor", [1e150, 1e-150])
+def test_features_of_any_size(name, factor, data):
+    ranker = ar.make_ranker(name, **whole(name)).fit(factor * data.X, data.y, group=data.sizes)
+    scores = ranker.predict(factor * data.X)
+    assert ar.evaluate(scores, data, "ndcg@10").means["ndcg@10"] > 0.8
+
+
+def test_trial_steps_are_those_of_plain_evaluation():
+    """Coordinate ascent as it is written down, one evaluation a step; rounded features make documents tie."""
+    rng = np.random.default_rng(4)
+    data = ar.Dataset(np.round(rng.standard_normal((120, 3))), rng.integers(0, 3, 120), group=np.full(12, 10))
+
+    def value(weights):
+        return ar.evaluate(data.X @ weights, data, "ndcg@5").means["ndcg@5"]
+
+    order, weights = np.random.default_rng(0), np.full(3, 1 / 3)
+    for number in order.permutation(3).tolist():
+        unit, best, reached = np.eye(3)[number], 0.0, value(weights)
+        growing = np.cumsum(0.05 * (abs(weights[number]) or 1.0) * 2.0 ** np.arange(8))
+        for steps in (growing, -growing, [-weights[number]]):
+            for step in steps:
+                if value(weights + step * unit) > reached:
+                    best, reached = step, value(weights + step * unit)
+            if best != 0.0:
+                break
+        weights = weights + best * unit
+        weights /= np.abs(weights).sum()
+    options = {"measure": "ndcg@5", "n_starts": 1, "n_steps": 8, "max_iter": 1, "tol": 0.0}
+    with pytest.warns(ArgrankWarning, match="still rising"):
+        ranker = ar.make_ranker("coordinate-ascent", **options).fit(data)
+    np.testing.assert_allclose(ranker.coef_, weights, rtol=1e-12)

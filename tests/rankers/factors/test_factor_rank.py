@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 import argrank as ar
@@ -46,7 +47,13 @@ def test_it_learns_tastes_that_popularity_cannot_see():
 
 @pytest.mark.parametrize(
     ("bound", "parameters"),
-    [("convex", {}), ("tight", {}), ("convex", {"user_weight": "ratings"}), ("tight", {"near_start": True})],
+    [
+        ("convex", {"near_start": False}),
+        ("tight", {"near_start": False}),
+        ("convex", {"user_weight": "ratings", "near_start": False}),
+        ("tight", {}),
+        ("convex", {}),
+    ],
 )
 def test_the_objective_only_falls_and_is_what_it_says(bound, parameters):
     users, items, ratings, _ = some_ratings()
@@ -57,10 +64,11 @@ def test_the_objective_only_falls_and_is_what_it_says(bound, parameters):
     assert (np.diff(ranker.trace_["objective"]) <= 0).all()
     weight = np.bincount(users) if "user_weight" in parameters else None
     data = ar.Dataset(np.zeros((len(users), 1)), ratings, qid=users, query_weight=weight)
-    loss = ar.objective("orm", bound=bound)(ranker.predict(users, items), data)[0]
+    loss = ar.objective("orm", bound=bound, decay="measure")(ranker.predict(users, items), data)[0]
     U, V = ranker.model_.user_factors, ranker.model_.item_factors
-    if "near_start" in parameters:  # a tiny C stays there
-        start = ar.make_ranker("factor-rank", rounds=1, **options | {"C": 1e-9}).fit(users, items, ratings).model_
+    if "near_start" not in parameters:  # a tiny C stays there
+        assert len(ranker.trace_) > 1
+        start = ar.make_ranker("factor-rank", rounds=1, **options | {"C": 1e-12}).fit(users, items, ratings).model_
         assert np.abs(start.item_factors).max() > 0.01
         U, V = U - start.user_factors, V - start.item_factors
     penalty = ((U**2).sum() + (V**2).sum()) / (2 * 2.0 * 40)
@@ -108,6 +116,58 @@ def test_a_saved_model_recommends_the_same(fitted, tmp_path):
         ar.load_model(tmp_path / "model.json")
 
 
+def test_many_users_scores_and_validation(fitted):
+    users, items, ranker = fitted
+    assert ranker.recommend([3.0, 7.0], n=4) == [ranker.recommend(3.0, n=4), ranker.recommend(7.0, n=4)]
+    assert ranker.recommend(np.array([3.0])) == [ranker.recommend(3.0)]
+    users, items, ratings, _ = some_ratings()
+    held = np.arange(len(users)) % 4 == 0
+    train, test = ((users[rows], items[rows], ratings[rows]) for rows in (~held, held))
+    ranker = ar.make_ranker("factor-rank", rank=2, C=1.0, rounds=2, scoring="ndcg@3").fit(*train, eval_set=test)
+    data = ar.Dataset(np.zeros((held.sum(), 1)), test[2], qid=test[0])
+    wanted = ar.evaluate(ranker.predict(*test[:2]), data, "ndcg@3").means["ndcg@3"]
+    assert ranker.score(*test) == ranker.trace_[-1]["validation"] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_a_sparse_matrix_of_users_by_items():
+    users, items, ratings, _ = some_ratings()
+    by_triples = ar.make_ranker("factor-regression", rank=2).fit(users, items, ratings)
+    matrix = sparse.csr_matrix((ratings, (users, items)))
+    by_matrix = ar.make_ranker("factor-regression", rank=2).fit(matrix)
+    assert by_matrix.recommend(5) == by_triples.recommend(5)
+    assert by_matrix.score(matrix) == pytest.approx(by_triples.score(users, items, ratings))
+
+
+def test_regression_minimises_the_squared_errors():
+    """Its objective falls, and is flat along every direction: its gradient is 0 where it has converged."""
+    users, items, ratings, _ = some_ratings(12, 8, 6)
+    ranker = ar.make_ranker("factor-regression", rank=1, ridge=2.0, rounds=400).fit(users, items, ratings)
+    assert (np.diff(ranker.trace_["objective"]) <= 1e-9).all()
+    model = ranker.model_
+    U, V = model.user_factors, model.item_factors
+    user, item = users, np.array([model.items.index(one) for one in items])
+    left = ratings - ratings.mean() - (U[user] * V[item, :-1]).sum(axis=1) - V[item, -1]
+    worth = np.bincount(user, left) / (np.bincount(user) + 2.0)  # the best worth of every user
+    errors = left - worth[user]
+    objective = errors @ errors + 2.0 * ((U**2).sum() + (V**2).sum() + worth @ worth)
+    assert ranker.objective_ == pytest.approx(objective, rel=1e-6)
+    np.testing.assert_allclose(np.bincount(item, errors), 2.0 * V[:, -1], atol=1e-4)
+    offsets = {one: float(one) for one in range(8)}
+    shifted = ar.make_ranker("factor-regression", rank=1, ridge=2.0, rounds=400)
+    shifted.fit(users, items, ratings + items, item_offsets=offsets)
+    np.testing.assert_allclose(shifted.predict(users, items) - items, ranker.predict(users, items), atol=1e-3)
+
+
+def test_a_measure_that_tells_no_rating_apart_is_refused():
+    users, items, ratings, _ = some_ratings()
+    with pytest.raises(
+        InputError, match=r"measure='p@5': expected ratings that it tells apart, got 1 to 5.*relevant_at=1"
+    ):
+        ar.make_ranker("factor-rank", measure="p@5").fit(users, items, ratings)
+    ranker = ar.make_ranker("factor-rank", rank=2, measure="p@5", relevant_at=4).fit(users, items, ratings)
+    assert ranker.objective_ > 1e-3
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_ratings_in_a_data_frame(library):
     frames = pytest.importorskip(library)
@@ -135,7 +195,7 @@ def test_bad_ratings_are_refused():
         ar.make_ranker("factor-rank", user_weight="all").fit([1, 1], ["a", "b"], [1, 2])
     with pytest.raises(OptionError, match="start_ridge"):
         ar.make_ranker("factor-rank", start_ridge=0.0).fit([1, 1], ["a", "b"], [1, 2])
-    assert ar.ranker_names("factors") == ["factor-rank"]
+    assert ar.ranker_names("factors") == ["factor-rank", "factor-regression"]
     assert "factor-rank" not in ar.ranker_names()
     assert "factor-rank" in ar.ranker_names(None)
 
@@ -143,18 +203,18 @@ def test_bad_ratings_are_refused():
 OFFSETS = {item: float(np.sin(7 * item)) for item in range(30)}
 
 
-@pytest.mark.parametrize("parameters", [{"bound": "convex"}, {"bound": "tight", "near_start": True}])
+@pytest.mark.parametrize("parameters", [{"bound": "convex", "near_start": False}, {"bound": "tight"}])
 def test_offsets_are_added_to_scores_and_not_shrunk(parameters):
     users, items, ratings, _ = some_ratings()
     options = {"rank": 3, "C": 2.0, "tol": 1e-6, "max_iter": 10} | parameters
     ranker = ar.make_ranker("factor-rank", rounds=3, **options).fit(users, items, ratings, item_offsets=OFFSETS)
     assert (np.diff(ranker.trace_["objective"]) <= 0).all()
     data = ar.Dataset(np.zeros((len(users), 1)), ratings, qid=users)
-    loss = ar.objective("orm", bound=parameters["bound"])(ranker.predict(users, items), data)[0]
+    loss = ar.objective("orm", bound=parameters["bound"], decay="measure")(ranker.predict(users, items), data)[0]
     known = np.array([OFFSETS[item] for item in ranker.model_.items])
     U, V = ranker.model_.user_factors, ranker.model_.item_factors - np.eye(4)[-1] * known[:, None]
-    if "near_start" in parameters:  # a tiny C stays there
-        near = ar.make_ranker("factor-rank", rounds=1, **options | {"C": 1e-9})
+    if "near_start" not in parameters:  # a tiny C stays there
+        near = ar.make_ranker("factor-rank", rounds=1, **options | {"C": 1e-12})
         start = near.fit(users, items, ratings, item_offsets=OFFSETS).model_
         U, V = U - start.user_factors, V + np.eye(4)[-1] * known[:, None] - start.item_factors
     penalty = ((U**2).sum() + (V**2).sum()) / (2 * 2.0 * 40)
@@ -163,7 +223,8 @@ def test_offsets_are_added_to_scores_and_not_shrunk(parameters):
 
 def test_where_everything_else_is_shrunk_to_nothing_the_offsets_rank():
     users, items, ratings, _ = some_ratings()
-    ranker = ar.make_ranker("factor-rank", rank=2, C=1e-9).fit(users, items, ratings, item_offsets=OFFSETS)
+    ranker = ar.make_ranker("factor-rank", rank=2, C=1e-9, near_start=False)
+    ranker.fit(users, items, ratings, item_offsets=OFFSETS)
     by_offset = sorted(OFFSETS, key=OFFSETS.__getitem__, reverse=True)
     assert ranker.recommend(0, n=30, seen=True) == ranker.recommend("nobody", n=30) == by_offset
 
@@ -172,10 +233,8 @@ def test_what_offsets_explain_is_not_learned_again():
     users, items, _, _ = some_ratings()
     ratings = np.digitize(3 * np.array([OFFSETS[item] for item in items]), [-1.5, -0.5, 0.5, 1.5]) + 1
     steep = {item: 1000 * value for item, value in OFFSETS.items()}
-    plain, given = (
-        ar.make_ranker("factor-rank", rank=2, rounds=3, bound="tight").fit(users, items, ratings, item_offsets=offsets)
-        for offsets in (None, steep)
-    )
+    ranker = ar.make_ranker("factor-rank", rank=2, C=1.0, near_start=False, rounds=3, bound="tight")
+    plain, given = (clone(ranker).fit(users, items, ratings, item_offsets=offsets) for offsets in (None, steep))
     assert given.objective_ < 1e-3 < plain.objective_
     learned = given.model_.item_factors[:, -1] - [steep[item] for item in given.model_.items]
     assert np.abs(learned).max() < 0.05 * np.abs(plain.model_.item_factors[:, -1]).max()

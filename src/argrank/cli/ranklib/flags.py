@@ -39,6 +39,9 @@ _TREES: dict[str, tuple[str, type, Any]] = {
     "mls": ("min_documents", int, 1),
     "estop": ("early_stopping", int, 100),
 }
+#: What RankLib's trees do without: they see all documents, features and cuts, and lambdas as LightGBM has them.
+_PLAIN: dict[str, Any] = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+FIXED: dict[str, dict[str, Any]] = {"mart": _PLAIN, "lambda-mart": {**_PLAIN, "lambda_norm": True}}
 #: RankLib's parameters of a ranker -> ours, with RankLib's default.
 PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
     "mart": _TREES,
@@ -107,6 +110,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         flags.max_grade = _number(given.pop("gmax"), "gmax", float)
     for name, (ours, kind, default) in PARAMETERS.get(flags.ranker, {}).items():
         flags.parameters[ours] = _number(given.pop(name), name, kind) if name in given else default
+    flags.parameters |= FIXED.get(flags.ranker, {})
     if "qrel" in given:
         raise OptionError("-qrel: here judgements come with the documents; use `argrank evaluate` with qrels and a run")
     flags.ignored = [name for name in given if name not in HARMLESS]

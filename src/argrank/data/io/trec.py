@@ -35,13 +35,13 @@ class Qrels:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A system's ranked answers as a file gives them."""
+    """A system's ranked answers as a file gives them; runs that come from elsewhere have no ranks and no tag."""
 
     qid: NDArray[Any]
     docno: NDArray[Any]
-    rank: NDArray[Any]
     score: Floats
-    tag: str
+    rank: NDArray[Any] | None = None
+    tag: str = ""
 
     def __len__(self) -> int:
         return len(self.qid)
@@ -56,14 +56,14 @@ def read_qrels(path: PathLike) -> Qrels:
 def read_run(path: PathLike) -> Run:
     """Read a TREC run; every (query, document) at most once. The order of the lines and the ranks are kept as given."""
     columns = _read(path, _RUN)
-    return Run(columns["qid"], columns["docno"], columns["rank"], columns["score"], str(columns["tag"][0]))
+    return Run(columns["qid"], columns["docno"], columns["score"], columns["rank"], str(columns["tag"][0]))
 
 
 def write_qrels(data: Dataset, path: PathLike) -> None:
     """Write the labels as TREC judgements, query by query."""
     if not data.is_judged:
         raise InputError(f"{os.fspath(path)}: expected judged data, got a Dataset without labels")
-    names = _names(data)
+    names = dataset_names(data)
     with write_bytes(path) as stream:
         for query, first, last in _queries(data):
             lines = [
@@ -81,7 +81,7 @@ def write_run(scores: Any, data: Dataset, path: PathLike, tag: str = "argrank") 
     if len(tag.split()) != 1 or tag.strip() != tag:
         raise InputError(f"tag: expected one word without spaces, got {tag!r}")
     values = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
-    names = _names(data)
+    names = dataset_names(data)
     with write_bytes(path) as stream:
         for query, first, last in _queries(data):
             order = np.argsort(-values[first:last], kind="stable") + first
@@ -183,12 +183,14 @@ def _finite(text: str, what: str, path: PathLike, line: int) -> float:
 # ---- names of queries and documents -------------------------------------------------------------------------------
 
 
-class _Names(NamedTuple):
+class DatasetNames(NamedTuple):
+    """Query and document ids as words."""
+
     qid: list[str]  # one per query
     docno: list[str]  # one per stored row
 
 
-def _names(data: Dataset) -> _Names:
+def dataset_names(data: Dataset) -> DatasetNames:
     """Return query and document ids as words, refusing what a TREC file cannot tell apart."""
     qid, docno = id_texts(data.query_ids, "qid"), _document_names(data)
     for what, words in (("qid", qid), ("document_ids", docno)):
@@ -204,7 +206,7 @@ def _names(data: Dataset) -> _Names:
             raise InputError(
                 f"document_ids: expected every id once in a query, got {shown(twice)} twice in query {qid[query]}"
             )
-    return _Names(qid, docno)
+    return DatasetNames(qid, docno)
 
 
 def _document_names(data: Dataset) -> list[str]:

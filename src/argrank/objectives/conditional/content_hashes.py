@@ -27,7 +27,7 @@ def document_keys(X: Any) -> Keys:
     columns = np.arange(1, n_features + 1, dtype=np.uint64) * _ANOTHER_ODD
     if not isinstance(X, np.ndarray):
         values = np.asarray(X.data, np.float64)
-        hashes = np.where(values != 0, _mixed(values.view(np.uint64) ^ columns[X.indices]), np.uint64(0))
+        hashes = np.where(values != 0, mixed(values.view(np.uint64) ^ columns[X.indices]), np.uint64(0))
         until = np.concatenate((np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)))
         sums: Keys = until[X.indptr[1:]] - until[X.indptr[:-1]]
         return sums
@@ -35,7 +35,7 @@ def document_keys(X: Any) -> Keys:
     step = max(1, _CELLS // max(1, n_features))
     for start in range(0, n_rows, step):
         values = np.ascontiguousarray(X[start : start + step], np.float64)
-        hashes = _mixed(values.view(np.uint64) ^ columns)
+        hashes = mixed(values.view(np.uint64) ^ columns)
         hashes[values == 0] = 0
         keys[start : start + step] = hashes.sum(axis=1, dtype=np.uint64)
     return keys
@@ -43,10 +43,11 @@ def document_keys(X: Any) -> Keys:
 
 def query_seed(keys: Keys, levels: Integers) -> int:
     """Return a number for a query of these documents and levels, the same for any order of them."""
-    return int(_mixed(_mixed(keys) + levels.astype(np.uint64) * _ODD).sum(dtype=np.uint64))
+    return int(mixed(mixed(keys) + levels.astype(np.uint64) * _ODD).sum(dtype=np.uint64))
 
 
-def _mixed(values: Keys) -> Keys:
+def mixed(values: Keys) -> Keys:
+    """Return numbers that look random, one for each."""
     values = values * _ODD
     values ^= values >> _HALF
     values *= _ANOTHER_ODD

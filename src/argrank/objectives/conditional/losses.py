@@ -39,19 +39,43 @@ class RankingLoss:
         total: Floats = np.sum(each, axis=0, dtype=np.float64)
         return total
 
-    def __call__(self, ranked: Integers, labels: Floats) -> Floats:
-        """Return the losses of rankings given by level, one a row; the best one is the first.
+    @property
+    def depth(self) -> int | None:
+        """The last rank that any of the measures looks at; None where one looks at all."""
+        cutoffs = [one.cutoff for one in self.measures]
+        return None if None in cutoffs else max(cutoffs)  # type: ignore[type-var]
 
-        ``labels`` are the levels' labels.
+    def __call__(self, ranked: Integers, labels: Floats, best: Floats | None = None) -> Floats:
+        """Return the losses of rankings of one query given by level, one a row; the best one is the first.
+
+        ``labels`` are the levels' labels, ``best`` those of all documents from the greatest down, where the rankings
+        are not given down to the last rank.
         """
-        rankings = Rankings(labels[ranked], np.full(len(ranked), ranked.shape[1]))
-        convention = self._for(labels)
-        losses = np.zeros(len(ranked))
-        for one, weight in zip(self.measures, self.weights, strict=True):
-            values = one.values(rankings, convention)
-            if np.isfinite(values[0]) and values[0] > 0:
-                losses += weight * (1.0 - values / values[0])
-        return np.maximum(losses, 0.0)
+        return self.of_queries([ranked], [labels], [labels[ranked[0]] if best is None else best])[0]
+
+    def of_queries(self, ranked: list[Integers], labels: list[Floats], best: list[Floats]) -> list[Floats]:
+        """Return the losses of rankings of several queries; those of one query are as in a call of their own."""
+        losses: list[Floats] = [np.empty(0)] * len(ranked)
+        of_grade: dict[Convention, list[int]] = {}
+        for query, own in enumerate(labels):
+            of_grade.setdefault(self._for(own), []).append(query)
+        for convention, queries in of_grade.items():
+            counts = np.array([len(ranked[query]) for query in queries])
+            shown = _padded([labels[query][ranked[query]] for query in queries])
+            judged = np.repeat(_padded([best[query][None] for query in queries]), counts, axis=0)
+            sizes = np.repeat([len(best[query]) for query in queries], counts)
+            whole = all(ranked[query].shape[1] == len(best[query]) for query in queries)
+            rankings = Rankings(shown, sizes, judged=None if whole else judged)
+            first = np.repeat(np.cumsum(counts) - counts, counts)
+            total = np.zeros(len(shown))
+            for one, weight in zip(self.measures, self.weights, strict=True):
+                values = one.values(rankings, convention)
+                with np.errstate(invalid="ignore"):
+                    there = values[first] > 0
+                total[there] += weight * (1.0 - values[there] / values[first][there])
+            for query, part in zip(queries, np.split(np.maximum(total, 0.0), np.cumsum(counts)[:-1]), strict=True):
+                losses[query] = part
+        return losses
 
     def _for(self, labels: Floats) -> Convention:
         """Return the convention, with a greater max_grade where labels exceed it."""
@@ -69,3 +93,16 @@ def ranking_loss(name: str, measures: Sequence[Measure], weights: Any, conventio
             f"{name}: expected weights to be {len(measures)} numbers from 0 up, one a measure, got {shown(weights)}"
         )
     return RankingLoss(tuple(measures), tuple(shares.tolist()), convention)
+
+
+def _padded(parts: list[Floats]) -> Floats:
+    """Return matrices below each other, padded at the right with minus infinity."""
+    width = max(part.shape[1] for part in parts)
+    if all(part.shape[1] == width for part in parts):
+        return np.concatenate(parts)
+    table = np.full((sum(map(len, parts)), width), -np.inf)
+    row = 0
+    for part in parts:
+        table[row : row + len(part), : part.shape[1]] = part
+        row += len(part)
+    return table

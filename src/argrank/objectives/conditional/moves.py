@@ -6,6 +6,10 @@ pairs until it meets such a one and a coin falls; here the pair is drawn from th
 of two neighbouring runs have the same chance, so a border is drawn by (pairs) x (chance), then a document of each run.
 Some border always exists and no chance is 0, so the walk is never stuck; every move can be taken back and some move
 brings any ranking nearer to the best one, so all valid rankings are reached.
+
+What is kept of a walk are its moves. The upper document of a flipped pair has one worse document more above it or one
+better document less below it, and the lower one the opposite: along a walk half of ``w · dphi`` changes by the upper
+document's score less the lower one's, and so do all sums over a ranking's coefficients.
 """
 
 from __future__ import annotations
@@ -14,7 +18,106 @@ from typing import Any
 
 import numpy as np
 
-from argrank._jit import kernel, read_only
+from argrank._jit import helper, kernel, read_only
+
+
+@kernel(
+    lambda types: types.void(
+        read_only(types, "int64"),
+        read_only(types, "int64"),
+        types.Array(types.int64, 2, "C", readonly=True),
+        types.int64[:, ::1],
+    )
+)
+def stand(levels: Any, totals: Any, orders: Any, coefficients: Any) -> None:
+    """Fill in half of dphi's coefficients of given rankings: worse documents above minus better documents below.
+
+    ``levels`` has the level number of every document, ``totals`` how many documents every level has.
+    """
+    n_levels = len(totals)
+    seen = np.zeros(n_levels, np.int64)
+    for state in range(len(orders)):
+        seen[:] = 0
+        for rank in range(len(levels)):
+            own = levels[orders[state, rank]]
+            balance = 0
+            for level in range(own):
+                balance += seen[level]
+            for level in range(own + 1, n_levels):
+                balance -= totals[level] - seen[level]
+            coefficients[state, orders[state, rank]] = balance
+            seen[own] += 1
+
+
+@helper
+def find_runs(levels: Any, order: Any, run_level: Any, run_size: Any) -> int:
+    """Fill in the runs of a ranking and return their number."""
+    n_runs = 0
+    for rank in range(len(order)):
+        level = levels[order[rank]]
+        if n_runs == 0 or level != run_level[n_runs - 1]:
+            run_level[n_runs], run_size[n_runs] = level, 0
+            n_runs += 1
+        run_size[n_runs - 1] += 1
+    return n_runs
+
+
+@helper
+def weigh_borders(run_level: Any, run_size: Any, n_runs: int, totals: Any, seen: Any, weights: Any) -> float:
+    """Fill in what every border between two runs weighs, and return the sum.
+
+    The upper run's level p, the lower one's q: likelier where documents of q already stand above and documents of p
+    below, for the flip then changes little.
+    """
+    seen[:] = 0
+    total = 0.0
+    for run in range(n_runs):
+        level, size = run_level[run], run_size[run]
+        if run > 0:
+            upper = run_level[run - 1]
+            chance = 1.0 + seen[level] + totals[upper] - seen[upper]
+            chance /= 1.0 + totals[upper] + totals[level]
+            weights[run - 1] = run_size[run - 1] * size * chance
+            total += weights[run - 1]
+        seen[level] += size
+    return total
+
+
+@helper
+def split_runs(run_level: Any, run_size: Any, n_runs: int, border: int) -> int:
+    """Let the runs at a border exchange a document each, and return the new number of runs.
+
+    Of A…A B…B becomes A… B A …B: what is left of the two runs, and between them two runs of one document, which join
+    their neighbours where nothing is left and the neighbour has their level.
+    """
+    upper, lower = run_level[border], run_level[border + 1]
+    above, below = run_size[border] - 1, run_size[border + 1] - 1
+    joins_above = above == 0 and border > 0 and run_level[border - 1] == lower
+    joins_below = below == 0 and border + 2 < n_runs and run_level[border + 2] == upper
+    if joins_above:
+        run_size[border - 1] += 1
+    if joins_below:
+        run_size[border + 2] += 1
+    grown = int(above > 0) + int(not joins_above) + int(not joins_below) + int(below > 0) - 2
+    if grown > 0:
+        for run in range(n_runs - 1, border + 1, -1):
+            run_level[run + grown], run_size[run + grown] = run_level[run], run_size[run]
+    elif grown < 0:
+        for run in range(border + 2, n_runs):
+            run_level[run + grown], run_size[run + grown] = run_level[run], run_size[run]
+    here = border
+    if above > 0:
+        run_level[here], run_size[here] = upper, above
+        here += 1
+    if not joins_above:
+        run_level[here], run_size[here] = lower, 1
+        here += 1
+    if not joins_below:
+        run_level[here], run_size[here] = upper, 1
+        here += 1
+    if below > 0:
+        run_level[here], run_size[here] = lower, below
+    return n_runs + grown
 
 
 @kernel(
@@ -30,7 +133,7 @@ from argrank._jit import kernel, read_only
     )
 )
 def walk(
-    levels: Any, totals: Any, states: Any, restart: Any, moves: Any, uniform: Any, ranked: Any, coefficients: Any
+    levels: Any, totals: Any, states: Any, restart: Any, moves: Any, uniform: Any, ranked: Any, flips: Any
 ) -> None:
     """Walk, and write down ``len(restart)`` rankings on the way.
 
@@ -41,62 +144,35 @@ def walk(
     restart : for every ranking that is kept, the state from which the walk starts anew, or -1 to go on
     moves : for every ranking that is kept, the moves made before
     uniform : three numbers from [0, 1) a move
-    ranked : filled with the levels by rank
-    coefficients : filled with half of dphi's: worse documents above minus better documents below
+    ranked : filled with the levels by rank, as many ranks as it has columns
+    flips : filled with the upper and the lower document of every move
     """
-    n, n_levels = len(levels), len(totals)
+    n, depth = len(levels), ranked.shape[1]
     order = np.empty(n, np.int64)
-    seen = np.zeros(n_levels, np.int64)
-    starts = np.empty(n + 1, np.int64)
-    weights = np.empty(n)
-    drawn = 0
+    seen = np.zeros(len(totals), np.int64)
+    run_level, run_size = np.empty(n + 2, np.int64), np.empty(n + 2, np.int64)
+    weights = np.empty(n + 2)
+    drawn, n_runs = 0, 0
     for sample in range(len(restart)):
         if restart[sample] >= 0:
-            for rank in range(n):
-                order[rank] = states[restart[sample], rank]
+            order[:] = states[restart[sample]]
+            n_runs = find_runs(levels, order, run_level, run_size)
         for _ in range(moves[sample]):
-            for level in range(n_levels):
-                seen[level] = 0
-            n_runs, total, start = 0, 0.0, 0
-            while start < n:
-                level = levels[order[start]]
-                end = start + 1
-                while end < n and levels[order[end]] == level:
-                    end += 1
-                if n_runs > 0:
-                    # The upper run's level p, the lower one's q: likelier where documents of q already stand above
-                    # and documents of p below, for the flip then changes little.
-                    upper = levels[order[start - 1]]
-                    chance = 1.0 + seen[level] + totals[upper] - seen[upper]
-                    chance /= 1.0 + totals[upper] + totals[level]
-                    weights[n_runs - 1] = (start - starts[n_runs - 1]) * (end - start) * chance
-                    total += weights[n_runs - 1]
-                starts[n_runs] = start
-                seen[level] += end - start
-                n_runs += 1
-                start = end
-            starts[n_runs] = n
-            left = uniform[drawn] * total
-            border = 0
+            left = uniform[3 * drawn] * weigh_borders(run_level, run_size, n_runs, totals, seen, weights)
+            border, top = 0, 0
             while border < n_runs - 2 and left >= weights[border]:
                 left -= weights[border]
+                top += run_size[border]
                 border += 1
-            top, middle, bottom = starts[border], starts[border + 1], starts[border + 2]
-            one = min(middle - 1, top + int(uniform[drawn + 1] * (middle - top)))
-            other = min(bottom - 1, middle + int(uniform[drawn + 2] * (bottom - middle)))
+            middle = top + run_size[border]
+            bottom = middle + run_size[border + 1]
+            one = min(middle - 1, top + int(uniform[3 * drawn + 1] * (middle - top)))
+            other = min(bottom - 1, middle + int(uniform[3 * drawn + 2] * (bottom - middle)))
             first, second = order[one], order[other]
             order[one], order[other] = order[middle - 1], order[middle]
             order[middle - 1], order[middle] = second, first
-            drawn += 3
-        for level in range(n_levels):
-            seen[level] = 0
-        for rank in range(n):
-            own = levels[order[rank]]
-            ranked[sample, rank] = own
-            balance = 0
-            for level in range(own):
-                balance += seen[level]
-            for level in range(own + 1, n_levels):
-                balance -= totals[level] - seen[level]
-            coefficients[sample, order[rank]] = balance
-            seen[own] += 1
+            flips[drawn, 0], flips[drawn, 1] = first, second
+            n_runs = split_runs(run_level, run_size, n_runs, border)
+            drawn += 1
+        for rank in range(depth):
+            ranked[sample, rank] = levels[order[rank]]

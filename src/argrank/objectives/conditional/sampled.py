@@ -1,7 +1,8 @@
-"""Objectives as sums over sampled rankings: two dense products a query, and a little arithmetic between them.
+"""Objectives as sums over sampled rankings, whose exponents are running sums along the walks of the sample.
 
-``exponents = -w · dphi`` of all rankings come from the coefficient rows times the scores; an objective says what its
-value and its slope by the exponents are; the rows, transposed, carry the slopes back to the documents.
+Half of ``w · dphi`` changes with every move of a walk by the difference of two scores, so that the exponents of all
+rankings cost as much as there are moves. An objective says what its value and its slope by the exponents are; sums of
+the slopes, from the end of a walk to its start, carry them back to the documents.
 """
 
 from __future__ import annotations
@@ -50,44 +51,63 @@ class Segments:
 Form = Callable[[Floats, Floats, Segments], tuple[Floats, Floats]]
 
 
-def _forward(rows: Any, cells: Any, samples: Any, indptr: Any, scores: Any, values: Any) -> None:
-    """Fill in the products of every ranking's row with its query's scores."""
+def _forward(
+    states: Any, cells: Any, samples: Any, origin: Any, borders: Any, flips: Any, indptr: Any, scores: Any, values: Any
+) -> None:
+    """Fill in half of w · dphi of every ranking."""
     for query in range(len(indptr) - 1):
-        start, n = indptr[query] - indptr[0], indptr[query + 1] - indptr[query]
-        cell = cells[query]
-        for sample in range(samples[query] - samples[0], samples[query + 1] - samples[0]):
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0  # four sums side by side: the processor adds them at once
-            for column in range(0, n - 3, 4):
-                a += rows[cell + column] * scores[start + column]
-                b += rows[cell + column + 1] * scores[start + column + 1]
-                c += rows[cell + column + 2] * scores[start + column + 2]
-                d += rows[cell + column + 3] * scores[start + column + 3]
-            for column in range(n - n % 4, n):
-                a += rows[cell + column] * scores[start + column]
-            values[sample] = (a + b) + (c + d)
-            cell += n
+        n = indptr[query + 1] - indptr[query]
+        own = scores[indptr[query] - indptr[0] : indptr[query] - indptr[0] + n]
+        value = 0.0
+        for sample in range(samples[query], samples[query + 1]):
+            if origin[sample] >= 0:
+                value = 0.0
+                if origin[sample] > 0:
+                    state = states[cells[query] + (origin[sample] - 1) * n : cells[query] + origin[sample] * n]
+                    for column in range(n):
+                        value += state[column] * own[column]
+            for move in range(borders[sample], borders[sample + 1]):
+                value += own[flips[move, 0]] - own[flips[move, 1]]
+            values[sample - samples[0]] = value
 
 
-def _backward(rows: Any, cells: Any, samples: Any, indptr: Any, slopes: Any, gradient: Any) -> None:
-    """Fill in the sums over the rankings of a slope times the row."""
+def _backward(
+    states: Any,
+    cells: Any,
+    samples: Any,
+    origin: Any,
+    borders: Any,
+    flips: Any,
+    indptr: Any,
+    slopes: Any,
+    gradient: Any,
+) -> None:
+    """Fill in the sums over the rankings of a slope times the coefficients."""
     for query in range(len(indptr) - 1):
-        start, n = indptr[query] - indptr[0], indptr[query + 1] - indptr[query]
-        cell = cells[query]
-        part = gradient[start : start + n]
+        n = indptr[query + 1] - indptr[query]
+        part = gradient[indptr[query] - indptr[0] : indptr[query] - indptr[0] + n]
         part[:] = 0.0
-        for sample in range(samples[query] - samples[0], samples[query + 1] - samples[0]):
-            slope = slopes[sample]
-            if slope != 0.0:
-                row = rows[cell : cell + n]
-                for column in range(n):
-                    part[column] += slope * row[column]
-            cell += n
+        slope = 0.0
+        for sample in range(samples[query + 1] - 1, samples[query] - 1, -1):
+            slope += slopes[sample - samples[0]]
+            for move in range(borders[sample], borders[sample + 1]):
+                part[flips[move, 0]] += slope
+                part[flips[move, 1]] -= slope
+            if origin[sample] >= 0:
+                if origin[sample] > 0:
+                    state = states[cells[query] + (origin[sample] - 1) * n : cells[query] + origin[sample] * n]
+                    for column in range(n):
+                        part[column] += slope * state[column]
+                slope = 0.0
 
 
 def _signature(element: str) -> Callable[[Any], Any]:
     def signature(types: Any) -> Any:
-        whole = read_only(types, "int64")
-        return types.void(read_only(types, element), whole, whole, whole, read_only(types), types.float64[::1])
+        whole, documents = read_only(types, "int64"), types.Array(getattr(types, element), 2, "C", readonly=True)
+        return types.void(
+            read_only(types, element), whole, whole, read_only(types, "int32"), whole, documents, whole,
+            read_only(types), types.float64[::1],
+        )  # fmt: skip
 
     return signature
 
@@ -109,10 +129,13 @@ class Sampled(Prepared):
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
         """Return the losses of a block of queries and fill in the gradients by their scores."""
-        sample, element = self.sample, self.sample.rows.dtype.name
+        sample, element = self.sample, self.sample.flips.dtype.name
         samples = sample.samples[first : last + 1]
         here = slice(int(samples[0]), int(samples[-1]))
-        where = (sample.rows, sample.cells[first : last + 1], samples, self.indptr[first : last + 1])
+        where = (
+            sample.states, sample.cells[first : last + 1], samples, sample.origin, sample.borders, sample.flips,
+            self.indptr[first : last + 1],
+        )  # fmt: skip
         exponents = np.empty(here.stop - here.start)
         FORWARD[element](*where, scores, exponents)
         segments = Segments(samples)

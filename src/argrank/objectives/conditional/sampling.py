@@ -1,13 +1,15 @@
 """The one-shot sample: valid rankings drawn once for every query, before anything is optimised.
 
 Drawing anew at every iteration would give the optimiser a different function each time, and its line search fails
-(LogRank, section 4). A ranking is kept as a row of whole numbers, half the coefficients of dphi: worse documents above
-minus better documents below. The first is the best ranking, without which objectives would have no lower bound.
+(LogRank, section 4). The sample depends on the data and not on what is optimised, so that all fits of a grid share
+one. Rankings are kept as the moves of walks: ten pairs a ranking, however long the lists are. The first ranking of a
+query is the best one, without which objectives would have no lower bound.
 """
 
 from __future__ import annotations
 
 import itertools
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,36 +23,60 @@ from argrank.errors import InputError
 from argrank.measures.structure import level_numbers
 from argrank.objectives.conditional.content_hashes import document_keys
 from argrank.objectives.conditional.losses import RankingLoss
-from argrank.objectives.conditional.valid_rankings import Query, Sampling, rankings_of
+from argrank.objectives.conditional.valid_rankings import (
+    Query,
+    Sampling,
+    Walks,
+    coefficients_of,
+    few_rankings,
+    rankings_to_start_from,
+    walks,
+)
 
 LARGEST_SAMPLE = 4 << 30  # bytes; more is refused
+MOVES = 10  # of a ranking, about
+CELLS = 1 << 20  # levels of rankings worked on together
+MOST_SHARED = 4  # samples kept of one Dataset
 
 
 @dataclass(frozen=True)
 class Sample:
     """Rankings of all queries. Those of query q are the numbers ``samples[q]`` … ``samples[q + 1] - 1``.
 
-    ``rows`` holds their coefficients one after the other, those of query q from ``cells[q]`` on, a column for every
-    stored row; ``losses`` and ``log_weights`` one number a ranking; ``n_pairs`` the pairs of every query.
+    A ranking continues the walk of the ranking before (``origin`` -1), or a walk starts anew: at the best ranking (0),
+    or at the query's first, second, … stored state (1, 2, …). Then the pairs ``flips[borders[r]]`` … ``flips[borders[r
+    + 1] - 1]`` are flipped, each the stored rows, counted from the query's first, of its upper and its lower document.
+    ``states`` holds the coefficients of the stored states one after the other, those of query q from ``cells[q]`` on;
+    ``losses`` and ``log_weights`` one number a ranking; ``n_pairs`` the pairs of every query.
     """
 
-    rows: NDArray[Any]
-    cells: Integers
     samples: Integers
+    origin: Integers
+    borders: Integers
+    flips: NDArray[Any]
+    states: NDArray[Any]
+    cells: Integers
     losses: Floats
     log_weights: Floats
     n_pairs: Floats
+    sizes: Integers
 
     @property
     def nbytes(self) -> int:
         """Memory that the sample takes."""
-        return self.rows.nbytes + self.losses.nbytes + self.log_weights.nbytes
+        return sum(int(part.nbytes) for part in vars(self).values())
 
-    def of(self, query: int) -> tuple[NDArray[Any], Floats]:
-        """Return the coefficient rows and the losses of a query's rankings."""
-        n_rankings = int(self.samples[query + 1] - self.samples[query])
-        rows = self.rows[self.cells[query] : self.cells[query + 1]].reshape(n_rankings, -1)
-        return rows, self.losses[self.samples[query] : self.samples[query + 1]]
+    def of(self, query: int) -> tuple[Integers, Floats]:
+        """Return half of dphi's coefficients, one ranking a row, and the losses of a query's rankings."""
+        here = slice(int(self.samples[query]), int(self.samples[query + 1]))
+        borders = self.borders[here.start : here.stop + 1]
+        stored = self.states[self.cells[query] : self.cells[query + 1]].reshape(-1, int(self.sizes[query]))
+        states = np.vstack((np.zeros((1, stored.shape[1]), np.int64), stored))
+        flips = self.flips[borders[0] : borders[-1]]
+        return coefficients_of(states, self.origin[here], np.diff(borders), flips), self.losses[here]
+
+
+_drawn: weakref.WeakKeyDictionary[Dataset, dict[Any, Sample]] = weakref.WeakKeyDictionary()
 
 
 def queries_of(data: Dataset, loss: RankingLoss, labels: Floats) -> list[Query]:
@@ -61,32 +87,114 @@ def queries_of(data: Dataset, loss: RankingLoss, labels: Floats) -> list[Query]:
 
 
 def draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -> Sample:
-    """Draw the sample of all queries; refuse one that would not fit into memory."""
+    """Draw the sample of all queries, or find what was drawn of this data before; refuse what is too large."""
+    known = _drawn.setdefault(data, {})
+    if (loss, sampling) not in known:
+        sample = _draw(data, loss, labels, sampling)
+        while len(known) >= MOST_SHARED:
+            del known[next(iter(known))]
+        known[loss, sampling] = sample
+    return known[loss, sampling]
+
+
+def _draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -> Sample:
     dtype = np.dtype(np.int16 if data.sizes.max() <= np.iinfo(np.int16).max else np.int32)
-    needed = data.n_documents * sampling.n_samples * dtype.itemsize
+    needed = data.n_queries * sampling.n_samples * (MOVES * 2 * dtype.itemsize + 32)
     if needed > LARGEST_SAMPLE:
         raise InputError(
-            f"n_samples={sampling.n_samples}: the rankings of {data.n_documents:,} documents would take "
+            f"n_samples={sampling.n_samples}: the rankings of {data.n_queries:,} queries would take "
             f"{needed / 2**30:.1f} GiB, expected at most {LARGEST_SAMPLE / 2**30:.1f} GiB; take fewer"
         )
-    rows, losses, weights, n_pairs = [], [], [], []
-    for query in queries_of(data, loss, labels):
-        ranked, coefficients = rankings_of(query, loss, sampling)
-        stored = np.empty(coefficients.shape, dtype)
-        stored[:, query.place] = coefficients
-        rows.append(stored.reshape(-1))
-        losses.append(loss(ranked, query.labels))
-        weights.append(_log_importance(ranked, query.n_pairs) if sampling.importance else np.zeros(len(ranked)))
-        n_pairs.append(float(query.n_pairs))
-    counts = np.array([len(part) for part in losses])
-    return Sample(
-        rows=np.concatenate(rows),
-        cells=np.concatenate(([0], np.cumsum(counts * data.sizes))),
-        samples=np.concatenate(([0], np.cumsum(counts))),
-        losses=np.concatenate(losses),
-        log_weights=np.concatenate(weights),
-        n_pairs=np.array(n_pairs),
+    queries = queries_of(data, loss, labels)
+    together = max(1, CELLS // (sampling.n_samples * int(data.sizes.max())))
+    parts = [
+        _draw_block(queries[first : first + together], loss, sampling, dtype)
+        for first in range(0, len(queries), together)
+    ]
+    counts, moves, origin, flips, states, widths, losses, log_weights = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
     )
+    return Sample(
+        samples=_borders(counts),
+        origin=origin,
+        borders=_borders(moves),
+        flips=flips,
+        states=states,
+        cells=_borders(widths),
+        losses=losses,
+        log_weights=log_weights,
+        n_pairs=np.array([float(query.n_pairs) for query in queries]),
+        sizes=data.sizes,
+    )
+
+
+def _draw_block(queries: list[Query], loss: RankingLoss, sampling: Sampling, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    """Draw for some queries, whose losses are worked out together; return the arrays of ``Sample``, with counts."""
+    depth = None if sampling.importance else loss.depth
+    found = [distinct(drawn) for drawn in _walks(queries, loss, sampling, depth)]
+    losses = _losses(loss, queries, [drawn.ranked for drawn in found])
+    flips = [query.place[drawn.flips].astype(dtype) for query, drawn in zip(queries, found, strict=True)]
+    states = []
+    for query, drawn in zip(queries, found, strict=True):
+        stored = np.empty(drawn.states[1:].shape, dtype)
+        stored[:, query.place] = drawn.states[1:]
+        states.append(stored.reshape(-1))
+    weights = [
+        _log_importance(drawn.ranked, query.n_pairs) if sampling.importance else np.zeros(len(drawn.ranked))
+        for query, drawn in zip(queries, found, strict=True)
+    ]
+    return (
+        np.array([len(drawn.ranked) for drawn in found]),
+        np.concatenate([drawn.moves for drawn in found]),
+        np.concatenate([drawn.origin for drawn in found]).astype(np.int32),
+        np.concatenate(flips),
+        np.concatenate(states),
+        np.array([len(part) for part in states]),
+        np.concatenate(losses),
+        np.concatenate(weights),
+    )
+
+
+def _walks(queries: list[Query], loss: RankingLoss, sampling: Sampling, depth: int | None) -> list[Walks]:
+    """Return the rankings of every query, the best first: all where they are few, else those that walks meet."""
+    drawn = [few_rankings(query, sampling.n_samples) for query in queries]
+    left = [number for number, found in enumerate(drawn) if found is None]
+    seeds = [np.random.PCG64([sampling.random_state, queries[number].content]) for number in left]
+    generators = [np.random.Generator(seed) for seed in seeds]
+    starts = [
+        rankings_to_start_from(queries[number], sampling, generator)
+        for number, generator in zip(left, generators, strict=True)
+    ]
+    chosen = [queries[number] for number in left]
+    tops = [query.levels[states[:, :depth]] for query, states in zip(chosen, starts, strict=True)]
+    losses = _losses(loss, chosen, tops)
+    for number, generator, states, lost in zip(left, generators, starts, losses, strict=True):
+        drawn[number] = walks(queries[number], sampling, states, lost, generator, depth)
+    return [found for found in drawn if found is not None]
+
+
+def _losses(loss: RankingLoss, queries: list[Query], ranked: list[Integers]) -> list[Floats]:
+    labels = [query.labels for query in queries]
+    return loss.of_queries(ranked, labels, [query.labels[query.levels] for query in queries])
+
+
+def distinct(found: Walks) -> Walks:
+    """Return every ranking of a query once, in order of appearance, and only the states that are used."""
+    kept = np.sort(np.unique(found.hashes, return_index=True)[1])
+    ends = np.cumsum(found.moves)
+    first = np.maximum.accumulate(np.where(found.origin >= 0, np.arange(len(ends)), 0))[kept]  # of the walk
+    new = np.append(True, np.diff(first) != 0)
+    begin = np.where(new, (ends - found.moves)[first], np.append(0, ends[kept][:-1]))
+    moves = ends[kept] - begin
+    places = np.arange(int(moves.sum())) + np.repeat(begin - (np.cumsum(moves) - moves), moves)
+    used, origin = np.unique(np.append(0, found.origin[first[new]]), return_inverse=True)
+    starts = np.full(len(kept), -1)
+    starts[new] = origin[1:]
+    return Walks(found.ranked[kept], found.states[used], starts, moves, found.flips[places])
+
+
+def _borders(counts: Integers) -> Integers:
+    return np.concatenate(([0], np.cumsum(counts)))
 
 
 def inverted_pairs(ranked: Integers) -> Integers:

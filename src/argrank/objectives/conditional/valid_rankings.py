@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.errors import OptionError, check_count, shown
-from argrank.objectives.conditional.content_hashes import query_seed
-from argrank.objectives.conditional.moves import walk
+from argrank.objectives.conditional.content_hashes import mixed, query_seed
+from argrank.objectives.conditional.moves import stand, walk
 
 ENUMERABLE = 6  # queries of so many documents are enumerated where all their rankings are wanted
 WALK = 10  # rankings kept of one walk
 MOST_MOVES = 32  # between two rankings that are kept; each costs a look at the whole list
 SHARE_OF_BEST = {"best": 0.9, "mixed": 0.5, "worst": 0.1}
 N_STATES = 21  # rankings of diverse quality among which a skew chooses
-
-#: Losses of rankings given by level, the best one first; and the labels of the levels.
-LossOf = Callable[[Integers, Floats], Floats]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +45,50 @@ class Sampling:
             raise OptionError(f"skew: expected 'best', 'worst', 'mixed' or a number, got {shown(self.skew)}")
 
 
+class Walks(NamedTuple):
+    """Rankings of a query that walks meet: where each walk starts, and the pairs that are flipped on its way.
+
+    ``ranked`` has the levels by rank, down to the rank that is asked for; ``states`` the coefficients of the rankings
+    at which walks start, the best ranking first; ``origin`` the state at which a ranking's walk starts, or -1 where the
+    walk goes on from the ranking before; ``moves`` how many pairs are flipped before a ranking; ``flips`` the upper and
+    the lower document of every pair.
+    """
+
+    ranked: Integers
+    states: Integers
+    origin: Integers
+    moves: Integers
+    flips: Integers
+
+    @property
+    def coefficients(self) -> Integers:
+        """Half the coefficients of dphi of every ranking, worse documents above minus better documents below."""
+        return coefficients_of(self.states, self.origin, self.moves, self.flips)
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """A number for every ranking: equal ones have equal coefficients, which are weighed and added modulo 2^64."""
+        salt = mixed(np.arange(1, self.states.shape[1] + 1, dtype=np.uint64))
+        totals = (self.states.astype(np.uint64) * salt).sum(axis=1, dtype=np.uint64)
+        steps = salt[self.flips[:, 0]] - salt[self.flips[:, 1]]
+        along = np.concatenate((np.zeros(1, np.uint64), np.cumsum(steps, dtype=np.uint64)))
+        ends = np.cumsum(self.moves)
+        first = np.maximum.accumulate(np.where(self.origin >= 0, np.arange(len(self.origin)), 0))
+        return np.asarray(totals[self.origin[first]] + along[ends] - along[(ends - self.moves)[first]])
+
+
+def coefficients_of(states: Integers, origin: Integers, moves: Integers, flips: Integers) -> Integers:
+    """Return the coefficients of rankings that are given by states and moves, one a row."""
+    rows = np.empty((len(origin), states.shape[1]), np.int64)
+    done = 0
+    for number, (start, n_moves) in enumerate(zip(origin.tolist(), moves.tolist(), strict=True)):
+        rows[number] = states[start] if start >= 0 else rows[number - 1]
+        np.add.at(rows[number], flips[done : done + n_moves, 0], 1)
+        np.subtract.at(rows[number], flips[done : done + n_moves, 1], 1)
+        done += n_moves
+    return rows
+
+
 class Query:
     """One query's documents by level, best first, then by their keys: an order that no row order can change.
 
@@ -64,16 +104,21 @@ class Query:
         self.n_pairs = (len(levels) ** 2 - int((self.totals**2).sum())) // 2
         self.content = query_seed(keys, levels)
 
-    def rank(self, states: Integers, restart: Integers, moves: Integers, uniform: Floats) -> tuple[Integers, Integers]:
-        """Return levels by rank, and coefficients, of the rankings that a walk meets; see ``moves.walk``."""
-        ranked = np.empty((len(restart), len(self.levels)), np.int64)
-        coefficients = np.empty_like(ranked)
-        walk(self.levels, self.totals, np.ascontiguousarray(states), restart, moves, uniform, ranked, coefficients)
-        return ranked, coefficients
+    def walk(
+        self, states: Integers, restart: Integers, moves: Integers, uniform: Floats, depth: int | None = None
+    ) -> Walks:
+        """Return the rankings that a walk meets, see ``moves.walk``; levels are kept down to a depth."""
+        states = np.ascontiguousarray(states)
+        ranked = np.empty((len(restart), min(depth or len(self.levels), len(self.levels))), np.int64)
+        flips = np.empty((int(moves.sum()), 2), np.int64)
+        walk(self.levels, self.totals, states, restart, moves, uniform, ranked, flips)
+        return Walks(ranked, self.stand_at(states), restart, moves, flips)
 
-    def look_at(self, states: Integers) -> tuple[Integers, Integers]:
-        """Return levels by rank, and coefficients, of given rankings."""
-        return self.rank(states, np.arange(len(states)), np.zeros(len(states), np.int64), np.empty(0))
+    def stand_at(self, states: Integers) -> Integers:
+        """Return the coefficients of given rankings."""
+        coefficients = np.empty_like(states)
+        stand(self.levels, self.totals, np.ascontiguousarray(states), coefficients)
+        return coefficients
 
     @property
     def best_and_worst(self) -> Integers:
@@ -82,43 +127,39 @@ class Query:
         return np.stack((numbers, numbers[::-1]))
 
 
-def rankings_of(query: Query, loss: LossOf, sampling: Sampling) -> tuple[Integers, Integers]:
-    """Return distinct rankings of a query, the best first: their levels by rank, and their coefficients."""
-    if query.n_pairs == 0:
-        return query.look_at(query.best_and_worst[:1])
-    if len(query.levels) <= ENUMERABLE:
-        every = every_ranking(query)
-        if len(every[0]) <= sampling.n_samples:
-            return every
-    generator = np.random.Generator(np.random.PCG64([sampling.random_state, query.content]))
-    drawn = walks(query, loss, sampling.n_samples, sampling.skew, generator)
-    best = query.look_at(query.best_and_worst[:1])
-    return distinct(np.concatenate((best[0], drawn[0])), np.concatenate((best[1], drawn[1])))
+def rankings_to_start_from(query: Query, sampling: Sampling, generator: np.random.Generator) -> Integers:
+    """Return the rankings at which walks start, the best one first."""
+    return query.best_and_worst if sampling.skew in SHARE_OF_BEST else diverse_states(query, generator)
 
 
 def walks(
-    query: Query, loss: LossOf, n_samples: int, skew: Any, generator: np.random.Generator
-) -> tuple[Integers, Integers]:
-    """Return the rankings that walks from the restart states meet: after 1, up to 2, up to 4, … up to 32 further moves.
+    query: Query,
+    sampling: Sampling,
+    states: Integers,
+    losses: Floats,
+    generator: np.random.Generator,
+    depth: int | None = None,
+) -> Walks:
+    """Return the best ranking, and those that walks meet: after 1, up to 2, up to 4, … up to 32 further moves.
 
     Single moves reach the top of a long list too late for a measure that looks at ten documents alone; doubled steps
     show rankings at every distance from the restart. Their numbers are random, for a move changes the number of
-    inverted pairs by one, and fixed even numbers would leave out every second ranking.
+    inverted pairs by one, and fixed even numbers would leave out every second ranking. ``losses`` are those of the
+    states, by which a skew chooses among them.
     """
-    states = query.best_and_worst
+    n_samples = sampling.n_samples
     n_walks = -(-n_samples // WALK)
-    if skew in SHARE_OF_BEST:
-        begin = (generator.random(n_walks) >= SHARE_OF_BEST[skew]).astype(np.int64)
+    if sampling.skew in SHARE_OF_BEST:
+        begin = (generator.random(n_walks) >= SHARE_OF_BEST[sampling.skew]).astype(np.int64)
     else:
-        states = diverse_states(query, generator)
-        skewed = float(skew) * loss(query.look_at(states)[0], query.labels)
+        skewed = float(sampling.skew) * losses
         chances = np.exp(skewed - skewed.max())
         begin = generator.choice(len(states), n_walks, p=chances / chances.sum())
-    restart = np.full(n_samples, -1)
-    restart[::WALK] = begin
+    restart = np.full(1 + n_samples, -1)
+    restart[0], restart[1::WALK] = 0, begin
     limits = np.minimum(2 ** (np.arange(n_samples) % WALK), MOST_MOVES)
-    moves = generator.integers(1, limits, endpoint=True)
-    return query.rank(states, restart, moves, generator.random(3 * int(moves.sum())))
+    moves = np.append(0, generator.integers(1, limits, endpoint=True))
+    return query.walk(states, restart, moves, generator.random(3 * int(moves.sum())), depth)
 
 
 def diverse_states(query: Query, generator: np.random.Generator) -> Integers:
@@ -129,16 +170,21 @@ def diverse_states(query: Query, generator: np.random.Generator) -> Integers:
     return np.argsort(-(direction * query.levels + (1.0 - np.abs(direction)) * spread * noise), axis=1, kind="stable")
 
 
-def every_ranking(query: Query) -> tuple[Integers, Integers]:
-    """Return all valid rankings, the best first."""
+def every_ranking(query: Query) -> Walks:
+    """Return all valid rankings, the best first, each as a state of its own."""
     orders = np.array(list(itertools.permutations(range(len(query.levels)))))
-    return distinct(*query.look_at(orders))
+    coefficients = query.stand_at(orders)
+    kept = np.sort(np.unique(coefficients, axis=0, return_index=True)[1])
+    none = np.zeros(len(kept), np.int64)
+    return Walks(query.levels[orders[kept]], coefficients[kept], np.arange(len(kept)), none, np.empty((0, 2), np.int64))
 
 
-def distinct(ranked: Integers, coefficients: Integers) -> tuple[Integers, Integers]:
-    """Return every ranking once, in order of appearance: equal coefficients mean equal rankings."""
-    first: dict[bytes, int] = {}
-    for number, row in enumerate(coefficients):
-        first.setdefault(row.tobytes(), number)
-    kept = np.fromiter(first.values(), np.int64, len(first))
-    return ranked[kept], coefficients[kept]
+def few_rankings(query: Query, n_samples: int) -> Walks | None:
+    """Return all valid rankings where there is only one, or few documents and no more rankings than are asked for."""
+    if query.n_pairs == 0:
+        nothing = np.zeros(1, np.int64)
+        return query.walk(query.best_and_worst[:1], nothing, nothing, np.empty(0))
+    if len(query.levels) > ENUMERABLE:
+        return None
+    every = every_ranking(query)
+    return every if len(every.ranked) <= n_samples else None

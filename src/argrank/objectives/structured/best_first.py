@@ -32,7 +32,7 @@ class Search(NamedTuple):
     value: Any
     taken: Any  # the level of the last document placed
     closed: Any
-    counts: Any
+    counts: Any  # documents placed of each level; written when a state is first reached
     heap_key: Any
     heap: Any
     state: Any
@@ -91,7 +91,7 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     n_states = number_states(levels.cap, np.ones(k + 1, np.int64), before)
     search = Search(
         before, np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_),
-        np.zeros((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
+        np.empty((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
         np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
     )  # fmt: skip
     final = least_inverted(search, levels, tops, weight, discounts, k)
@@ -129,7 +129,7 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
     n_states = number_states(levels.cap, np.ones(k + 1, np.int64), before)
     search = Search(
         before, np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_),
-        np.zeros((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
+        np.empty((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
         np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
     )  # fmt: skip
     final = best_placement(search, levels, places, total, decay, discounts, k)
@@ -167,6 +167,15 @@ def number_states(cap: Any, following: Any, before: Any) -> Any:
         for room in range(k, -1, -1):
             following[room] = before[one, room, min(cap[one], room) + 1]
     return following[k]
+
+
+@helper
+def begin(search: Any, value: float) -> int:
+    """Put the state in which nothing is placed on the heap; return the size of the heap."""
+    search.value[0] = value
+    for one in range(len(search.state)):
+        search.counts[0, one] = 0
+    return push(search, 0, value, 0)
 
 
 @helper
@@ -303,8 +312,7 @@ def look_at_top(scores: Any, order: Any, level: Any, mean: float, seen: Any, see
 @helper
 def least_inverted(search: Any, levels: Any, tops: Any, weight: float, discounts: Any, k: int) -> Any:
     """Return the full state of the greatest value on the pairs map."""
-    search.value[0] = 0.0
-    waiting = push(search, 0, 0.0, 0)
+    waiting = begin(search, 0.0)
     while True:
         number, placed, waiting = visit_next(search, waiting, k)
         if placed == k:
@@ -366,10 +374,12 @@ def write_coefficients(
     for place in range(len(ranking)):
         row = ranking[place]
         one = level[row]
+        excess = 0  # higher levels below over lower levels above
         for other in range(one):
-            gradient[row] -= weight * seen[other]
+            excess -= seen[other]
         for other in range(one + 1, n_levels):
-            gradient[row] += weight * (size[other] - seen[other])
+            excess += size[other] - seen[other]
+        gradient[row] = weight * excess
         seen[one] += 1
         loss += gradient[row] * (scores[row] - mean)
     return loss
@@ -397,8 +407,7 @@ def look_at_places(scores: Any, order: Any, level: Any, decay: Any, seen: Any, p
 @helper
 def best_placement(search: Any, levels: Any, places: Any, total: float, decay: Any, discounts: Any, k: int) -> Any:
     """Return the full state of the greatest value on the positions map."""
-    search.value[0] = total
-    waiting = push(search, 0, total, 0)
+    waiting = begin(search, total)
     while True:
         number, placed, waiting = visit_next(search, waiting, k)
         if placed == k:

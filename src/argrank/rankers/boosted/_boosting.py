@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, ClassVar, cast
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
@@ -75,6 +76,17 @@ class BoostedRanker(BaseRanker):
             raise AttributeError(f"{type(self).__name__} has no feature_importances_: not fitted, or not made of trees")
         gains = cast(Floats, self.model_.importances("gain"))
         return gains / gains.sum() if gains.any() else gains
+
+    def _served_rows(self, X: Any, qid: Any, group: Any) -> Dataset:
+        """Return rows to serve as a Dataset; one query where the model does not ask."""
+        check_is_fitted(self)
+        if not isinstance(X, Dataset):
+            if qid is None and group is None and not self.model_.needs_queries:
+                group = [X.shape[0] if hasattr(X, "shape") else len(X)]
+            X = Dataset(X, None, qid, group=group)
+        data: Dataset = X
+        self.model_.check_width(data.n_features, data.feature_names)
+        return data
 
     def _settings(self) -> Settings:
         return Settings(

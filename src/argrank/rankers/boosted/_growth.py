@@ -79,7 +79,7 @@ class Growth:
             "feature_pre_filter": False,
             "verbosity": -1,
         }
-        categorical: Any = _columns(settings.categorical_features, data)
+        categorical: Any = feature_columns("categorical_features", settings.categorical_features, data)
         train = lightgbm.Dataset(
             data.X, np.zeros(data.n_documents), categorical_feature=categorical or "auto", params=self._parameters
         )
@@ -94,7 +94,7 @@ class Growth:
     def grow(self, gradient: Floats, hessian: Floats) -> list[Grown] | None:
         """Grow a tree for every output (columns of the arrays); None where no tree finds a split any more."""
         shape = (-1,) if self._n_outputs == 1 else (-1, self._n_outputs)
-        given = _rounded(gradient).reshape(shape), _rounded(hessian).reshape(shape)
+        given = rounded(gradient).reshape(shape), rounded(hessian).reshape(shape)
         try:
             finished = self._booster.update(fobj=lambda scores, data: given)
         except self._error as error:
@@ -137,7 +137,8 @@ def _leaves(tree: Tree, moved: Floats) -> Integers:
     return first.take(np.searchsorted(0.5 * (values[1:] + values[:-1]), moved)).astype(np.int64)
 
 
-def _rounded(values: Floats) -> Floats:
+def rounded(values: Floats) -> Floats:
+    """Return multiples of a common power of two, whose float32 sums are exact in any order."""
     greatest = float(np.abs(values).max(initial=0.0))
     if greatest == 0.0:
         return values
@@ -146,18 +147,17 @@ def _rounded(values: Floats) -> Floats:
     return rounded
 
 
-def _columns(given: Sequence[int | str] | None, data: Dataset) -> list[int]:
-    """Return the numbers of the categorical features."""
-    columns = []
-    for feature in given or ():
-        if isinstance(feature, str):
-            if feature not in (data.feature_names or ()):
-                raise unknown_name("feature", feature, data.feature_names or ())
-            columns.append((data.feature_names or ()).index(feature))
-        elif 0 <= feature < data.n_features:
-            columns.append(int(feature))
-        else:
-            raise OptionError(
-                f"categorical_features: expected names, or numbers below {data.n_features}, got {shown(feature)}"
-            )
-    return columns
+def feature_columns(what: str, given: Sequence[int | str] | None, data: Dataset) -> list[int]:
+    """Return the numbers of features that are given by name or by number."""
+    return [_column(what, feature, data) for feature in given or ()]
+
+
+def _column(what: str, feature: Any, data: Dataset) -> int:
+    names = data.feature_names or ()
+    if isinstance(feature, str):
+        if feature not in names:
+            raise unknown_name("feature", feature, names)
+        return names.index(feature)
+    if isinstance(feature, int | np.integer) and 0 <= feature < data.n_features:
+        return int(feature)
+    raise OptionError(f"{what}: expected names, or numbers below {data.n_features}, got {shown(feature)}")

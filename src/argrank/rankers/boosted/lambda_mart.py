@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.linesearch.landscape import Landscape
-from argrank.models._tree import Tree
-from argrank.models.trees import TreesModel
+from argrank.evaluation.evaluate import mean_of
 from argrank.objectives.lambdas import Lambdas
-from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.boosted._boosting import BoostedRanker
-from argrank.rankers.boosted._growth import Growth
+from argrank.rankers.boosted._boosters import Draw, Loss
+from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LambdaMART(BoostedRanker):
+class LambdaMART(GradientBoostedRanker):
     """Boosted trees on LambdaRank's gradients for NDCG, DCG, MAP, MRR or ERR (Burges 2010).
 
     For NDCG the gradients are those of LightGBM's ``lambdarank``, except that documents of equal score count as the
@@ -33,12 +29,9 @@ class LambdaMART(BoostedRanker):
     sigmoid : float
         Steepness of the pairwise logistic function.
     lambda_norm : bool
-        Whether gradients are normalised within a query, as LightGBM does.
+        Whether gradients are normalised within a query, as LightGBM does by default.
     measure : str
         What the gradients are for.
-    n_trees, n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, scoring, early_stopping,
-    normalise, random_state, n_jobs, verbose
-        See ``BoostedRanker``.
 
     Examples
     --------
@@ -52,27 +45,27 @@ class LambdaMART(BoostedRanker):
     measure: Any = "ndcg@10"
     truncation: int = 30
     sigmoid: float = 1.0
-    lambda_norm: bool = True
+    lambda_norm: bool = False
 
-    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+    def _loss(self, data: Dataset) -> Loss:
         lambdas = Lambdas(self.measure, self.truncation, self.sigmoid, self.lambda_norm).prepare(data, self.n_jobs)
-        landscape = Landscape(data, self.measure, "expected", self.n_jobs)
-        growth = Growth(data, self._settings())
-        with self._rounds(data, watcher) as rounds:
-            for _ in range(self.n_trees):
-                gradient, hessian = lambdas(np.ascontiguousarray(rounds.scores[:, 0]))
-                grown = growth.grow(gradient, hessian) if gradient.any() else None
-                if grown is None:
-                    break
-                tree = grown[0].tree.with_values(self.learning_rate * grown[0].tree.value)
-                rounds.add([tree], [tree.value.take(grown[0].leaf)])
-                if not rounds.record({"objective": _loss(landscape, rounds.scores[:, 0])}):
-                    break
-        trees = rounds.kept or [Tree.constant(0.0, data.n_documents)]
-        loss = rounds.objective if rounds.kept else _loss(landscape, rounds.scores[:, 0])
-        return Outcome(TreesModel(tuple(trees), data.n_features), loss, np.nan, len(rounds.kept), rounds.complaint)
+        return LambdaLoss(lambdas, data, self.measure, self.n_jobs)
 
 
-def _loss(landscape: Landscape, scores: Floats) -> float:
-    """Return 1 - measure on the training data, 1 where the measure is undefined for every query."""
-    return 1.0 - landscape.value(scores).mean if landscape.is_defined else 1.0
+class LambdaLoss(Loss):
+    """Lambdas as gradients; the loss that is reported is 1 - measure, which costs a sort of every query."""
+
+    cheap: ClassVar[bool] = False
+
+    def __init__(self, lambdas: Any, data: Dataset, measure: Any, n_jobs: int | None) -> None:
+        self._lambdas, self._data, self._measure, self._n_jobs = lambdas, data, measure, n_jobs
+
+    def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
+        """Return the lambdas and their curvatures."""
+        gradient, curvature = self._lambdas(np.ascontiguousarray(scores[:, 0]))
+        return gradient, curvature
+
+    def value(self, scores: Floats) -> float:
+        """Return 1 - measure on the training data, 1 where the measure is undefined for every query."""
+        value = mean_of(self._data.to_caller(scores[:, 0]), self._data, self._measure, n_jobs=self._n_jobs)
+        return 1.0 if np.isnan(value) else 1.0 - value

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
 from argrank.measures.gains import check_gain, gains_of
 from argrank.models._tree import Tree
+from argrank.models.model import Model
 from argrank.models.tree_classes import LINKS, TreeClassesModel, expected, outputs_of, probabilities
-from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.boosted._boosting import BoostedRanker, row_weights
-from argrank.rankers.boosted._growth import Growth
+from argrank.rankers.boosted._boosters import Boosters, Draw, Loss
+from argrank.rankers.boosted._boosting import row_weights
+from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
 
 MOST_LABELS = 100
 LEAST_CHANCE = 1e-300  # keeps the logarithm finite
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class McRank(BoostedRanker):
+class McRank(GradientBoostedRanker):
     """Boosted class probabilities: documents are ranked by the expected gain of their label (Li, Burges & Wu 2007).
 
     "multi-class": softmax over one sum of trees for each label. "ordinal": one logistic model of "at most this label"
@@ -42,9 +42,6 @@ class McRank(BoostedRanker):
     n_trees : int
         Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 takes 30, McRank's
         authors 1,000 and more.
-    n_leaves, learning_rate, min_documents, feature_fraction, categorical_features, scoring,
-    early_stopping, normalise, random_state, n_jobs, verbose
-        See ``BoostedRanker``.
 
     Attributes
     ----------
@@ -63,7 +60,6 @@ class McRank(BoostedRanker):
     uses_row_weights: ClassVar[bool] = True
 
     link: str = "multi-class"
-    n_trees: int = 30
     gain: Any = "linear"
 
     def predict_probabilities(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
@@ -71,47 +67,61 @@ class McRank(BoostedRanker):
 
         ``qid`` or ``group`` only where features are scaled per query.
         """
-        check_is_fitted(self)
-        model = cast(TreeClassesModel, self.model_)
-        if not isinstance(X, Dataset):
-            if qid is None and group is None and not model.needs_queries:
-                group = [X.shape[0] if hasattr(X, "shape") else len(X)]
-            X = Dataset(X, None, qid, group=group)
-        model.check_width(X.n_features, X.feature_names)
-        chances = model.probabilities(X.X, X.indptr)
-        return np.stack([X.to_caller(column) for column in chances.T], axis=1)
+        data = self._served_rows(X, qid, group)
+        chances = cast(TreeClassesModel, self.model_).probabilities(data.X, data.indptr)
+        return np.stack([data.to_caller(column) for column in chances.T], axis=1)
 
-    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        if self.link not in LINKS:
-            raise OptionError(f"link: expected {' or '.join(LINKS)}, got {shown(self.link)}")
-        labels, which = np.unique(data.y, return_inverse=True)
+    def _loss(self, data: Dataset) -> Loss:
+        return LabelChances(self._labels(data), data, check_gain(self.gain), self.link)
+
+    def finished_model(
+        self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
+    ) -> Model:
+        """Return the class probabilities of so many rounds of each booster."""
+        self.labels_ = self._labels(data)
+        trees = boosters.trees(sizes) or [Tree.constant(0.0, data.n_documents)] * boosters.n_outputs
+        gains = gains_of(self.labels_, check_gain(self.gain))
+        return TreeClassesModel(tuple(trees), data.n_features, self.labels_, gains, self.link)
+
+    def _labels(self, data: Dataset) -> Floats:
+        labels: Floats = np.unique(data.y)
         if len(labels) > MOST_LABELS:
             raise InputError(
                 f"y: expected at most {MOST_LABELS} different labels to make classes of, got {len(labels)}"
             )
-        gains, weight = gains_of(labels, check_gain(self.gain)), row_weights(data)
-        n_outputs = outputs_of(len(labels), self.link)
-        growth = Growth(data, self._settings(), n_outputs)
+        return labels
 
-        def score(sums: Floats) -> Floats:
-            return expected(probabilities(sums, self.link), gains)
+    def _check(self) -> None:
+        super()._check()
+        if self.link not in LINKS:
+            raise OptionError(f"link: expected {' or '.join(LINKS)}, got {shown(self.link)}")
+        for name in ("start", "init_model"):
+            if getattr(self, name) is not None:
+                raise OptionError(f"{name}: McRank sums trees for every label and starts from nothing; expected None")
 
-        with self._rounds(data, watcher, n_outputs) as rounds:
-            for _ in range(self.n_trees):
-                gradient, hessian = slopes(rounds.scores, which, self.link)
-                grown = growth.grow(weight[:, None] * gradient, weight[:, None] * hessian) if len(labels) > 1 else None
-                if grown is None:
-                    break
-                trees = [one.tree.with_values(self.learning_rate * one.tree.value) for one in grown]
-                outputs = [tree.value.take(one.leaf) for tree, one in zip(trees, grown, strict=True)]
-                rounds.add(trees, outputs)
-                if not rounds.record({"objective": log_loss(rounds.scores, which, self.link, weight)}, score):
-                    break
-        self.labels_ = labels
-        trees = rounds.kept or [Tree.constant(0.0, data.n_documents)] * n_outputs
-        loss = rounds.objective if rounds.kept else log_loss(rounds.scores, which, self.link, weight)
-        model = TreeClassesModel(tuple(trees), data.n_features, labels, gains, self.link)
-        return Outcome(model, loss, np.nan, len(rounds.kept) // n_outputs, rounds.complaint)
+
+class LabelChances(Loss):
+    """Minus the log likelihood of the labels."""
+
+    def __init__(self, labels: Floats, data: Dataset, gain: Any, link: str) -> None:
+        self._which, self._weight, self._link = np.searchsorted(labels, data.y), row_weights(data), link
+        self._gains = gains_of(labels, gain)
+        self.n_outputs = outputs_of(len(labels), link)
+
+    def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
+        """Return the slopes, weighted; nothing where there is a single label."""
+        if len(self._gains) == 1:
+            return np.zeros_like(scores), np.zeros_like(scores)
+        gradient, curvature = slopes(scores, self._which, self._link)
+        return self._weight[:, None] * gradient, self._weight[:, None] * curvature
+
+    def value(self, scores: Floats) -> float:
+        """Return the log loss."""
+        return log_loss(scores, self._which, self._link, self._weight)
+
+    def score(self, sums: Floats) -> Floats:
+        """Return the expected gain of the label."""
+        return expected(probabilities(sums, self._link), self._gains)
 
 
 def slopes(sums: Floats, which: NDArray[np.intp], link: str) -> tuple[Floats, Floats]:

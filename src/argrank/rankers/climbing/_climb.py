@@ -69,8 +69,15 @@ class ClimbingRanker(BaseRanker):
     random_state: int = 0
     verbose: int = 0
 
-    def _climb(self, starts: Iterable[Floats], rounds: Rounds, watcher: Watcher, rng: np.random.Generator) -> Outcome:
-        """Climb from every start, round by round, and return the best iterate of all.
+    def _climb(
+        self,
+        starts: Iterable[Floats],
+        rounds: Rounds,
+        watcher: Watcher,
+        rng: np.random.Generator,
+        limit: int | None = None,
+    ) -> Outcome:
+        """Climb from every start, round by round, at most ``limit`` of them, and return the best iterate of all.
 
         With validation data the best iterate is the one of the greatest validation measure (as in the DirectRank
         paper), else of the greatest training measure. Ctrl-C ends the training with the best so far.
@@ -95,6 +102,9 @@ class ClimbingRanker(BaseRanker):
                 for number, iterate in self._iterates(rounds, at, kept is not None):
                     at.note(number, iterate, self._record(watcher, iterate, start), len(watcher.trace))
                     if at.has_ended(self.tol, self.early_stopping):
+                        unfinished = False
+                        break
+                    if limit is not None and number >= limit:
                         unfinished = False
                         break
                     if number >= self.max_iter:
@@ -171,6 +181,13 @@ class Standing:
         return flat or (patience is not None and self.since >= patience)
 
 
+def nothing_to_learn(n_features: int, watcher: Watcher) -> Outcome:
+    """Return the model of data for which the measure is not defined: weights of 0, a measure of 0."""
+    weights = np.zeros(n_features)
+    watcher(weights, {"objective": 1.0, "measure": 0.0, "start": 0})
+    return Outcome(LinearModel(weights), 1.0, np.nan, 0)
+
+
 class Columns:
     """A second copy of the features in which columns lie together, and what is asked of them."""
 
@@ -180,7 +197,14 @@ class Columns:
         self._rows = X
         self._columns: Any = sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
         weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
-        self.spread = np.array([_deviation(self.column(j), weight) for j in range(self.n_features)])
+        self.spread = np.empty(self.n_features)
+        moves = np.empty(self.n_features, bool)
+        for number in range(self.n_features):
+            values = self.column(number)
+            self.spread[number] = _deviation(values, weight)
+            lowest, greatest = (ufunc.reduceat(values, data.indptr[:-1]) for ufunc in (np.minimum, np.maximum))
+            moves[number] = (greatest > lowest).any()
+        self.moving = np.flatnonzero(moves)  # features that differ within a query: no other can change a ranking
 
     def column(self, number: int) -> Floats:
         """Return one feature of all rows, dense and in float64."""
@@ -198,20 +222,30 @@ class Columns:
         return scores
 
     def scaled(self, weights: Floats) -> Floats:
-        """Return weights of features of unit spread as weights of the features as they are; 0 for constant ones."""
-        scaled = np.zeros(self.n_features)
-        np.divide(weights, self.spread, out=scaled, where=self.spread > 0)
-        return scaled
+        """Return weights of features of unit spread as weights of the features as they are."""
+        return self.useful(np.divide(weights, self.spread, out=np.zeros(self.n_features), where=self.spread > 0))
+
+    def useful(self, weights: Floats) -> Floats:
+        """Return the weights, with 0 for features that are constant within every query and change no ranking."""
+        useful = np.zeros(self.n_features)
+        useful[self.moving] = weights[self.moving]
+        return useful
 
     def normed(self, weights: Floats) -> Floats:
         """Return weights divided so that, of features of unit spread, they would have a length near 1.
 
         The divisor is a power of two: no score's rounding changes, so no two documents change their order.
         """
-        norm = float(np.linalg.norm(weights * self.spread))
-        return np.asarray(weights * 2.0 ** -round(np.log2(norm))) if norm > 0 else weights
+        norm = _length(weights * self.spread)
+        return np.asarray(weights * 2.0 ** -round(np.log2(norm))) if 0 < norm < np.inf else weights
 
 
 def _deviation(values: Floats, weight: Floats | None) -> float:
     mean = np.average(values, weights=weight)
-    return float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
+    size = float(np.abs(values - mean).max()) or 1.0  # squares of numbers beyond 1e154 overflow
+    return size * float(np.sqrt(np.average(((values - mean) / size) ** 2, weights=weight)))
+
+
+def _length(vector: Floats) -> float:
+    size = float(np.abs(vector).max(initial=0.0))
+    return size * float(np.linalg.norm(vector / size)) if 0 < size < np.inf else size

@@ -9,6 +9,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
+from argrank.errors import InputError
 from argrank.objectives.pairwise import PairwiseHinge
 from argrank.rankers.climbing._climb import Columns
 from argrank.solvers import least_squares, minimise
@@ -20,19 +21,24 @@ def starting_weights(
     """Yield the weights of ``n_starts`` starts: RankSVM, equal weights, least squares, then random ones.
 
     Equal and random weights are meant for features of unit spread. Warm starts that find nothing are left out.
+    Features that change no ranking have weight 0.
     """
     makers = (_rank_svm, _equal, _least_squares)
     for number in range(n_starts):
         weights = makers[number](data, columns, n_jobs) if number < len(makers) else None
         if weights is None or not weights.any():
             weights = columns.scaled(rng.standard_normal(columns.n_features))
-        yield weights
+        yield columns.useful(weights)
 
 
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
     # C = 10: the best of the published grids on LETOR lie near; a rough solution will do
-    risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
-    return minimise(risk, "newton", C=10.0, tol=1e-4, max_iter=100).w
+    try:
+        risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return minimise(risk, "newton", C=10.0, tol=1e-4, max_iter=100).w
+    except InputError:  # features so large that their squares overflow
+        return np.zeros(columns.n_features)
 
 
 def _equal(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:

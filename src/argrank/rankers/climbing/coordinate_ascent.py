@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import check_count
-from argrank.linesearch.landscape import Landscape
+from argrank.linesearch.landscape import Landscape, Value
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate
+from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, nothing_to_learn
+
+NEAR = 1e-9  # distance from a crossing, as a share of the step, at which rounding may tie documents
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -22,9 +25,10 @@ class CoordinateAscent(ClimbingRanker):
 
     For each weight, in random order, growing steps upwards are tried, each ``step_scale`` times the one before; if none
     is better than what there is, the same downwards, and then the weight 0. The best is taken, and the weights are
-    divided by the sum of their magnitudes. Each trial costs an evaluation of all queries, where ``direct-rank`` finds
-    the best of all steps for about the price of a few. ``objective_`` is 1 - the training measure; there is no
-    ``gap_`` (NaN).
+    divided by the sum of their magnitudes. The trials of one weight are read off the measure along its line, so that a
+    round costs about what a round of ``direct-rank`` does, which takes the best of all steps. Features that are
+    constant within every query keep the weight 0. ``objective_`` is 1 - the training measure; there is no ``gap_``
+    (NaN).
 
     Parameters
     ----------
@@ -51,38 +55,62 @@ class CoordinateAscent(ClimbingRanker):
             check_count(name, getattr(self, name))
         rng = np.random.default_rng(self.random_state)
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
+        if not landscape.is_defined:
+            return nothing_to_learn(data.n_features, watcher)
 
         def starts() -> Iterator[Floats]:
             for number in range(self.n_starts):
                 equal = np.ones(columns.n_features)
-                yield equal if number == 0 else rng.uniform(-1.0, 1.0, columns.n_features)
+                yield columns.useful(equal if number == 0 else rng.uniform(-1.0, 1.0, columns.n_features))
 
         def rounds(weights: Floats, left: Floats | None) -> Iterator[Iterate]:
-            weights = weights / np.abs(weights).sum() if left is None else left
+            weights = weights / (np.abs(weights).sum() or 1.0) if left is None else left
             scores = columns.scores(weights)
-            value = landscape.value(scores).mean
+            here = landscape.value(scores)
             while True:
-                yield Iterate(weights, value)
-                for number in rng.permutation(columns.n_features).tolist():
-                    slopes = columns.column(number)
-                    best = 0.0
-                    for steps in self._steps(weights[number]):
-                        for step in steps:
-                            trial = landscape.value(scores + step * slopes).mean
-                            if trial > value:
-                                best, value = step, trial
-                        if best != 0.0:
-                            break
-                    if best != 0.0:
+                yield Iterate(weights, here.mean)
+                for number in rng.permutation(columns.moving).tolist():
+                    step, here = self._best_step(landscape, scores, columns.column(number), here, weights[number])
+                    if step != 0.0:
                         weights = weights.copy()
-                        weights[number] += best
+                        weights[number] += step
                         weights /= np.abs(weights).sum() or 1.0
                         scores = columns.scores(weights)
-                value = landscape.value(scores).mean  # the division may have moved documents that were all but tied
+                here = landscape.value(scores)  # the division may have moved documents that were all but tied
 
         return self._climb(starts() if start is None else iter([start]), rounds, watcher, rng)
+
+    def _best_step(
+        self, landscape: Landscape, scores: Floats, slopes: Floats, here: Value, weight: float
+    ) -> tuple[float, Value]:
+        """Return the best trial step along a feature and the value there; 0 and the value here if none is better.
+
+        All steps are read off the measure along the line, which costs about as much as four evaluations. Near the
+        points where documents cross, and for the step that is chosen, the measure itself is asked.
+        """
+        function = landscape.walk(scores, slopes, -np.inf, np.inf, here.tied)
+        for steps in self._steps(weight):
+            values = function.values[np.searchsorted(function.breakpoints, steps)]
+            for number in np.flatnonzero(_at_a_crossing(function.breakpoints, steps)).tolist():
+                values[number] = landscape.value(scores + steps[number] * slopes).mean
+            for number in np.argsort(-values, kind="stable").tolist():
+                if values[number] <= here.mean:
+                    break
+                found = landscape.value(scores + steps[number] * slopes)
+                if found.mean > here.mean:
+                    return float(steps[number]), found
+        return 0.0, here
 
     def _steps(self, weight: float) -> Iterator[Floats]:
         """Yield the trial steps of a weight: upwards, downwards, to 0."""
         growing = np.cumsum(self.step_base * (abs(weight) or 1.0) * self.step_scale ** np.arange(self.n_steps))
         yield from (growing, -growing, np.array([-weight]))
+
+
+def _at_a_crossing(breakpoints: Floats, steps: Floats) -> NDArray[np.bool_]:
+    """Tell which steps lie so near to a breakpoint that documents may tie there."""
+    if len(breakpoints) == 0:
+        return np.zeros(len(steps), bool)
+    after = np.minimum(np.searchsorted(breakpoints, steps), len(breakpoints) - 1)
+    distance = np.minimum(np.abs(breakpoints[after] - steps), np.abs(breakpoints[np.maximum(after - 1, 0)] - steps))
+    return np.asarray(distance <= NEAR * np.abs(steps))

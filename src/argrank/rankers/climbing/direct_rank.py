@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from argrank._blas import single_threaded_blas
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_count
+from argrank.evaluation.evaluate import evaluate
 from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.linesearch.landscape import Landscape, Value, as_measure
 from argrank.linesearch.search import Placement, search
@@ -18,10 +20,11 @@ from argrank.linesearch.step_function import BETTER
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate
+from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.climbing._starts import starting_weights
 
-SMALL = 100_000  # documents up to which point="auto" takes the Plackett–Luce point
+SURE = 2.0  # standard errors that a climb has to gain; it is the best of several rounds, and one comes by chance
+FEWEST = 5  # queries of a fold with which a climb is tried; with fewer its gain would be chance
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,8 +33,13 @@ class DirectRank(ClimbingRanker):
 
     Tan, Xia, Guo and Wang (2013). Along one weight the measure is a step function; all its steps are found and the best
     interval is taken, so no round ever lowers the training measure. In training, documents of equal score are valued by
-    the mean over their orders: a file sorted by label gives nothing away. ``objective_`` is 1 - the training measure;
-    the problem is not convex and there is no ``gap_`` (NaN).
+    the mean over their orders: a file sorted by label gives nothing away. Features that are constant within every query
+    keep the weight 0. ``objective_`` is 1 - the training measure; the problem is not convex and there is no ``gap_``
+    (NaN).
+
+    What it is for: to fine-tune a linear model for an unusual measure, one that no other ranker optimises. For NDCG or
+    MAP on few queries the climb gains in training what it loses on new queries, so by default it is kept only where
+    cross-validation shows a gain (``folds``), and otherwise the start, RankSVM, is the model.
 
     Parameters
     ----------
@@ -42,10 +50,16 @@ class DirectRank(ClimbingRanker):
         equally good ones the one of the greatest likelihood (Algorithm 1, lines 9 to 11).
     n_starts : int
         Number of starts: RankSVM, equal weights, least squares, then random weights.
-    point : "likelihood", "middle" or "auto"
-        Where in the best interval: where the order by label is most likely by Plackett and Luce (section 2.3), in the
-        middle, or "likelihood" up to 100,000 documents and "middle" above. With "likelihood" weights also settle within
-        their interval when no other is better.
+    point : "middle" or "likelihood"
+        Where in the best interval: in the middle, or where the order by label is most likely by Plackett and Luce
+        (section 2.3), which mostly is an end of the interval and takes twice the time. With "likelihood" weights also
+        settle within their interval when no other is better.
+    folds : int
+        The climb from the first start is tried by cross-validation over queries in this number of folds: it makes as
+        many rounds as did best on the queries left out, and none, so that the start is the model, unless their gain
+        exceeds two standard errors. 0 climbs to the end, as do fits with validation data, whose best iterate is taken,
+        with ``bags``, and with fewer than five queries a fold. ``gain_`` is the mean gain found, NaN where none was
+        looked for.
     bags : int
         Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
@@ -62,8 +76,9 @@ class DirectRank(ClimbingRanker):
     """
 
     coordinates: str = "cyclic"
-    n_starts: int = 3
-    point: str = "auto"
+    n_starts: int = 1
+    point: str = "middle"
+    folds: int = 3
     bags: int = 0
     tol: float = 1e-5
 
@@ -74,15 +89,21 @@ class DirectRank(ClimbingRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.coordinates not in ("cyclic", "greedy"):
             raise OptionError(f"coordinates: expected 'cyclic' or 'greedy', got {self.coordinates!r}")
-        if self.point not in ("auto", "likelihood", "middle"):
-            raise OptionError(f"point: expected 'auto', 'likelihood' or 'middle', got {self.point!r}")
-        for name, least in (("n_starts", 1), ("max_iter", 1), ("bags", 0)):
+        if self.point not in ("likelihood", "middle"):
+            raise OptionError(f"point: expected 'likelihood' or 'middle', got {self.point!r}")
+        for name, least in (("n_starts", 1), ("max_iter", 1), ("bags", 0), ("folds", 0)):
             check_count(name, getattr(self, name), least)
+        self.gain_ = np.nan
         rng = np.random.default_rng(self.random_state)
         if isinstance(as_measure(self.measure), FunctionMeasure):
             data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
+        if not self._landscape(data).is_defined:
+            return nothing_to_learn(data.n_features, watcher)
         if self.bags == 0:
-            return self._search(data, watcher, start, rng)
+            asked = self.folds > 1 and start is None and not watcher.validations
+            asked = asked and data.n_queries >= FEWEST * self.folds
+            limit = self._kept_limit(data, watcher.keeper) if asked else None
+            return self._search(data, watcher, start, rng, limit)
         columns = Columns(data)
         bagged = _mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
         weights = cast(LinearModel, bagged.model).weights
@@ -94,13 +115,64 @@ class DirectRank(ClimbingRanker):
         measure = as_measure(self.measure)
         return Landscape(data, measure, "row" if isinstance(measure, FunctionMeasure) else "expected", self.n_jobs)
 
-    def _search(self, data: Dataset, watcher: Watcher, start: Floats | None, rng: np.random.Generator) -> Outcome:
-        landscape, columns = self._landscape(data), Columns(data)
-        starts = starting_weights(data, columns, self.n_starts, rng, self.n_jobs) if start is None else iter([start])
-        point = self.point if self.point != "auto" else "likelihood" if data.n_documents <= SMALL else "middle"
-        walker = _Walker(landscape, columns, point, rng)
-        rounds = walker.cyclic if self.coordinates == "cyclic" else walker.greedy
-        return self._climb(starts, rounds, watcher, rng)
+    def _search(
+        self,
+        data: Dataset,
+        watcher: Watcher,
+        start: Floats | None,
+        rng: np.random.Generator,
+        limit: int | None = None,
+    ) -> Outcome:
+        walker = _Walker(self._landscape(data), Columns(data), self.point, rng)
+        n_starts = 1 if limit == 0 else self.n_starts
+        starts = iter([start]) if start is not None else walker.starts(data, n_starts, self.n_jobs)
+        return self._climb(starts, walker.rounds(self.coordinates), watcher, rng, limit)
+
+    def _kept_limit(self, data: Dataset, keeper: Any) -> int:
+        """Return the number of rounds worth making, from a checkpoint where it has it."""
+        done = None if keeper is None else keeper.finished()
+        if done is not None:
+            self.gain_ = done["gain"]
+            return int(done["limit"])
+        limit = self._rounds_worth_making(data)
+        if keeper is not None:
+            keeper.finish({"limit": limit, "gain": self.gain_})
+        return limit
+
+    def _rounds_worth_making(self, data: Dataset) -> int:
+        """Return the number of rounds that did best on queries left out, 0 where they gain no more than by chance."""
+        rng = np.random.default_rng(self.random_state)
+        fold_of = rng.permutation(data.n_queries) % self.folds
+        values: list[list[Floats]] = []  # of every fold the values of its queries after every round
+        for fold in range(self.folds):
+            train, held = data.select(fold_of != fold), data.select(fold_of == fold)
+            if not self._landscape(train).is_defined:
+                continue
+            walker = _Walker(self._landscape(train), Columns(train), self.point, rng)
+            climb = walker.rounds(self.coordinates)(next(walker.starts(train, 1, self.n_jobs)), None)
+            values.append([])
+            before = -np.inf
+            for number, iterate in enumerate(climb):
+                values[-1].append(self._of_queries(iterate.weights, held))
+                if iterate.value - before <= self.tol or number >= self.max_iter:
+                    break
+                before = iterate.value
+        n_rounds = max((len(own) for own in values), default=0)
+        padded = [own + own[-1:] * (n_rounds - len(own)) for own in values]
+        gains = [np.concatenate([own[number] - own[0] for own in padded]) for number in range(n_rounds)]
+        means = [float(np.nanmean(gain)) if np.isfinite(gain).any() else 0.0 for gain in gains]
+        best = int(np.argmax(means)) if means else 0
+        self.gain_ = means[best] if means else np.nan
+        if best == 0:
+            return 0
+        found = gains[best][np.isfinite(gains[best])]
+        return best if self.gain_ > SURE * float(found.std(ddof=1)) / np.sqrt(len(found)) else 0
+
+    def _of_queries(self, weights: Floats, data: Dataset) -> Floats:
+        with single_threaded_blas():
+            scores = np.asarray(data.X @ weights, np.float64)
+        (values,) = evaluate(data.to_caller(scores), data, self._reported).values.values()
+        return values
 
 
 class _Walker:
@@ -108,6 +180,14 @@ class _Walker:
 
     def __init__(self, landscape: Landscape, columns: Columns, point: str, rng: np.random.Generator) -> None:
         self.landscape, self.columns, self.point, self.rng = landscape, columns, point, rng
+
+    def starts(self, data: Dataset, n_starts: int, n_jobs: int | None) -> Iterator[Floats]:
+        """Yield the weights of starts."""
+        return starting_weights(data, self.columns, n_starts, self.rng, n_jobs)
+
+    def rounds(self, coordinates: str) -> Rounds:
+        """Return how rounds are made."""
+        return self.cyclic if coordinates == "cyclic" else self.greedy
 
     def cyclic(self, weights: Floats, left: Floats | None = None) -> Iterator[Iterate]:
         """Yield the weights as they begin and after every round, in which each of them moves once."""
@@ -117,7 +197,7 @@ class _Walker:
         while True:
             yield Iterate(place.weights, place.value.mean)
             weights, scores, here = place.weights.copy(), place.scores, place.value
-            for number in self.rng.permutation(self.columns.n_features).tolist():
+            for number in self.rng.permutation(self.columns.moving).tolist():
                 slopes = self.columns.column(number)
                 found, here = search(self.landscape, scores, slopes, here, placement=placement)
                 if found.step != 0.0:
@@ -134,7 +214,7 @@ class _Walker:
             yield Iterate(place.weights, place.value.mean)
             likelihood = placement.likelihood or self.landscape.wanted(place.scores)
             best: tuple[float, float, int, float] | None = None
-            for number in range(self.columns.n_features):
+            for number in self.columns.moving.tolist():
                 slopes = self.columns.column(number)
                 found, _ = search(self.landscape, place.scores, slopes, place.value, placement=placement)
                 if best is not None and found.value < best[0] - BETTER:

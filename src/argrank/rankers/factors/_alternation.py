@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +11,15 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
+from argrank.errors import InputError, shown
+from argrank.objectives.structured import StructuredHinge
+from argrank.rankers.factors._factor_ranker import Rated, Watch
+from argrank.rankers.factors.factor_regression import factorise
 from argrank.rankers.linear.orm import ORM
 from argrank.solvers import Squared, minimise
 from argrank.solvers.shifted import Offset
 
 if TYPE_CHECKING:
-    from argrank.rankers._trace import Watcher
     from argrank.rankers.factors.factor_rank import FactorRank
 
 
@@ -25,49 +29,67 @@ START_SCALES = np.geomspace(0.003, 100.0, 16)
 
 
 class Alternation:
-    """U and V in turn; each half is a linear ranker on sparse features made of the other half.
+    """U and V in turn; each half is a linear ranker on sparse features made of the other half."""
 
-    Rows are ratings, together by user: ``user`` and ``item`` are their numbers, ``y`` the ratings, ``indptr`` where a
-    user's rows begin, ``known`` the part of every item's score that is given.
-    """
-
-    def __init__(
-        self, asked: FactorRank, user: Integers, item: Integers, y: Floats, indptr: Integers, known: Floats
-    ) -> None:
-        self.asked, self.user, self.item = asked, user, item
-        self.n_users, self.known = len(indptr) - 1, known[item]
-        self.loss = ORM(measure=asked.measure, decay=asked.decay, bound=asked.bound, gain=asked.gain)._objective()
-        sizes = np.diff(indptr)
+    def __init__(self, asked: FactorRank, rated: Rated) -> None:
+        self.asked, self.user, self.item = asked, rated.user, rated.item
+        sizes = np.diff(rated.indptr)
+        self.n_users, self.known = len(sizes), rated.known[rated.item]
+        self.loss = self._bound(asked.bound)
         weight = sizes.astype(np.float64) if asked.user_weight == "ratings" else None
-        self.data = Dataset(sparse.csr_matrix((len(y), 1)), y, group=sizes, query_weight=weight)
+        self.data = Dataset(sparse.csr_matrix((len(rated.y), 1)), rated.y, group=sizes, query_weight=weight)
+        self._refuse_constant_gains()
         self.C = asked.C * self.n_users
-        U, V = start_factors(user, item, y, asked)
         self.objective, self.n_rounds = np.inf, 0
-        self.U0, self.V0 = np.zeros_like(U), np.zeros_like(V)
-        explained = explained_part(known, item, asked.start_ridge)
+        starts = list(self._starts(rated))
+        self.U0, self.V0 = np.zeros_like(starts[0][0]), np.zeros_like(starts[0][1])
+        if asked.near_start:
+            # With nothing to hold scores back a tight bound prefers the longest, where it has no slope left.
+            convex = self._bound("convex")
+            lost = [convex(self._scores(U, V), self.data)[0] for U, V in starts]
+            self.U0, self.V0 = starts[int(np.argmin(lost))]
+            starts = [(self.U0, self.V0)]
+        for U, V in starts:
+            self._keep(U, V)
+
+    def _bound(self, bound: str) -> StructuredHinge:
+        asked = self.asked
+        return ORM(
+            measure=asked.measure, decay=asked.decay, bound=bound, gain=asked.gain, relevant_at=asked.relevant_at
+        )._objective()
+
+    def _starts(self, rated: Rated) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the factorisation by squared error at several lengths; its own means nothing to a ranking loss."""
+        asked, ridge = self.asked, self.asked.start_ridge
+        U, V, *_ = factorise(rated, rated.y, asked.rank, ridge, START_ROUNDS, asked.random_state)
+        explained = explained_part(rated.known, rated.item, ridge)
         for less in (np.zeros_like(explained), explained) if explained.any() else (explained,):
-            for scale in START_SCALES:  # the length of a regression's scores means nothing to a ranking loss
+            for scale in START_SCALES:
                 worth = scale * V[:, -1] - less
-                self._begin(np.sqrt(scale) * U, np.column_stack((np.sqrt(scale) * V[:, :-1], worth)))
+                yield np.sqrt(scale) * U, np.column_stack((np.sqrt(scale) * V[:, :-1], worth))
 
-    def _begin(self, U: Floats, V: Floats) -> None:
-        """Take factors as the start if none better are known; there is nothing yet to stay near."""
-        before = self.objective
-        if self.asked.near_start:
-            self.U0, self.V0 = U, V
-        self._keep(U, V)
-        if self.asked.near_start and self.objective >= before:
-            self.U0, self.V0 = self.U, self.V
+    def _refuse_constant_gains(self) -> None:
+        """Raise where users tell their items apart and the measure does not: there would be nothing to learn."""
+        asked, y = self.asked, self.data.y
+        levels = self.loss.measure.levels(y, self.loss.convention)
+        differ, gain = (
+            (np.maximum.reduceat(v, self.data.indptr[:-1]) > np.minimum.reduceat(v, self.data.indptr[:-1])).any()
+            for v in (y, levels)
+        )
+        if differ and not gain:
+            raise InputError(
+                f"measure={shown(asked.measure)}: expected ratings that it tells apart, got {y.min():g} to {y.max():g}"
+                f", which all count alike with relevant_at={asked.relevant_at:g}; set relevant_at between them"
+            )
 
-    def run(self, watcher: Watcher) -> None:
+    def run(self, watch: Watch) -> None:
         """Improve U and V until a round gains next to nothing."""
         while self.n_rounds < self.asked.rounds:
             before = self.objective
             self._improve_users()
             self._improve_items()
             self.n_rounds += 1
-            norm = float(np.sqrt((self.U**2).sum() + (self.V**2).sum()))
-            watcher(np.empty(0), {"objective": self.objective, "norm": norm})
+            watch(self.U, self.V, self.objective)
             if before - self.objective <= self.asked.tol * self.objective:
                 break
 
@@ -94,32 +116,13 @@ class Alternation:
 
     def _keep(self, U: Floats, V: Floats) -> None:
         """Take factors that lower the objective."""
-        scores = (U[self.user] * V[self.item, :-1]).sum(axis=1) + V[self.item, -1] + self.known
         away = float(((U - self.U0) ** 2).sum() + ((V - self.V0) ** 2).sum())
-        value = self.loss(scores, self.data)[0] + away / (2 * self.C)
+        value = self.loss(self._scores(U, V), self.data)[0] + away / (2 * self.C)
         if value <= self.objective:
             self.U, self.V, self.objective = U, V, value
 
-
-def start_factors(user: Integers, item: Integers, y: Floats, asked: FactorRank) -> tuple[Floats, Floats]:
-    """Return factors by alternating ridge regressions on the ratings, users and items each with a worth of their own.
-
-    The users' worth is learned with the rest and dropped: it tells generous users from users of good items, which the
-    mean of their ratings cannot, and changes no user's ranking.
-    """
-    random, rank, ridge = np.random.default_rng(asked.random_state), asked.rank, asked.start_ridge
-    target = y - y.mean()
-    U, V = np.zeros((user.max() + 1, rank + 1)), np.zeros((item.max() + 1, rank + 1))
-    V[:, :-1] = 0.1 * random.standard_normal((len(V), rank))
-    by_user, by_item = _rows(user), _rows(item)
-    for _ in range(START_ROUNDS):
-        for own, other, mate, blocks in ((U, V, item, by_user), (V, U, user, by_item)):
-            for rows in blocks:
-                mates = other[mate[rows]]
-                features = np.column_stack((mates[:, :-1], np.ones(len(rows))))
-                block = (user if own is U else item)[rows[0]]
-                own[block] = _ridge(features, target[rows] - mates[:, -1], ridge)
-    return U[:, :-1], V
+    def _scores(self, U: Floats, V: Floats) -> Floats:
+        return np.asarray((U[self.user] * V[self.item, :-1]).sum(axis=1) + V[self.item, -1] + self.known)
 
 
 def explained_part(known: Floats, item: Integers, ridge: float) -> Floats:
@@ -133,12 +136,3 @@ def explained_part(known: Floats, item: Integers, ridge: float) -> Floats:
     """
     counts = np.bincount(item, minlength=len(known))
     return np.asarray(counts / (counts + ridge) * (known - known[item].mean()))
-
-
-def _rows(block: Integers) -> list[Integers]:
-    order = np.argsort(block, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
-
-
-def _ridge(X: Floats, target: Floats, ridge: float) -> Floats:
-    return np.asarray(np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ target))

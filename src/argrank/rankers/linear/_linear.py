@@ -11,7 +11,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import LocalRisk, make_risk
-from argrank.errors import ArgrankWarning
+from argrank.errors import ArgrankWarning, OptionError
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
@@ -19,6 +19,7 @@ from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.linear._penalty import regulariser_for
+from argrank.rankers.linear._rank_svm_weights import rank_svm_weights
 from argrank.rankers.linear._regression_weights import regression_weights
 from argrank.solvers import Regulariser, minimise
 
@@ -105,6 +106,7 @@ class LinearRanker(BaseRanker):
         if not risk.smooth:
             zero = np.zeros(data.n_features)
             self.objective_at_zero_ = risk.at_scores(risk.zero_scores())[0] + R.value(zero) / self.C
+            self.collapsed_ = result.collapsed if R.centre is None else None
             self._warn_of_collapse(result.objective)
         return Outcome.of(result)
 
@@ -114,12 +116,13 @@ class LinearRanker(BaseRanker):
     def _tight_start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats:
         """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
 
-        They are the convex bound's solution and least squares on the labels, at several lengths: the convex bound
-        may have collapsed, and the length of a least-squares solution means nothing. It never is w = 0 while there is
+        They are RankSVM, the convex bound's solution and least squares on the labels, at several lengths: the convex
+        bound may have collapsed, and the length of the other two means nothing here. It never is w = 0 while there is
         a direction: there all scores tie, and the tangent would depend on the order of the rows.
         """
         cheap = minimise(risk.parts()[0], C=self.C, regulariser=R, tol=self.tol, max_iter=self.max_iter)
-        candidates = [R.project(regression_weights(data, self.n_jobs)), cheap.w]
+        others = (rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs))
+        candidates = [*map(R.project, others), cheap.w]
         candidates += [] if given is None else [R.project(given)]
         best, best_value = np.zeros(data.n_features), np.inf
         for w in candidates:
@@ -131,16 +134,22 @@ class LinearRanker(BaseRanker):
         return best
 
     def _warn_of_collapse(self, value: float) -> None:
-        if self.objective_at_zero_ > 0 and value >= COLLAPSED * self.objective_at_zero_:
-            helps = "bound='tight', " if getattr(self, "bound", "") == "convex" else ""
-            warnings.warn(
-                f"{type(self).__name__}: the optimum is (nearly) w = 0: the objective is {value:.6g}, at w = 0 "
-                f"{self.objective_at_zero_:.6g}. The bound costs more than the measure can gain on these data; what "
-                f"helps is {helps}another feature_map, a larger C, or features scaled within queries "
-                "(normalise='query-minmax')",
-                ArgrankWarning,
-                stacklevel=5,
-            )
+        """Say that nothing was learned, and what helps: no C moves an optimum that is at 0 for all of them."""
+        if not self.objective_at_zero_ > 0 or value < COLLAPSED * self.objective_at_zero_:
+            return
+        tight = "bound='tight', which starts from RankSVM, " if getattr(self, "bound", "") == "convex" else ""
+        other = f"{tight}another measure or feature_map"
+        if self.collapsed_ is not None:
+            found = f"the optimum is w = 0 for every C (a subgradient there has norm {self.collapsed_.norm:.1e})"
+            helps = f"{other}, or features normalised within queries (normalise='query-minmax')"
+        else:
+            found, helps = "the optimum is (nearly) w = 0", f"a larger C, {other}"
+        warnings.warn(
+            f"{type(self).__name__}: {found}: the objective is {value:.6g}, at w = 0 {self.objective_at_zero_:.6g}. "
+            f"The bound costs more than the measure can gain on these data; what helps is {helps}",
+            ArgrankWarning,
+            stacklevel=5,
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -149,7 +158,9 @@ class StructuredRanker(LinearRanker):
 
     The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
     average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
-    should leave well behind. Parameters that only some of these rankers have are described here, too.
+    should leave well behind. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every
+    C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0 (for the squared penalty
+    without signs). Parameters that only some of these rankers have are described here, too.
 
     Parameters
     ----------
@@ -207,6 +218,8 @@ class StructuredRanker(LinearRanker):
 def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
     """Return the measure a ranker is asked for with its cut-off; loss terms of the user's own come back as they are."""
     if callable(measure) and not isinstance(measure, Measure):
+        if k != "auto":
+            raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
         return measure
     return parse_measure(measure).cut(k, default)
 

@@ -49,7 +49,7 @@ class SVMcombo(StructuredRanker):
         return Combination(hinges=hinges, weights=self.weights, slacks=self.slacks)
 
     def _component(self, one: Any) -> StructuredHinge:
-        """Return the hinge of a measure: MRR on the first map and others on pairs, each with its ranker's cut-off."""
+        """Return the hinge of a measure on the pairs map, with the cut-off of its own ranker."""
         if isinstance(one, StructuredHinge):
             return replace(one, bound=self.bound)
         convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
@@ -57,9 +57,7 @@ class SVMcombo(StructuredRanker):
         structure = measure.structure(convention)
         kind = None if structure is None else structure.kind
         whole = kind in ("precision", "pairs") or (structure is not None and structure.divisor == "ideal")
-        return self._hinge(
-            measure.cut("auto", None if whole else 10), convention, feature_map="first" if kind == "first" else "pairs"
-        )
+        return self._hinge(measure.cut("auto", None if whole else 10), convention)
 
     @property
     def _optimised(self) -> Measure:

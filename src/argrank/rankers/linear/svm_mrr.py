@@ -24,8 +24,8 @@ class SVMmrr(StructuredRanker):
     measure: Any = "mrr"
     k: Any = "auto"
     relevant_at: float = 1.0
-    feature_map: str = "first"
-    scale: str | None = None
+    feature_map: str = "pairs"
+    scale: str | None = "pairs"
 
     def _objective(self) -> StructuredHinge:
         convention = self._convention(relevant_at=self.relevant_at)

@@ -126,6 +126,20 @@ def test_bounds_are_those_of_the_paper_and_in_order(parameters, decay):
         assert values["tight"][0] >= expected["loss"] - 1e-11
 
 
+@pytest.mark.parametrize("bound", ["convex", "tie-broken", "tight"])
+def test_a_given_reference_matters_to_the_convex_bound_alone(bound):
+    """Equations 21 and 22 take their own reference, whatever ranking the convex part compares with."""
+    rng = np.random.default_rng(9)
+    for kind in ("random", "ties", "large"):
+        data, scores = random_query(rng, 6, 4, kind)
+        hinge = objective("orm", measure="ndcg@3", decay="sqrt", reference="given", bound=bound)
+        c = positions.decay_vector(hinge, 6)
+        expected = definition(hinge, data, scores, c)
+        if bound == "convex":  # the rows as they come take the place of the ideal rankings
+            expected["convex"] = expected["tight"] + np.sort(scores)[::-1] @ c - scores @ c
+        assert hinge(scores, data)[0] == pytest.approx(expected[bound], rel=1e-11, abs=1e-11)
+
+
 def test_the_bounds_are_in_order_on_every_query_of_longer_lists():
     data = make_ranking(40, (5, 60), 4, noise=1.0, random_state=1)
     rng = np.random.default_rng(3)

@@ -45,7 +45,7 @@ def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
     gains: Floats = parts.gains if hinge.bound == "tie-broken" else np.zeros_like(parts.gains)
     discounts = parts.discounts if hinge.bound == "tie-broken" else np.zeros_like(parts.discounts)
     best = BestByScore(data.indptr, gains, parts.decay, discounts, parts.sources, parts.k, parts.at_most)
-    return LessReference(best, parts.reference, np.zeros_like(parts.ideal), parts.has_pairs)
+    return LessReference(best, parts.reference, np.zeros_like(parts.ideal), parts.has_pairs, least=-np.inf)
 
 
 class _Parts:
@@ -159,9 +159,12 @@ class FullAssignment(Prepared):
 class LessReference(Prepared):
     """A best assignment less the score of the reference ranking, plus the measure of the ideal one."""
 
-    def __init__(self, best: Prepared, reference: Floats, ideal: Floats, counts: NDArray[np.bool_]) -> None:
+    def __init__(
+        self, best: Prepared, reference: Floats, ideal: Floats, counts: NDArray[np.bool_], least: float = 0.0
+    ) -> None:
         self.indptr, self.ranks = best.indptr, best.ranks
         self._best, self._reference, self._ideal, self._counts = best, reference, ideal, counts
+        self._least = least  # a hinge is at least 0; what is subtracted from it is not, if the reference is not ideal
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
         """Subtract; queries of one level have nothing to lose."""
@@ -176,7 +179,7 @@ class LessReference(Prepared):
         if not counts.all():
             gradient *= np.repeat(counts, sizes)
             losses *= counts
-        return np.maximum(losses, 0.0)
+        return np.maximum(losses, self._least)
 
 
 def _reach(weights: Floats) -> int:

@@ -1,0 +1,123 @@
+"""Settings of the linear rankers on validation parts, from which their defaults are chosen: choose.csv, choose.md.
+
+    ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.choose [--rankers A B] [--sets C D]
+
+Every setting is fitted on training parts and judged on validation parts; test parts are not touched. The folds are
+few, so that the whole takes about half an hour of CPU time. What is in choose.csv is not computed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+
+from experiments.defaults._common import HERE, MEASURES, ArgrankError, Store, fitted_on, fold_of, judged
+
+#: The folds on whose validation parts settings are judged.
+FOLDS = {
+    "OHSUMED-LETOR2": (1, 3, 5),
+    "OHSUMED-LETOR3": (1, 3, 5),
+    "MQ2008": (1, 3),
+    "MQ2007-agg": (1,),
+    "MSLR-sample": (1, 2),
+    "shop (bundled)": (1, 3),
+    "td2003": (1, 3),
+    "linear": (1, 2),
+    "nonlinear": (1, 2),
+}
+
+TIGHT: dict[str, Any] = {"bound": "tight"}
+CONVEX: dict[str, Any] = {"bound": "convex"}
+MEASURE: dict[str, Any] = {"decay": "measure"}
+
+
+def _over_c(*values: float, **fixed: Any) -> list[dict[str, Any]]:
+    return [{**fixed, "C": C} for C in values]
+
+
+#: What is tried of every ranker.
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "regression": [{"ridge": ridge} for ridge in (0.0, 1.0, 10.0, 100.0)],
+    "rank-svm": _over_c(1.0, 10.0, 30.0, 100.0, 1000.0),
+    "svm-auc": _over_c(1.0, 10.0, 100.0, 1000.0, **CONVEX),
+    "svm-map": _over_c(1.0, 10.0, 100.0, 1000.0, **CONVEX) + _over_c(10.0, 100.0, 1000.0, 1e4, **TIGHT),
+    "svm-ndcg-nc": _over_c(1.0, 10.0, 100.0, 1000.0, **CONVEX) + _over_c(10.0, 100.0, 1000.0, 1e4, **TIGHT),
+    "svm-ndcg": _over_c(100.0, 1000.0, **CONVEX) + _over_c(10.0, 100.0, 1000.0, 1e4, 1e5, **TIGHT),
+    "svm-mrr": _over_c(100.0, **CONVEX) + _over_c(10.0, 100.0, 1000.0, 1e4, 1e5, **TIGHT),
+    "svm-combo": _over_c(1.0, 10.0, 100.0, **CONVEX) + _over_c(10.0, 100.0, 1000.0, 1e4, **TIGHT),
+    "dorm": _over_c(10.0, 100.0, 1000.0, **TIGHT) + _over_c(10.0, 100.0, 1000.0, **TIGHT, **MEASURE),
+    "orm": _over_c(1.0, 10.0, 30.0, 100.0, 1000.0, **TIGHT, **MEASURE),
+    "smooth-grad": _over_c(1.0, 10.0, 100.0),
+    "softrank": _over_c(10.0, 100.0, 1000.0),
+    "lambdarank": _over_c(1.0, 10.0, 100.0),
+    "listnet": _over_c(1.0, 10.0, 100.0, 1000.0),
+    "rank-cosine": _over_c(10.0, 100.0, 1000.0),
+    "log-mle": _over_c(1.0, 10.0, 100.0, 1000.0),
+    "log-gain": _over_c(1.0, 10.0, 100.0),
+    "log-loss": _over_c(10.0, 100.0, 1000.0),
+    "log-combined": _over_c(1.0, 10.0, 100.0, 1000.0),
+    "log-convex": _over_c(1.0, 10.0, 100.0, 1000.0),
+}
+
+
+def compute(store: Store, rankers: list[str], sets: list[str]) -> None:
+    """Fit what is missing, fold by fold."""
+    for name in sets:
+        for fold in FOLDS[name]:
+            for ranker in rankers:
+                for parameters in SETTINGS[ranker]:
+                    key = {"data": name, "fold": fold, "ranker": ranker, "setting": json.dumps(parameters)}
+                    if not store.has(key):
+                        store.add({**key, **_judge(name, fold, ranker, parameters)})
+
+
+def _judge(name: str, fold: int, ranker: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    parts = fold_of(name, fold)
+    try:
+        fitted, seconds = fitted_on(parts.train, ranker, parameters)
+        values, constant = judged(fitted, parts.valid)
+    except ArgrankError as error:
+        return {**dict.fromkeys(MEASURES, np.nan), "constant": "", "seconds": np.nan, "failed": str(error)}
+    return {
+        **{measure: float(np.nanmean(values[measure])) for measure in MEASURES},
+        "constant": int(constant),
+        "seconds": seconds,
+        "failed": "",
+    }
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return a row a setting: NDCG@10 on each set, their mean, and what it is in units of RankSVM's there."""
+    names = [name for name in FOLDS if any(row["data"] == name for row in rows)]
+    cells: dict[tuple[str, str, str], list[float]] = {}
+    seconds: dict[tuple[str, str], float] = {}
+    for row in rows:
+        cells.setdefault((row["ranker"], row["setting"], row["data"]), []).append(float(row["ndcg@10"]))
+        key = (row["ranker"], row["setting"])
+        seconds[key] = seconds.get(key, 0.0) + float(row["seconds"])
+    lines = [f"| ranker | setting | {' | '.join(names)} | mean | CPU s |", f"|---|---|{'--:|' * (len(names) + 2)}"]
+    for ranker, settings in SETTINGS.items():
+        for setting in map(json.dumps, settings):
+            means = [float(np.mean(cells.get((ranker, setting, name), [np.nan]))) for name in names]
+            if not np.isnan(means).all():
+                text = " | ".join(f"{value:.4f}" for value in [*means, float(np.mean(means))])
+                lines.append(f"| {ranker} | `{setting}` | {text} | {seconds[ranker, setting]:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Compute what is missing, then write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rankers", nargs="+", default=list(SETTINGS), choices=SETTINGS)
+    parser.add_argument("--sets", nargs="+", default=list(FOLDS), choices=FOLDS)
+    asked = parser.parse_args()
+    store = Store(HERE / "choose.csv", ("data", "fold", "ranker", "setting"))
+    compute(store, asked.rankers, asked.sets)
+    (HERE / "choose.md").write_text(table(store.rows), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

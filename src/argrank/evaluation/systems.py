@@ -1,0 +1,179 @@
+"""What is evaluated: scores of the rows of a Dataset, or runs with judgements, all as lists of judged documents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.data.gaps import JUDGED, OUTSIDE
+from argrank.data.grouping import offsets
+from argrank.data.io.load import load
+from argrank.data.io.scores import read_scores
+from argrank.data.io.trec import Qrels
+from argrank.data.io.trec_pool import JudgedRuns, join_runs
+from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_run, is_table, run_name
+from argrank.errors import InputError, shown
+from argrank.evaluation.ranking_blocks import Judgements
+from argrank.measures.conventions import Convention
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How a run and the judgements fit together, in numbers of documents and queries.
+
+    ``unjudged`` documents were returned and are not in the judgements: they count as not relevant, unless
+    ``judged_only`` takes them out. ``not_returned`` documents are judged and count in ideals and in recall.
+    ``missing`` queries are judged and the run has nothing for them; ``unknown`` ones are in the run and not judged.
+    """
+
+    returned: int
+    unjudged: int
+    not_returned: int
+    missing: int
+    unknown: int
+    judged_at_10: float
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """What one system ranks: documents by query in ``data``, with ``scores`` in stored row order.
+
+    For runs, ``judgements`` holds all judged documents, ``missing`` marks the queries without a returned document, and
+    ``unknown`` is the number of queries that were left out because nobody judged them.
+    """
+
+    data: Dataset
+    scores: Floats
+    judgements: Judgements | None = None
+    missing: NDArray[np.bool_] | None = None
+    unknown: int = 0
+
+    def coverage(self, judged_at_10: float) -> Coverage | None:
+        """Return how a run and the judgements fit together; None for scores of judged rows."""
+        if self.missing is None or self.judgements is None or self.judgements.gaps is None:
+            return None
+        gaps = self.judgements.gaps
+        return Coverage(
+            returned=len(gaps),
+            unjudged=int(np.count_nonzero(gaps == OUTSIDE)),
+            not_returned=len(self.judgements.labels) - int(np.count_nonzero(gaps == JUDGED)),
+            missing=int(self.missing.sum()),
+            unknown=self.unknown,
+            judged_at_10=judged_at_10,
+        )
+
+
+def named_systems(given: Any) -> tuple[dict[str, Any], bool]:
+    """Return systems by name, and whether several were given: a dict from names, or a list of runs.
+
+    ``{qid: {docid: score}}`` is one run; a list of numbers is one system's scores.
+    """
+    if isinstance(given, Mapping) and not is_run(given):
+        return {str(name): one for name, one in given.items()}, True
+    if isinstance(given, list | tuple) and given and all(_is_named(one) for one in given):
+        names = [run_name(one, number) for number, one in enumerate(given, 1)]
+        if len(set(names)) < len(names):
+            raise InputError(f"runs: expected different names, got {', '.join(names)}; give a dict from names to runs")
+        return dict(zip(names, given, strict=True)), True
+    return {run_name(given, 1): given}, False
+
+
+def _is_named(one: Any) -> bool:
+    if isinstance(one, str):
+        return bool(Path(one).suffix) or Path(one).exists()
+    return isinstance(one, os.PathLike) or is_run(one)
+
+
+def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) -> Dataset | Qrels:
+    """Return what systems are measured against: a judged Dataset, or judgements, for which they must be runs."""
+    if isinstance(data, str | os.PathLike):
+        only_runs = all(is_run(one) for one in systems.values())
+        data = (
+            as_qrels(data) if is_qrels_file(data) or (only_runs and is_table(data)) else load(data, progress=progress)
+        )
+    if isinstance(data, Dataset):
+        if not data.is_judged:
+            raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
+        return data
+    for name, one in systems.items():
+        if not is_run(one):
+            raise InputError(
+                f"data: expected a Dataset beside scores, got {type(data).__name__}; judgements (qrels) need runs, "
+                f"{{qid: {{docid: score}}}} or a file, and {name!r} is {type(one).__name__}"
+            )
+    return as_qrels(data)
+
+
+def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> dict[str, Lists]:
+    """Return what every system ranks, over the same queries in the same order.
+
+    ``data`` is a judged Dataset, for which a system may be scores (an array, a file) or a run, or judgements, for
+    which every system must be a run.
+    """
+    data = judged_source(data, systems)
+    runs = {name: as_run(one) for name, one in systems.items() if is_run(one)}
+    if runs and judgements is not None:
+        raise InputError("judgements: expected none beside a run, whose judgements are the second argument")
+    joined = join_runs(runs, data) if runs else None
+    known = None if judgements is None else judged_labels(judgements, data)
+    found = {}
+    for name, one in systems.items():
+        if joined is not None and name in runs:
+            found[name] = run_lists(joined, name)
+        else:
+            found[name] = Lists(data, _scores(one, data), known)
+    return found
+
+
+def run_lists(joined: JudgedRuns, name: str) -> Lists:
+    """Return what one of some joined runs ranks."""
+    known = joined.gaps == JUDGED
+    per_query = np.bincount(joined.data.query_of_row[known], minlength=joined.data.n_queries)
+    judged = Judgements(joined.data.y[known], offsets(per_query), joined.gaps[joined.rows[name]])
+    returned = joined.returned(name)
+    return Lists(returned, joined.scores[name], judged, returned.sizes == 0, joined.strangers[name])
+
+
+def _scores(given: Any, data: Dataset) -> Floats:
+    scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given
+    stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
+    return stored
+
+
+def in_precision(scores: Floats, convention: Convention) -> Floats:
+    """Return scores in the precision in which the convention compares them."""
+    if convention.score_dtype != "float32":
+        return scores
+    greatest = float(np.finfo(np.float32).max)
+    rounded: Floats = np.clip(scores, -greatest, greatest).astype(np.float32).astype(np.float64)
+    return rounded
+
+
+def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> Judgements:
+    """Return all judged labels of every query of the data."""
+    if isinstance(judgements, Dataset):
+        source: dict[Any, Any] = {
+            qid: judgements.y[judgements.indptr[q] : judgements.indptr[q + 1]]
+            for q, qid in enumerate(judgements.query_ids.tolist())
+        }
+    else:
+        source = dict(judgements)
+    found: list[Floats] = []
+    for qid in data.query_ids.tolist():
+        if qid not in source:
+            raise InputError(f"judgements: expected labels for every query, got none for query {shown(qid)}")
+        found.append(checks.labels(source[qid], len(source[qid])))
+    return Judgements(np.concatenate(found), offsets(_sizes(found)))
+
+
+def _sizes(lists: Sequence[Floats]) -> NDArray[Any]:
+    return np.array([len(one) for one in lists])

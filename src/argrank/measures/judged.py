@@ -1,0 +1,46 @@
+"""Judged: how many of the first documents somebody has judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.gaps import OUTSIDE
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure, total
+from argrank.measures.rankings import Rankings
+
+
+@dataclass(frozen=True, repr=False)
+class Judged(Measure):
+    """The share of documents among the first k (or all) that are in the judgements. Never undefined.
+
+    Lists shorter than k are divided by their length, and of an empty one the share is 0. Where it is low, other
+    measures tell more about the judgements than about the system. Data of judged documents only has 1 everywhere.
+    """
+
+    spelling = "Judged"
+    aliases = ("judged", "judged_at")
+
+    k: int | None = None
+
+    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
+        known = judged_share(rankings)[:, : self.k]
+        return total(known) / np.clip(rankings.sizes, 1, self.k)
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
+        """Return at every rank the chance that it holds a judged document."""
+        return {"judged": judged_share(rankings)[0]}
+
+
+def judged_share(rankings: Rankings) -> Floats:
+    """Return at every rank 1 for a document that is in the judgements, else 0; expected over ties."""
+    known = rankings.there.astype(np.float64)
+    if rankings.gaps is not None:
+        known[rankings.gaps == OUTSIDE] = 0.0
+    if rankings.ties is not None:
+        flat = known.reshape(-1)
+        flat[rankings.ties.cells] = rankings.ties.means(flat[rankings.ties.cells])
+    return known

@@ -1,0 +1,153 @@
+"""LightGBM's boosters of several seeds, grown side by side on gradients that we compute.
+
+LightGBM holds the binned features, draws rows and features, grows, and keeps the scores of training and validation
+rows; a loss turns scores into gradients. All boosters share one set of bins. A round grows one tree for every booster
+and output, so that the mean over the seeds is known after every round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.models._tree import Tree
+from argrank.models.lightgbm_text import read
+from argrank.rankers.boosted._growth import load_lightgbm, rounded
+
+FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
+
+
+class Draw(NamedTuple):
+    """What the random numbers of a loss may depend on: the seed of the booster and the number of the round."""
+
+    seed: int
+    number: int
+
+
+class Loss:
+    """What boosted trees minimise. Scores have a column for every output; so have gradients and curvatures."""
+
+    n_outputs: int = 1
+    cheap: ClassVar[bool] = True  # whether the loss costs little beside a tree, so that every round may report it
+
+    def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
+        """Return gradient and curvature by the scores."""
+        raise NotImplementedError
+
+    def value(self, scores: Floats) -> float:
+        """Return the loss on the training data."""
+        raise NotImplementedError
+
+    def offset(self, scores: Floats) -> float:
+        """Return the constant to begin with, on top of the scores of the start."""
+        return 0.0
+
+    def score(self, sums: Floats) -> Floats:
+        """Return one score for each row of the outputs."""
+        return sums[:, 0]
+
+
+class Boosters:
+    """One booster for every seed, with the rows of the training data and of further parts.
+
+    ``starts`` are the scores to begin with, for the training data and for every part; None for 0.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        parts: Sequence[Dataset],
+        parameters: Mapping[str, Any],
+        categorical: Sequence[int],
+        seeds: Sequence[int],
+        loss: Loss,
+        starts: Sequence[Floats] | None = None,
+    ) -> None:
+        lightgbm = load_lightgbm()
+        self._loss, self._seeds, self._n_parts = loss, seeds, len(parts)
+        self.draws = any(parameters[name] < 1 for name in ("feature_fraction", "bagging_fraction"))
+        self.draws |= bool(parameters["extra_trees"])
+        common = {**parameters, "num_class": loss.n_outputs, "seed": seeds[0]}
+        train = lightgbm.Dataset(
+            data.X,
+            np.zeros(data.n_documents),
+            init_score=None if starts is None else starts[0],
+            categorical_feature=list(categorical) or "auto",
+            params=common,
+        )
+        self.boosters = [lightgbm.Booster({**common, "seed": seed}, train) for seed in seeds]
+        for number, part in enumerate(parts):
+            init = None if starts is None else starts[number + 1]
+            held = lightgbm.Dataset(part.X, np.zeros(part.n_documents), init_score=init, reference=train, params=common)
+            for booster in self.boosters:
+                booster.add_valid(held, str(number))
+        self._number = 0
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of sums of trees."""
+        return self._loss.n_outputs
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many rounds each booster has grown trees in."""
+        return [booster.current_iteration() for booster in self.boosters]
+
+    def grow(self) -> bool:
+        """Grow a round; tell whether any booster found a split. Where draws decide, a few more are tried."""
+        for _ in range(FRUITLESS if self.draws else 1):
+            self._number += 1
+            finished = [self._grow(booster, seed) for booster, seed in zip(self.boosters, self._seeds, strict=True)]
+            if not all(finished):
+                return True
+        return False
+
+    def _grow(self, booster: Any, seed: int) -> bool:
+        """Grow a round of one booster; tell whether it found no split."""
+
+        def slopes(scores: Floats, data: object) -> tuple[Floats, Floats]:
+            gradient, curvature = self._loss.slopes(self._columns(scores), Draw(seed, self._number))
+            return rounded(gradient).reshape(scores.shape), rounded(curvature).reshape(scores.shape)
+
+        size = booster.current_iteration()
+        finished = booster.update(fobj=slopes)
+        if finished and booster.current_iteration() > size:  # a first tree without a split, which LightGBM keeps
+            booster.rollback_one_iter()
+        return bool(finished)
+
+    def training_scores(self) -> Floats:
+        """Return the outputs for the training rows, the mean over the seeds."""
+        return self._mean(lambda booster, look: booster.eval_train(look))[0]
+
+    def scores(self) -> list[Floats]:
+        """Return the outputs for the rows of every part, the mean over the seeds."""
+        return self._mean(lambda booster, look: booster.eval_valid(look)) if self._n_parts else []
+
+    def trees(self, sizes: Sequence[int]) -> list[Tree]:
+        """Return the trees of so many rounds of each booster; their sum is the mean over the seeds."""
+        found = []
+        for booster, size in zip(self.boosters, sizes, strict=True):
+            trees = read(booster.model_to_string(num_iteration=size)).trees if size else []
+            found += [tree.with_values(tree.value / len(self._seeds)) for tree in trees]
+        return found
+
+    def _mean(self, show: Callable[[Any, Any], object]) -> list[Floats]:
+        """Return the mean of the scores that LightGBM shows to whoever measures them."""
+        totals: list[Floats] = []
+        for number, booster in enumerate(self.boosters):
+            seen: list[Floats] = []
+
+            def look(scores: Floats, data: object, seen: list[Floats] = seen) -> tuple[str, float, bool]:
+                seen.append(self._columns(np.array(scores, np.float64)))
+                return "seen", 0.0, True
+
+            show(booster, look)
+            totals = seen if number == 0 else [total + one for total, one in zip(totals, seen, strict=True)]
+        return [total / len(self.boosters) for total in totals] if len(self.boosters) > 1 else totals
+
+    def _columns(self, scores: Floats) -> Floats:
+        return np.ascontiguousarray(scores.reshape(-1, self._loss.n_outputs))

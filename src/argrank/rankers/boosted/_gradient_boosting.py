@@ -1,0 +1,372 @@
+"""What rankers of trees on gradients share: growth, a linear start, several seeds, early stopping, explanations."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._threads import count_jobs
+from argrank._types import Floats
+from argrank.data.checks import has_missing
+from argrank.data.dataset import Dataset
+from argrank.data.prepare.normalise import Normaliser
+from argrank.errors import InputError, OptionError, check_count, check_positive, shown
+from argrank.models import _forest
+from argrank.models._tree import Tree
+from argrank.models.files import load_model
+from argrank.models.linear import LinearModel
+from argrank.models.model import Model
+from argrank.models.sum import SumModel
+from argrank.models.trees import TreesModel
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.boosted._boosters import Boosters, Loss
+from argrank.rankers.boosted._boosting import BoostedRanker, row_weights
+from argrank.rankers.boosted._growth import SMALL_CELLS, feature_columns, load_lightgbm
+from argrank.rankers.boosted._start import linear_start
+
+#: Parameters of LightGBM that are not the user's to set: our losses and scores rest on them.
+OURS = ("objective", "num_class", "metric", "boost_from_average", "seed", "boosting", "linear_tree")
+
+
+class Kept(NamedTuple):
+    """The best round so far: rounds grown, rounds of each booster, value on validation data, training outputs."""
+
+    n_rounds: int
+    sizes: list[int]
+    value: float
+    scores: Floats | None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GradientBoostedRanker(BoostedRanker):
+    """Trees that LightGBM grows on the gradients of a loss; missing values go where LightGBM sends them.
+
+    The defaults regularise: a small rate, random rows, features and cuts for every tree. They gained as much over
+    LightGBM's defaults as another loss would.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of rounds, one tree each. Large data wants more of them, or ``early_stopping``.
+    bagging_fraction : float
+        Share of the documents, drawn anew for every tree, that it is grown on.
+    extra_trees : bool
+        Whether a split tries one random cut of each feature instead of all cuts.
+    max_depth : int, optional
+        Most splits between root and leaf.
+    l1, l2 : float
+        Penalties on the values of the leaves.
+    monotone : mapping of feature name or column number to 1 or -1, optional
+        Features with which the score may only rise (1) or only fall (-1); a linear start keeps to it, too.
+    interactions : sequence of sequences of feature names or column numbers, optional
+        Groups of features that may meet on the way to a leaf; none by default: all may.
+    start : "linear", optional
+        Grow on what a ridge regression leaves over; the model is then the sum of both. Where values are missing and
+        for categorical features there is no linear part.
+    n_seeds : int
+        Number of boosters whose mean is the model; they differ in what they draw.
+    init_model : ranker, model, LightGBM booster or file of a model, optional
+        Continue from this model; its scores are what the first tree starts from. It takes the place of ``start``.
+    early_stopping : int, optional
+        Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
+        Without an ``eval_set`` a share of the queries is held out; the number of rounds found is then grown on all.
+    holdout : float
+        Share of the queries that is held out to stop by.
+    callbacks : sequence of callables, optional
+        Called like LightGBM's (``lightgbm.log_evaluation``, ``record_evaluation``, ``reset_parameter``, …), with
+        ``scoring`` on every ``eval_set``.
+    lightgbm_params : dict, optional
+        Further parameters for LightGBM, by its names.
+    random_state : int
+        Seeds the draws of rows, features and cuts.
+    verbose : int
+        -1 hides the progress bar; 1 records the objective after every round even where that costs more than a tree.
+    """
+
+    n_trees: int = 180
+    learning_rate: float = 0.05
+    feature_fraction: float = 0.5
+    bagging_fraction: float = 0.6
+    extra_trees: bool = True
+    max_depth: int | None = None
+    l1: float = 0.0
+    l2: float = 0.0
+    monotone: Mapping[int | str, int] | None = None
+    interactions: Sequence[Sequence[int | str]] | None = None
+    start: str | None = None
+    n_seeds: int = 1
+    init_model: Any = None
+    holdout: float = 0.2
+    callbacks: Sequence[Callable[[Any], Any]] | None = None
+    lightgbm_params: Mapping[str, Any] | None = None
+
+    @abstractmethod
+    def _loss(self, data: Dataset) -> Loss:
+        """Return what is minimised on the data."""
+
+    def shap_values(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return the SHAP values of the features, one row for each row of X in the caller's order.
+
+        LightGBM computes those of the trees. A row sums to its score, up to a constant that is the same for all rows.
+        """
+        data = self._served_rows(X, qid, group)
+        explain = getattr(self.model_, "shap_values", None)
+        if explain is None:
+            raise OptionError(f"shap_values: expected trees with one output, got a {type(self.model_).__name__}")
+        return np.stack([data.to_caller(column) for column in explain(data.X, data.indptr).T], axis=1)
+
+    def boosters(self, data: Dataset, parts: Sequence[Dataset]) -> tuple[Boosters, Loss, Model | None, float]:
+        """Return boosters at their start, with the loss, the model they start from and the constant on top of it."""
+        load_lightgbm()
+        self._check()
+        loss, model = self._loss(data), self._start_model(data)
+        begin = np.zeros(data.n_documents) if model is None else model.scores(data.X, data.indptr)
+        offset = loss.offset(begin)
+        starts = None
+        if model is not None or offset != 0.0:
+            others = [np.zeros(one.n_documents) if model is None else model.scores(one.X, one.indptr) for one in parts]
+            starts = [scores + offset for scores in (begin, *others)]
+        seeds = [int(self.random_state)] + [
+            int(np.random.SeedSequence([self.random_state, number]).generate_state(1)[0] >> 1)
+            for number in range(1, self.n_seeds)
+        ]
+        categorical = feature_columns("categorical_features", self.categorical_features, data)
+        return Boosters(data, parts, self._parameters(data), categorical, seeds, loss, starts), loss, model, offset
+
+    def finished_model(
+        self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
+    ) -> Model:
+        """Return the model of so many rounds of each booster."""
+        trees = boosters.trees(sizes) or [Tree.constant(0.0, data.n_documents)]
+        trees[0] = trees[0].with_values(trees[0].value + offset)
+        return joined(start, trees, data.n_features)
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        self._check()
+        if self.early_stopping is None or watcher.validations:
+            return self._grow(data, watcher, self.n_trees, self.early_stopping)
+        if data.n_queries < 2:
+            raise InputError("early_stopping: expected an eval_set, or queries to hold out, got a single query")
+        rest, held = data.split(1.0 - self.holdout, self.holdout, random_state=self.random_state)
+        search = Watcher(type(self).__name__, self._validations([held]), self.verbose)
+        with search:
+            found = self._grow(rest, search, self.n_trees, self.early_stopping)
+        watcher.trace = search.trace
+        silent = Watcher(type(self).__name__, [], -1)
+        grown = self._grow(data, silent, max(1, found.n_iter), None, with_callbacks=False)
+        return grown._replace(complaint=found.complaint or grown.complaint)
+
+    def _grow(
+        self, data: Dataset, watcher: Watcher, n_rounds: int, patience: int | None, with_callbacks: bool = True
+    ) -> Outcome:
+        parts = [one.data for one in watcher.validations]
+        boosters, loss, model, offset = self.boosters(data, parts)
+        before, after = _callbacks(self.callbacks if with_callbacks else None)
+        kept, interrupted = Kept(0, boosters.sizes, -np.inf, None), False
+        reports = loss.cheap or self.verbose >= 1
+        try:
+            for number in range(n_rounds):
+                _call(before, self, boosters, number, n_rounds, None, watcher)
+                if not boosters.grow():
+                    break
+                scores = boosters.training_scores() if reports else None
+                facts = {} if scores is None else {"objective": loss.value(scores)}
+                row = watcher.record([loss.score(one) for one in boosters.scores()], facts)
+                value = np.inf if patience is None else row[watcher.validations[0].column]
+                if np.isnan(value):
+                    raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
+                if patience is None or value > kept.value:
+                    seen = boosters.training_scores() if patience is not None and scores is None else scores
+                    kept = Kept(number + 1, boosters.sizes, value, seen)
+                stopped = _call(after, self, boosters, number, n_rounds, row, watcher)
+                if stopped is not None and stopped < number:  # LightGBM's own early stopping
+                    sizes = [min(stopped + 1, size) for size in boosters.sizes]
+                    kept = Kept(stopped + 1, sizes, kept.value, self._outputs(boosters, sizes, model, offset, data))
+                if stopped is not None or (patience is not None and number + 1 - kept.n_rounds >= patience):
+                    break
+        except KeyboardInterrupt:
+            if kept.n_rounds == 0:
+                raise
+            interrupted = True
+        scores = kept.scores
+        if scores is None:
+            scores = self._outputs(boosters, kept.sizes, model, offset, data)
+        fitted = self.finished_model(boosters, kept.sizes, model, offset, data)
+        complaint = f"interrupted; the {kept.n_rounds} rounds before were kept" if interrupted else None
+        return Outcome(fitted, loss.value(scores), np.nan, kept.n_rounds, complaint)
+
+    def _outputs(
+        self, boosters: Boosters, sizes: list[int], start: Model | None, offset: float, data: Dataset
+    ) -> Floats:
+        """Return the outputs for the training rows after so many rounds."""
+        if sizes == boosters.sizes:
+            return boosters.training_scores()
+        sums = _forest.sums(boosters.trees(sizes), data.X, boosters.n_outputs) + offset
+        return sums if start is None else sums + start.scores(data.X, data.indptr)[:, None]
+
+    def _scaling(self, data: Dataset) -> Normaliser | None:
+        model = self._given_model()
+        if model is None:
+            return super()._scaling(data)
+        own = None if model.normaliser is None else model.normaliser.name
+        if self.normalise not in (None, own):
+            raise OptionError(f"normalise: expected that of init_model, {shown(own)}, got {shown(self.normalise)}")
+        return model.normaliser
+
+    def _given_model(self) -> Model | None:
+        return None if self.init_model is None else read_model(self.init_model)
+
+    def _start_model(self, data: Dataset) -> Model | None:
+        given = self._given_model()
+        if given is not None:
+            given.check_width(data.n_features, data.feature_names)
+            return replace(given, normaliser=None)  # the data is normalised by now
+        if self.start is None or has_missing(data.X):
+            return None
+        left_out = feature_columns("categorical_features", self.categorical_features, data)
+        return linear_start(data, row_weights(data), self._signs(data), left_out, self.n_jobs)
+
+    def _signs(self, data: Dataset) -> Floats:
+        """Return 1, -1 or 0 for every feature: how the score may move with it."""
+        signs = np.zeros(data.n_features)
+        for feature, sign in (self.monotone or {}).items():
+            if sign not in (1, -1):
+                raise OptionError(f"monotone: expected 1 or -1 for {feature!r}, got {shown(sign)}")
+            signs[feature_columns("monotone", [feature], data)] = sign
+        return signs
+
+    def _parameters(self, data: Dataset) -> dict[str, Any]:
+        small = data.n_documents * data.n_features <= SMALL_CELLS
+        parameters = {
+            "objective": "none",
+            "metric": "None",
+            "boost_from_average": False,
+            "learning_rate": float(self.learning_rate),
+            "num_leaves": int(self.n_leaves),
+            "max_depth": -1 if self.max_depth is None else int(self.max_depth),
+            "min_data_in_leaf": int(self.min_documents),
+            "lambda_l1": float(self.l1),
+            "lambda_l2": float(self.l2),
+            "feature_fraction": float(self.feature_fraction),
+            "bagging_fraction": float(self.bagging_fraction),
+            "bagging_freq": 1 if self.bagging_fraction < 1 else 0,
+            "extra_trees": bool(self.extra_trees),
+            "num_threads": 1 if small else count_jobs(self.n_jobs),
+            "deterministic": True,
+            "force_row_wise": True,
+            "feature_pre_filter": False,
+            "verbosity": -1,
+        }
+        if self.monotone:
+            parameters["monotone_constraints"] = self._signs(data).astype(int).tolist()
+        if self.interactions is not None:
+            groups = [feature_columns("interactions", group, data) for group in self.interactions]
+            parameters["interaction_constraints"] = groups
+        return {**parameters, **(self.lightgbm_params or {})}
+
+    def _check(self) -> None:
+        counts = {"n_trees": 1, "n_seeds": 1, "n_leaves": 2, "min_documents": 1, "random_state": 0}
+        for name, least in counts.items():
+            check_count(name, getattr(self, name), least)
+        for name in ("early_stopping", "max_depth"):
+            check_count(name, 1 if getattr(self, name) is None else getattr(self, name))
+        check_positive("learning_rate", self.learning_rate)
+        for name in ("feature_fraction", "bagging_fraction", "holdout"):
+            value = getattr(self, name)
+            if not 0 < value <= 1 or (name == "holdout" and value == 1):
+                raise OptionError(f"{name}: expected a share above 0, at most 1, got {shown(value)}")
+        for name in ("l1", "l2"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise OptionError(f"{name}: expected a number from 0 up, got {shown(getattr(self, name))}")
+        if self.start not in (None, "linear"):
+            raise OptionError(f'start: expected None or "linear", got {shown(self.start)}')
+        taken = [name for name in self.lightgbm_params or {} if name in OURS]
+        if taken:
+            raise OptionError(f"lightgbm_params: {taken[0]} is argrank's own to set")
+
+    def _summary(self, data: Dataset) -> dict[str, Any]:
+        summary = super()._summary(data)
+        if self.init_model is not None:
+            summary["parameters"]["init_model"] = type(self.init_model).__name__
+        return summary
+
+
+def joined(start: Model | None, trees: Sequence[Tree], n_features: int) -> Model:
+    """Return the sum of a model and trees; the trees of both are one forest."""
+    if isinstance(start, TreesModel):
+        return TreesModel((*start.trees, *trees), n_features)
+    if start is None:
+        return TreesModel(tuple(trees), n_features)
+    members, weights = ([start], [1.0]) if not isinstance(start, SumModel) else ([*start.members], [*start.weights])
+    last = members[-1]
+    if isinstance(last, TreesModel) and weights[-1] == 1.0 and last.normaliser is None:
+        members[-1] = TreesModel((*last.trees, *trees), n_features)
+    else:
+        members.append(TreesModel(tuple(trees), n_features))
+        weights.append(1.0)
+    return SumModel(tuple(members), np.array(weights))
+
+
+def read_model(given: Any) -> Model:
+    """Return the model of a ranker, of a file of ours or of LightGBM, or of a LightGBM booster."""
+    model = getattr(given, "model_", given)
+    if isinstance(model, str | os.PathLike):
+        with Path(model).open("rb") as file:
+            is_text = file.read(5) == b"tree\n"
+        model = _from_lightgbm(Path(model).read_text(encoding="utf-8")) if is_text else load_model(model)
+    elif hasattr(model, "model_to_string"):
+        model = _from_lightgbm(model)
+    if not isinstance(model, TreesModel | SumModel | LinearModel):
+        raise OptionError(
+            f"init_model: expected a model of trees, a linear one or a sum of both, got {type(model).__name__}"
+        )
+    return model
+
+
+def _from_lightgbm(booster: Any) -> TreesModel:
+    model = TreesModel.from_lightgbm(booster)
+    unnamed = all(name == f"Column_{i}" for i, name in enumerate(model.feature_names or ()))
+    return replace(model, feature_names=None) if unnamed else model
+
+
+def _callbacks(given: Sequence[Callable[[Any], Any]] | None) -> tuple[list[Any], list[Any]]:
+    """Return the callbacks before and after a round, in LightGBM's order."""
+    ordered = sorted(given or (), key=lambda one: getattr(one, "order", 0))
+    before = [one for one in ordered if getattr(one, "before_iteration", False)]
+    return before, [one for one in ordered if one not in before]
+
+
+def _call(
+    callbacks: list[Any],
+    ranker: GradientBoostedRanker,
+    boosters: Boosters,
+    number: int,
+    n_rounds: int,
+    row: Mapping[str, float] | None,
+    watcher: Watcher,
+) -> int | None:
+    """Call callbacks as LightGBM does; return the best round where one of them ends the training."""
+    if not callbacks:
+        return None
+    import lightgbm
+    from lightgbm.callback import CallbackEnv, EarlyStopException
+
+    result = getattr(lightgbm, "EvalResult", lambda *values: values)  # a plain tuple before LightGBM 4.7
+    name, parts = str(ranker._reported), [] if row is None else watcher.validations
+    seen = [result(part.column, name, row[part.column], True) for part in parts if row is not None]
+    for callback in callbacks:
+        for booster in boosters.boosters:
+            try:
+                callback(CallbackEnv(booster, booster.params, number, 0, n_rounds, seen))
+            except EarlyStopException as stop:
+                return int(stop.best_iteration)
+            if row is not None:
+                break  # what only looks is called once
+    return None

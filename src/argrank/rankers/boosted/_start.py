@@ -1,0 +1,46 @@
+"""The linear start of boosted trees: a ridge regression, scaled to the labels' differences within queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.models.linear import LinearModel
+from argrank.solvers import least_squares
+
+RIDGE = 100.0  # on sums over the documents
+
+
+def linear_start(
+    data: Dataset, weight: Floats, signs: Floats, left_out: Sequence[int], n_jobs: int | None
+) -> LinearModel | None:
+    """Return the model that trees start from, None where no feature tells documents of a query apart.
+
+    Features of ``left_out`` get no weight. Where ``signs`` asks for a direction, features that regression would use
+    the other way are dropped and the rest fitted again, until all agree.
+    """
+    chosen = np.setdiff1d(np.arange(data.n_features), np.asarray(left_out, np.int64))
+    weights = np.zeros(data.n_features)
+    while len(chosen):
+        X = data.X if len(chosen) == data.n_features else data.X[:, chosen]
+        found = least_squares.solve(X, data.y, RIDGE, weight, n_jobs).w
+        wrong = found * signs[chosen] < 0
+        if not wrong.any():
+            weights[chosen] = found
+            break
+        chosen = chosen[~wrong]
+    scores = centred(np.asarray(data.X @ weights), data)
+    square = float((weight * scores * scores).sum())
+    along = float((weight * scores * centred(data.y, data)).sum())
+    if not 0.0 < square < np.inf or along <= 0.0:
+        return None
+    return LinearModel(weights * (along / square))
+
+
+def centred(values: Floats, data: Dataset) -> Floats:
+    """Return values minus the mean of their query."""
+    means = np.add.reduceat(values, data.indptr[:-1]) / data.sizes
+    return np.asarray(values - np.repeat(means, data.sizes), np.float64)

@@ -1,0 +1,94 @@
+"""The blend of members: its weights, and an estimate of its quality by queries that had no say in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.significance import bootstrap_intervals
+from argrank.models.model import Model
+from argrank.models.sum import SumModel
+from argrank.trials.auto.members import Folding, Member, best_stage, mean_value
+from argrank.trials.auto.weights import blend_weights, standardised
+
+
+class Estimate(NamedTuple):
+    """The mean of a measure over queries that chose nothing, and a 95 % interval."""
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    n_queries: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.measure} {self.value:.4f} [{self.low:.4f}, {self.high:.4f}] out of fold, {self.n_queries} queries"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """Members with the weights of their standardised scores, the deviations of these, and what to expect of it."""
+
+    members: list[Member]
+    weights: Floats
+    deviations: Floats
+    estimate: Estimate
+
+    @classmethod
+    def of(cls, members: Sequence[Member], folding: Folding, scoring: Any) -> Blend:
+        """Weigh members by all held-out queries."""
+        chosen = [member.stages[member.best].scores for member in members]
+        Z, deviations = standardised(chosen, folding.pool)
+        return cls(list(members), blend_weights(Z, folding.pool), deviations, _estimate(members, folding, scoring))
+
+    @property
+    def shares(self) -> Floats:
+        """The weights, as shares; 0 for members that give every document the same score."""
+        useful = np.where(self.deviations > 0, self.weights, 0.0)
+        return useful / useful.sum() if useful.any() else np.full(len(useful), 1.0 / len(useful))
+
+
+def _estimate(members: Sequence[Member], folding: Folding, scoring: Any) -> Estimate:
+    """Choose trees and weights without a part of the held-out queries, for every part, and judge the blend on it."""
+    pool = folding.pool
+    if not folding.queries:
+        return Estimate(str(scoring), np.nan, np.nan, np.nan, 0)
+    scores = np.empty(pool.n_documents)
+    for queries in folding.queries:
+        others = np.setdiff1d(np.arange(pool.n_queries), queries)
+        mine, theirs = np.isin(pool.query_of_row, queries), np.isin(pool.query_of_row, others)
+        columns = []
+        for member in members:
+            best = best_stage([stage.values[others] for stage in member.stages])
+            columns.append(member.stages[best].scores)
+        rest = pool.select(others)
+        Z, deviations = standardised([column[theirs] for column in columns], rest)
+        weights = blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
+        scores[mine] = np.stack([column[mine] for column in columns], axis=1) @ weights
+    (values,) = evaluate(pool.to_caller(scores), pool, scoring).values.values()
+    defined = np.asarray(values)[~np.isnan(values)]
+    low, high = bootstrap_intervals(defined[:, None], n_resamples=2000)[0]
+    return Estimate(str(scoring), mean_value(np.asarray(values)), float(low), float(high), len(defined))
+
+
+def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
+    """Return the weighted sum of models; members that are sums themselves are taken apart."""
+    members: list[Model] = []
+    factors: list[float] = []
+    for model, weight in zip(models, weights, strict=True):
+        if isinstance(model, SumModel):
+            for part, inner in zip(model.members, model.weights.tolist(), strict=True):
+                normaliser = model.normaliser if part.normaliser is None else part.normaliser
+                members.append(replace(part, normaliser=normaliser, feature_names=None, training={}))
+                factors.append(weight * inner)
+        else:
+            members.append(replace(model, feature_names=None, training={}))
+            factors.append(weight)
+    return SumModel(tuple(members), np.array(factors))

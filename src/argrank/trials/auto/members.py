@@ -1,0 +1,200 @@
+"""Members of a blend: rankers that score held-out queries, stage by stage where trees grow."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.data.folds import QueryKFold
+from argrank.errors import ArgrankWarning
+from argrank.evaluation.evaluate import evaluate
+from argrank.models.model import Model
+from argrank.models.sum import SumModel
+from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
+
+STAGES = (40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280)
+PATIENCE = 2  # stages without a gain after which a member is finished
+FAMILY_OF = {"linear": "linear", "stumps": "trees", "trees": "trees"}
+HOLDOUT_ROWS = 20_000  # above, one holdout instead of folds
+HOLDOUT_PARTS = 4  # a holdout of a quarter
+
+
+class Folding(NamedTuple):
+    """Training parts with the queries that each holds out, and all held-out queries together."""
+
+    train: list[Dataset]
+    held: list[Dataset]
+    pool: Dataset
+    rows: list[Integers]  # of each held-out part in the pool
+    queries: list[Integers]  # the same, for an honest estimate; of a single holdout, parts of it
+
+    @classmethod
+    def of(cls, data: Dataset, n_folds: int, random_state: int) -> Folding:
+        """Split by query: folds of small data, one holdout of large data; a single query has to judge itself."""
+        if data.n_queries < 2:
+            return cls([data], [data], data, [np.arange(data.n_documents)], [])
+        if data.n_documents > HOLDOUT_ROWS and data.n_queries >= 2 * HOLDOUT_PARTS:
+            train, held = next(QueryKFold(HOLDOUT_PARTS, random_state=random_state).split(data))
+            pool = data.select(held)
+            parts = [test for _, test in QueryKFold(min(n_folds, len(held)), random_state=random_state).split(pool)]
+            return cls([data.select(train)], [pool], pool, [np.arange(pool.n_documents)], parts)
+        splits = list(QueryKFold(min(n_folds, data.n_queries), random_state=random_state).split(data))
+        rows = [np.flatnonzero(np.isin(data.query_of_row, held)) for _, held in splits]
+        parts = [(data.select(train), data.select(held)) for train, held in splits]
+        return cls([a for a, _ in parts], [b for _, b in parts], data, rows, [held for _, held in splits])
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Held-out scores of all folds, what they are worth query by query, and the trees that were grown for them."""
+
+    scores: Floats
+    values: Floats
+    n_trees: int | None = None
+
+    @property
+    def mean(self) -> float:
+        """The mean over the queries for which the measure is defined."""
+        return mean_value(self.values)
+
+
+def mean_value(values: Floats) -> float:
+    """Return the mean over the queries for which a measure is defined, NaN where there is none."""
+    return float(np.nanmean(values)) if not np.isnan(values).all() else np.nan
+
+
+@dataclass(eq=False)
+class Member:
+    """A ranker whose fits take one stage: linear models and whatever else is no forest."""
+
+    name: str
+    ranker: Any
+    folding: Folding
+    scoring: Any
+    stages: list[Stage] = field(default_factory=list)
+    models: list[Model] = field(default_factory=list)  # of the folds
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    def advance(self) -> bool:
+        """Take the next stage; tell whether there is another one."""
+        begin = time.perf_counter()
+        scores = np.empty(self.folding.pool.n_documents)
+        models = []
+        for train, held, rows in zip(self.folding.train, self.folding.held, self.folding.rows, strict=True):
+            models.append(self._fitted(train).model_)
+            scores[rows] = models[-1].scores(held.X, held.indptr)
+        self.models = models
+        self.stages.append(self._stage(scores, None))
+        self.seconds += time.perf_counter() - begin
+        return False
+
+    @property
+    def family(self) -> str:
+        """What its models are: "linear", "trees", or "all" for what no family can express."""
+        return FAMILY_OF.get(self.models[0].kind, "all")
+
+    @property
+    def best(self) -> int:
+        """The stage with the best mean; the earliest of equals."""
+        return best_stage([stage.values for stage in self.stages])
+
+    def refit(self, data: Dataset, n_seeds: int) -> Model:
+        """Return the model of all data."""
+        model: Model = self._fitted(data).model_
+        return model
+
+    def folds_model(self, most: int | None = None) -> Model:
+        """Return the mean of the models of the folds, for who has no time to fit again."""
+        models = self.models[:most]
+        return models[0] if len(models) == 1 else SumModel(tuple(models), np.full(len(models), 1.0 / len(models)))
+
+    def deviation(self, model: Model, data: Dataset, held_out: float) -> float:
+        """Return what scores of the refitted model are divided by: their own deviation within queries."""
+        scores = model.scores(data.X, data.indptr)
+        means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
+        return float(np.sqrt(np.mean((scores - np.repeat(means, data.sizes)) ** 2)))
+
+    def _fitted(self, data: Dataset, **parameters: Any) -> Any:
+        """Return a fitted clone; a fit that Ctrl-C cut short is none."""
+        ranker = clone(self.ranker).set_params(**parameters)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ArgrankWarning)
+            ranker.fit(data)
+        for one in caught:
+            text = str(one.message)
+            if "interrupted" in text:
+                raise KeyboardInterrupt
+            if text not in self.notes:
+                self.notes.append(text)
+        return ranker
+
+    def _stage(self, scores: Floats, n_trees: int | None) -> Stage:
+        pool = self.folding.pool
+        (values,) = evaluate(pool.to_caller(scores), pool, self.scoring).values.values()
+        return Stage(scores, np.asarray(values), n_trees)
+
+
+@dataclass(eq=False)
+class TreeMember(Member):
+    """Boosted trees, grown in all folds side by side from stage to stage."""
+
+    numbers: Sequence[int] = STAGES
+    _growing: list[Any] = field(default_factory=list)
+
+    def advance(self) -> bool:
+        """Grow all folds to the next number of trees."""
+        begin = time.perf_counter()
+        if not self._growing:
+            pairs = zip(self.folding.train, self.folding.held, strict=True)
+            self._growing = [(*self.ranker.boosters(train, [held]), train) for train, held in pairs]
+        target = self.numbers[len(self.stages)]
+        scores = np.empty(self.folding.pool.n_documents)
+        grown = [False] * len(self._growing)
+        for number, (boosters, loss, *_) in enumerate(self._growing):
+            while max(boosters.sizes) < target and boosters.grow():
+                grown[number] = True
+            scores[self.folding.rows[number]] = loss.score(boosters.scores()[0])
+        self.stages.append(self._stage(scores, target))
+        after = len(self.stages) - 1 - self.best
+        if after == 0:
+            self.models = [
+                self.ranker.finished_model(boosters, boosters.sizes, start, offset, train)
+                for boosters, _, start, offset, train in self._growing
+            ]
+        alone = not self.folding.queries  # a query that judges itself would never stop
+        more = len(self.stages) < len(self.numbers) and after < PATIENCE and any(grown) and not alone
+        if not more:
+            self._growing = []
+        self.seconds += time.perf_counter() - begin
+        return more
+
+    def refit(self, data: Dataset, n_seeds: int) -> Model:
+        """Return the model of all data with the number of trees that was best out of fold."""
+        model: Model = self._fitted(data, n_trees=self.stages[self.best].n_trees, n_seeds=n_seeds).model_
+        return model
+
+    def deviation(self, model: Model, data: Dataset, held_out: float) -> float:
+        """Return the deviation of the held-out scores: on their own training data trees spread more."""
+        return held_out
+
+
+def best_stage(values: Sequence[Floats]) -> int:
+    """Return the stage with the best mean, the earliest of equals; the first where no mean is defined."""
+    means = np.array([mean_value(one) for one in values])
+    return 0 if np.isnan(means).all() else int(np.nanargmax(means))
+
+
+def member_of(name: str, ranker: Any, folding: Folding, scoring: Any, numbers: Sequence[int]) -> Member:
+    """Return the member that a ranker makes."""
+    if isinstance(ranker, GradientBoostedRanker) and ranker.early_stopping is None:
+        return TreeMember(name, ranker, folding, scoring, numbers=numbers)
+    return Member(name, ranker, folding, scoring)

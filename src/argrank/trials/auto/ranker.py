@@ -1,0 +1,394 @@
+"""Auto: one call that tries members of different kinds, blends them, and says what to expect."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from argrank._json import json_value
+from argrank._progress import Progress
+from argrank._tables import measure_text, table, to_text
+from argrank._types import Floats
+from argrank.data.checks import has_missing
+from argrank.data.dataset import Dataset
+from argrank.data.prepare.impute import refuse_missing
+from argrank.errors import (
+    ArgrankWarning,
+    MissingExtraError,
+    OptionError,
+    check_choice,
+    check_count,
+    check_positive,
+    shown,
+)
+from argrank.export.registry import blend_families
+from argrank.models.model import Model
+from argrank.models.sum import SumModel
+from argrank.rankers import make_ranker
+from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.boosted._growth import load_lightgbm
+from argrank.rankers.registry import registered_name
+from argrank.trials.auto.blend import Blend, Estimate, summed
+from argrank.trials.auto.members import STAGES, Folding, Member, TreeMember, member_of
+
+#: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
+MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
+    "linear": {"listnet": {"C": 1.0}, "rank-svm": {"C": 10.0}},
+    "trees": {
+        "query-mart": {"start": None, "n_seeds": 1},
+        "mart": {},
+        "xendcg-mart": {},
+        "lambda-mart": {},
+    },
+}
+SEEDS = 3  # of every member of trees when it is fitted again
+GREATEST = 10.0  # of features that linear members take as they are
+SEARCH_SHARE = 0.5  # of the time limit; the rest is for fitting again
+
+
+class MemberResult(NamedTuple):
+    """What became of a member: share in the blend, mean of the scoring measure out of fold, trees, seconds."""
+
+    name: str
+    weight: float
+    value: float
+    n_trees: int | None
+    seconds: float
+    refitted: bool
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Auto(BaseRanker):
+    """Blend rankers of different kinds, chosen and weighed by queries that they did not train on.
+
+    Trees with four losses (squared error, the same within queries, XE-NDCG, lambdas) and two linear rankers (ListNet,
+    RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents). Trees grow until
+    ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
+    with a pull towards equal weights. Every member is then fitted on all data, trees with three seeds. The model is a
+    weighted sum of theirs, a function of one document alone. Where values are missing, the trees are on their own.
+
+    Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
+    then served as the mean of their models of the folds.
+
+    Parameters
+    ----------
+    scoring : str or Measure
+        What decides how many trees there are, what the estimate is of, and what ``score`` reports.
+    family : "all", "trees" or "linear"
+        Which members take part. A blend of trees is one forest and a linear one a single weight vector, which every
+        search engine can express.
+    members : sequence of names or rankers, optional
+        Members to use instead of those of the family.
+    time_limit : float, optional
+        Seconds, about half of which are for the folds.
+    max_trees : int, optional
+        Most trees of the whole model, which bounds its size and the time of a prediction.
+    n_folds : int
+        Number of folds by query.
+    target : str, optional
+        Engine that will serve the model, a name of ``ar.targets()``: keep to a blend that it can express. Where it
+        takes trees or linear models, but no sum of both, the better of the two is taken.
+    random_state : int
+        Seeds folds and members. The same seed gives the same bits, unless time runs out.
+
+    Attributes
+    ----------
+    members_ : tuple of MemberResult
+        What each member got out of fold, and its weight.
+    estimate_ : Estimate
+        The mean of ``scoring`` over queries that had no say in trees and weights, with a 95 % interval.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(30, 20, 5, random_state=1)
+    >>> ranker = ar.make_ranker("auto", family="linear").fit(data)
+    >>> [member.name for member in ranker.members_]
+    ['listnet', 'rank-svm']
+    >>> ranker.estimate_.low < ranker.estimate_.value < ranker.estimate_.high
+    True
+    """
+
+    takes_missing: ClassVar[bool] = True
+
+    scoring: Any = "ndcg@10"
+    family: str = "all"
+    members: Sequence[Any] | None = None
+    time_limit: float | None = None
+    max_trees: int | None = None
+    n_folds: int = 4
+    target: str | None = None
+    normalise: str | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        deadline = self._check()
+        families = self._families()
+        rankers = self._rankers(data, families)
+        seeds, numbers = self._budget(sum(hasattr(ranker, "n_trees") for ranker in rankers.values()))
+        folding = Folding.of(data, self.n_folds, self.random_state)
+        search = _Search(watcher, self.verbose)
+        waiting = [member_of(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
+        done, complaint = search.run(waiting, None if deadline is None else _share(deadline))
+        blend = _best_blend(done, families, folding, self.scoring)
+        models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=complaint == INTERRUPTED)
+        complaint = complaint or late
+        model = _served(blend, models, data)
+        self.estimate_: Estimate = blend.estimate
+        self.members_ = _results(blend, done, refitted)
+        self.notes_ = tuple(f"{member.name}: {note}" for member in done for note in member.notes)
+        scores = [model.scores(part.data.X, part.data.indptr) for part in watcher.validations]
+        watcher.record(scores, {"objective": 1.0 - blend.estimate.value})
+        return Outcome(model, 1.0 - blend.estimate.value, np.nan, len(watcher.trace), complaint)
+
+    def summary(self) -> str:
+        """Return a table of the members and the estimate of the blend."""
+        rows = [
+            (
+                member.name,
+                f"{member.weight:.3f}",
+                measure_text(member.value),
+                "" if member.n_trees is None else str(member.n_trees),
+                f"{member.seconds:.1f}",
+            )
+            for member in self.members_
+        ]
+        head = ("member", "weight", str(self.scoring), "trees", "seconds")
+        return to_text([table(head, rows)], [f"The blend: {self.estimate_}.", *self.notes_])
+
+    def _summary(self, data: Dataset) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "members": [member._asdict() for member in self.members_],
+            "estimate": self.estimate_._asdict(),
+        }
+        return super()._summary(data) | json_value(found)
+
+    def _check(self) -> _Deadline | None:
+        check_choice("family", self.family, ("all", "trees", "linear"))
+        check_count("n_folds", self.n_folds, 2)
+        check_count("random_state", self.random_state, 0)
+        if self.max_trees is not None:
+            check_count("max_trees", self.max_trees)
+        if self.time_limit is None:
+            return None
+        check_positive("time_limit", self.time_limit)
+        begin = time.perf_counter()
+        return _Deadline(begin, begin + self.time_limit)
+
+    def _families(self) -> tuple[str, ...]:
+        """Return the families of which the best blend is taken."""
+        if self.target is None:
+            return (self.family,)
+        able = blend_families(self.target)
+        if "all" in able:
+            return (self.family,)
+        chosen = able if self.family == "all" else tuple(one for one in able if one == self.family)
+        if not chosen:
+            raise OptionError(
+                f"family: {self.target} expresses a blend of {' or '.join(able)} members, got {self.family!r}"
+            )
+        return chosen
+
+    def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
+        """Return the members by name, with the threads and the seed of this ranker."""
+        given = self.members
+        missing = has_missing(data.X)
+        if given is None:
+            wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
+            if missing and wanted == ["linear"]:
+                refuse_missing(data)
+            if missing:
+                wanted = ["trees"]
+            given = [(name, parameters) for one in wanted for name, parameters in MEMBERS[one].items()]
+            given = self._grown(given)
+        elif not len(given):
+            raise OptionError("members: expected names or rankers, got none")
+        scaled = {} if self._is_scaled(data) else {"normalise": "standard"}
+        rankers: dict[str, Any] = {}
+        for one in given:
+            name, ranker = _named(one)
+            known = ranker.get_params()
+            shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
+            ranker.set_params(**{key: value for key, value in shared.items() if key in known})
+            if name in MEMBERS["linear"] and isinstance(one, tuple):
+                ranker.set_params(**scaled)
+            if name in rankers:
+                name = next(f"{name} {i}" for i in range(2, len(given) + 2) if f"{name} {i}" not in rankers)
+            rankers[name] = ranker
+        return rankers
+
+    def _grown(self, given: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+        """Leave the trees out where LightGBM is not installed and there are linear members."""
+        linear = [one for one in given if one[0] in MEMBERS["linear"]]
+        if len(linear) == len(given):
+            return given
+        try:
+            load_lightgbm()
+        except MissingExtraError as error:
+            if not linear:
+                raise
+            warnings.warn(f"auto: linear members alone; {error}", ArgrankWarning, stacklevel=2)
+            return linear
+        return given if self.max_trees is None else [*linear, *given[len(linear) :][: self.max_trees]]
+
+    def _is_scaled(self, data: Dataset) -> bool:
+        """Tell whether linear members can take the features as they are; sparse ones stay sparse."""
+        return sparse.issparse(data.X) or self.normalise is not None or bool(np.abs(data.X).max() <= GREATEST)
+
+    def _budget(self, n_forests: int) -> tuple[int, tuple[int, ...]]:
+        """Return seeds, and numbers of trees to stop at, that keep within ``max_trees``."""
+        if self.max_trees is None or n_forests == 0:
+            return SEEDS, STAGES
+        seeds = SEEDS if self.max_trees >= SEEDS * n_forests * STAGES[0] else 1
+        most = max(1, self.max_trees // (seeds * n_forests))
+        return seeds, (*(number for number in STAGES if number < most), min(most, STAGES[-1]))
+
+
+INTERRUPTED = "interrupted; the best blend of what was finished was kept"
+LATE = "the time limit was reached; the best blend of what was finished was kept"
+
+
+class _Deadline(NamedTuple):
+    begin: float
+    end: float
+
+
+def _share(deadline: _Deadline) -> float:
+    return deadline.begin + SEARCH_SHARE * (deadline.end - deadline.begin)
+
+
+class _Search:
+    """Trains members stage by stage, and again on everything, until time or patience are over."""
+
+    def __init__(self, watcher: Watcher, verbose: int) -> None:
+        self._watcher, self._begin = watcher, time.perf_counter()
+        self._bar = Progress("auto", None, enabled=verbose >= 0)
+        self._best = ("", -np.inf)
+
+    def run(self, members: list[Member], end: float | None) -> tuple[list[Member], str | None]:
+        """Return the members that have a stage, and why the others have none; the first one gets one in any case."""
+        done: list[Member] = []
+        complaint: str | None = None
+        try:
+            for member in members:
+                if end is not None and done and time.perf_counter() > end:
+                    complaint = LATE
+                    break
+                while self._advance(member, done):
+                    if end is not None and time.perf_counter() > end:
+                        complaint = LATE
+                        break
+        except KeyboardInterrupt:
+            if not done:
+                self._bar.__exit__(None, None, None)
+                raise
+            complaint = INTERRUPTED
+        return done, complaint
+
+    def _advance(self, member: Member, done: list[Member]) -> bool:
+        more = member.advance()
+        if member not in done:
+            done.append(member)
+        stage = member.stages[-1]
+        if stage.mean > self._best[1]:
+            self._best = (member.name, stage.mean)
+        trees = "" if stage.n_trees is None else f", {stage.n_trees} trees"
+        self._bar.advance(1, f"{member.name}{trees}: {stage.mean:.4f}; best so far {self._best[0]} {self._best[1]:.4f}")
+        trace = self._watcher.trace
+        row = {"iteration": float(len(trace) + 1), "objective": 1.0 - stage.mean}
+        row |= {} if stage.n_trees is None else {"trees": float(stage.n_trees)}
+        trace.append(row | {"seconds": time.perf_counter() - self._begin})
+        return more
+
+    def refit(
+        self, blend: Blend, data: Dataset, n_seeds: int, deadline: _Deadline | None, hurry: bool
+    ) -> tuple[list[Model], list[bool], str | None]:
+        """Return a model for every member of weight, whether it is one of all data, and why it may not be."""
+        models: dict[int, Model] = {}
+        complaint: str | None = None
+        shares = blend.shares
+        try:
+            for number in np.argsort(-shares, kind="stable").tolist():
+                member = blend.members[number]
+                if shares[number] == 0 or hurry:
+                    continue
+                cost = member.seconds * (n_seeds if isinstance(member, TreeMember) else 1.0) / len(member.models)
+                if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
+                    complaint = LATE
+                    continue
+                self._bar.advance(1, f"{member.name} on all data")
+                models[number] = member.refit(data, n_seeds)
+        except KeyboardInterrupt:
+            complaint = INTERRUPTED
+        finally:
+            self._bar.__exit__(None, None, None)
+        refitted = [number in models for number in range(len(shares))]
+        most = n_seeds if n_seeds < SEEDS else None
+        found = [models.get(number) or member.folds_model(most) for number, member in enumerate(blend.members)]
+        return found, refitted, complaint
+
+
+def _best_blend(done: list[Member], families: tuple[str, ...], folding: Folding, scoring: Any) -> Blend:
+    """Return the blend of the family with the best estimate."""
+    blends = []
+    for family in families:
+        members = [member for member in done if family == "all" or member.family == family]
+        if members:
+            blends.append(Blend.of(members, folding, scoring))
+    if not blends:
+        kinds = ", ".join(f"{member.name} ({member.family})" for member in done)
+        raise OptionError(f"members: expected one of family {' or '.join(families)}, got {shown(kinds)}")
+    key: Callable[[Blend], float] = lambda blend: -np.inf if np.isnan(blend.estimate.value) else blend.estimate.value  # noqa: E731
+    return max(blends, key=key)
+
+
+def _served(blend: Blend, models: list[Model], data: Dataset) -> SumModel:
+    """Return the sum of the members' models, each divided by the deviation of its scores."""
+    parts: list[tuple[Model, float]] = []
+    for member, model, share, held_out in zip(blend.members, models, blend.shares, blend.deviations, strict=True):
+        deviation = member.deviation(model, data, float(held_out)) if share > 0 else 0.0
+        if deviation > 0:
+            parts.append((model, float(share) / deviation))
+    if not parts:  # nothing tells documents apart
+        parts = [(models[0], 1.0)]
+    return summed([model for model, _ in parts], [weight for _, weight in parts])
+
+
+def _results(blend: Blend, done: list[Member], refitted: list[bool]) -> tuple[MemberResult, ...]:
+    shares = {id(member): share for member, share in zip(blend.members, blend.shares.tolist(), strict=True)}
+    again = {id(member): one for member, one in zip(blend.members, refitted, strict=True)}
+    return tuple(
+        MemberResult(
+            member.name,
+            shares.get(id(member), 0.0),
+            member.stages[member.best].mean,
+            member.stages[member.best].n_trees,
+            member.seconds,
+            again.get(id(member), False),
+        )
+        for member in done
+    )
+
+
+def _named(given: Any) -> tuple[str, Any]:
+    """Return name and a fresh ranker of a member, given by name, with parameters, or as an estimator."""
+    from sklearn.base import clone
+
+    if isinstance(given, tuple):
+        name, parameters = given
+        return name, make_ranker(name, **parameters)
+    if isinstance(given, str):
+        parameters = next((members[given] for members in MEMBERS.values() if given in members), {})
+        return given, make_ranker(given, **parameters)
+    if isinstance(given, BaseRanker):
+        return registered_name(given), clone(given)
+    raise OptionError(f"members: expected names or rankers, got {shown(given)}")

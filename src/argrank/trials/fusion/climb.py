@@ -1,0 +1,237 @@
+"""The climb to the best weights: exact line searches along single weights and pairs of weights, from several starts.
+
+Along one weight, with the others as they are, all rankings that this weight can bring about are looked at. That may end
+where no single weight can be moved to advantage but two together could, so the pairs (both up, or one up and the other
+down, in units of the systems' spread) are directions too; with them one start finds about what ten find without.
+
+On large data the climbs from all starts run on a sample of the queries; the best of them goes on with all queries,
+within a window around the weights it brings, which costs half of a search of the whole line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
+from argrank.linesearch.enumeration import FunctionMeasure
+from argrank.linesearch.landscape import Landscape
+from argrank.linesearch.search import Placement, natural_step, search
+from argrank.linesearch.step_function import BETTER
+from argrank.measures.measure import Measure
+from argrank.trials.fusion.scaling import query_means
+
+SAMPLE_ROWS = 1 << 13  # documents on which all starts climb
+NEAR = 0.3  # the window of a later search, in steps that change the scores by about their range
+MOST_PAIRS = 40  # directions of two weights; of many systems some are drawn
+MOST_SEARCHES = 1000  # of a climb; it ends much earlier, where no direction adds anything
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the weights may be. Where none is fixed, only their proportions matter, and bounds are on shares."""
+
+    low: Floats
+    high: Floats
+    fixed: Floats  # NaN where the weight is free
+
+    @property
+    def free(self) -> list[int]:
+        """The numbers of the systems whose weight is tuned."""
+        return np.flatnonzero(np.isnan(self.fixed)).tolist()
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether a fixed weight sets the scale, so that the others are not divided by their sum."""
+        return bool((np.nan_to_num(self.fixed) != 0).any())
+
+    @property
+    def on_shares(self) -> bool:
+        """Whether a bound other than 0 limits the share of a weight."""
+        bounds = np.concatenate([self.low, self.high])
+        return not self.is_absolute and bool((np.isfinite(bounds) & (bounds != 0)).any())
+
+    def allow(self, weights: Floats) -> bool:
+        """Return whether weights are within their bounds."""
+        near = 1e-9
+        fixed = np.isnan(self.fixed) | (weights == self.fixed)
+        return bool((fixed & (weights >= self.low - near) & (weights <= self.high + near)).all())
+
+    def normed(self, weights: Floats) -> Floats:
+        """Return the weights divided by the sum of their magnitudes, unless a fixed one sets the scale."""
+        total = float(np.abs(weights).sum())
+        return weights if self.is_absolute or total == 0 else weights / total
+
+    def nearest(self, weights: Floats) -> Floats:
+        """Return weights within the bounds that are as near as clipping and dividing again and again gets them."""
+        weights = np.where(np.isnan(self.fixed), weights, self.fixed)
+        for _ in range(200):
+            weights = self.normed(np.clip(weights, self.low, self.high))
+            if self.allow(weights):
+                return np.clip(weights, self.low, self.high)
+        raise OptionError("bounds: expected bounds on shares that weights adding up to 1 can meet")
+
+    def window(self, weights: Floats, direction: Floats) -> tuple[float, float]:
+        """Return the steps for which ``weights + step * direction`` is within the bounds."""
+        low, high = self.low, self.high
+        if self.on_shares:  # shares are linear in the step only as long as no weight changes its sign
+            low = np.where((weights > 0) | ((weights == 0) & (direction > 0)), np.maximum(low, 0.0), low)
+            high = np.where((weights < 0) | ((weights == 0) & (direction < 0)), np.minimum(high, 0.0), high)
+        moved = direction != 0
+        one = (low[moved] - weights[moved]) / direction[moved]
+        two = (high[moved] - weights[moved]) / direction[moved]
+        return float(np.minimum(one, two).max(initial=-math.inf)), float(np.maximum(one, two).min(initial=math.inf))
+
+    def directions(self, weights: Floats, spread: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield the directions that are tried: single weights, then pairs of them."""
+        unit = np.diag(np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0))
+        free = [number for number in self.free if spread[number] > 0]
+        pairs = [(i, j) for i in free for j in free if i < j]
+        chosen = rng.permutation(len(pairs))[: MOST_PAIRS // 2].tolist()
+        if not self.on_shares:
+            yield from unit[free]
+            for i, j in (pairs[number] for number in sorted(chosen)):
+                yield unit[i] + unit[j]
+                yield unit[i] - unit[j]
+            return
+        whole = np.eye(len(weights))
+        for number in free:  # towards a system alone, the others in proportion: the magnitudes still add up to 1
+            for sign in (1.0, -1.0):
+                if weights[number] * sign >= 0:
+                    yield sign * whole[number] - weights
+        for i, j in (pairs[number] for number in sorted(chosen)):
+            for sign_i in (1.0, -1.0):
+                for sign_j in (1.0, -1.0):
+                    if weights[i] * sign_i >= 0 and weights[j] * sign_j >= 0:
+                        yield sign_i * whole[i] - sign_j * whole[j]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Queries whose features are the systems' scores, the measure, and what the weights may be."""
+
+    data: Dataset
+    measure: Measure
+    limits: Limits
+    judged: Mapping[Any, Floats] | None = None
+    n_jobs: int | None = None
+
+    def of(self, queries: Any) -> Problem:
+        """Return the problem of some of the queries."""
+        return self.on(self.data.select(queries))
+
+    def on(self, data: Dataset) -> Problem:
+        """Return the same problem on other data."""
+        return Problem(data, self.measure, self.limits, self.judged, self.n_jobs)
+
+    def landscape(self) -> Landscape:
+        """Return the measure as a function of scores; a Python function sees rows, shuffled before, one by one."""
+        ties = "row" if isinstance(self.measure, FunctionMeasure) else "expected"
+        return Landscape(self.data, self.measure, ties, self.n_jobs, self.judged)
+
+    def spread(self) -> Floats:
+        """Return every system's standard deviation within queries."""
+        indptr = self.data.indptr
+        means = np.array([query_means(column, indptr) for column in self.data.X.T])
+        within = self.data.X.T - np.repeat(means, np.diff(indptr), axis=1)
+        greatest = np.abs(self.data.X).max(axis=0)
+        spread = np.sqrt((within**2).mean(axis=1))
+        return np.where(spread > 1e-12 * greatest, spread, 0.0)  # a mean of equal numbers may be off by rounding
+
+
+class Climb:
+    """Weights on their way up, on one landscape."""
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self.limits, self.rng = problem.limits, rng
+        self.systems = np.ascontiguousarray(problem.data.X.T)
+        self.landscape, self.spread = problem.landscape(), problem.spread()
+
+    def value(self, weights: Floats) -> float:
+        """Return the measure of weights."""
+        return self.landscape.value(weights @ self.systems).mean
+
+    def best(self, weights: Floats, near: bool = False) -> tuple[Floats, float]:
+        """Return the weights from which no direction leads to anything better, and their value."""
+        placement = Placement(point="middle", settle=False)
+        scores = weights @ self.systems
+        here = self.landscape.value(scores)
+        idle = searches = 0
+        while searches < MOST_SEARCHES:
+            directions = list(self.limits.directions(weights, self.spread, self.rng))
+            before = searches
+            for direction in directions:
+                if idle >= len(directions):
+                    return self._without_idle(weights, here.mean)
+                searches, idle = searches + 1, idle + 1
+                slopes = direction @ self.systems
+                low, high = self.limits.window(weights, direction)
+                if near:
+                    reach = NEAR * natural_step(scores, slopes)
+                    low, high = max(low, -reach), min(high, reach)
+                if not low < high:
+                    continue
+                found, _ = search(self.landscape, scores, slopes, here, (low, high), placement)
+                if found.value <= here.mean + BETTER:
+                    continue
+                moved = self.limits.nearest(self.limits.normed(weights + found.step * direction))
+                moved_scores = moved @ self.systems
+                there = self.landscape.value(moved_scores)
+                if there.mean > here.mean + BETTER:  # else the division moved documents that were all but tied
+                    weights, scores, here, idle = moved, moved_scores, there, 1
+                    if self.limits.on_shares:
+                        idle = 0
+                        break  # these directions depend on the weights
+            if searches == before:
+                break
+        return self._without_idle(weights, here.mean)
+
+    def _without_idle(self, weights: Floats, value: float) -> tuple[Floats, float]:
+        """Return the weights with 0 for every system that adds nothing."""
+        for number in np.argsort(np.abs(weights) * self.spread, kind="stable").tolist():
+            without = weights.copy()
+            without[number] = 0.0
+            without = self.limits.normed(without)
+            if weights[number] == 0 or not without.any() or not self.limits.allow(without):
+                continue
+            other = self.value(without)
+            if other >= value - BETTER:
+                weights, value = without, other
+        return weights, value
+
+
+def tune(problem: Problem, n_starts: int, random_state: int, thorough: bool = False) -> tuple[Floats, float]:
+    """Return the best weights found and their value; if ``thorough``, every direction is at last searched whole."""
+    rng = np.random.default_rng(random_state)
+    sizes = problem.data.sizes
+    order = rng.permutation(problem.data.n_queries)
+    some = int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE_ROWS)) + 1
+    is_small = some >= problem.data.n_queries
+    climb = Climb(problem if is_small else problem.of(np.sort(order[:some])), rng)
+    found = [climb.best(start) for start in _starts(climb, n_starts)]
+    if is_small:
+        return max(found, key=lambda one: one[1])
+    whole = Climb(problem, rng)
+    first = max((weights for weights, _ in found), key=whole.value)
+    weights, value = whole.best(first, near=True)
+    return whole.best(weights) if thorough else (weights, value)
+
+
+def _starts(climb: Climb, n_starts: int) -> Iterator[Floats]:
+    """Yield equal weights for systems of equal spread, the best system alone, then random weights."""
+    unit = np.divide(1.0, climb.spread, out=np.zeros_like(climb.spread), where=climb.spread > 0)
+    limits, singles = climb.limits, np.eye(len(unit))
+    for number in range(n_starts):
+        if number == 0:
+            start = unit
+        elif number == 1:
+            start = max((one * sign for one in singles for sign in (1.0, -1.0)), key=climb.value)
+        else:
+            start = unit * climb.rng.uniform(-1.0, 1.0, len(unit))
+        yield limits.nearest(limits.normed(start))

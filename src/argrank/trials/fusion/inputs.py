@@ -1,0 +1,110 @@
+"""What several systems gave, as one table: a row for every document that one of them returned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.data.io.trec_pool import JUDGED, join_runs
+from argrank.data.io.trec_sources import is_run
+from argrank.errors import InputError
+from argrank.linesearch.enumeration import FunctionMeasure
+from argrank.measures.measure import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class Systems:
+    """Judged data, and for every system (a row of ``raw``) its scores, NaN where it did not return the document.
+
+    ``judged`` are all judged labels by query id, where the data lacks judged documents that no system returned.
+    """
+
+    names: list[str]
+    data: Dataset
+    raw: Floats
+    judged: dict[Any, Floats] | None = None
+    n_unjudged: int = 0
+
+
+def read_systems(scores_by_system: Mapping[str, Any], data: Any, measure: Measure) -> Systems:
+    """Return the systems of scores for a Dataset, one for each row, or of runs and judgements."""
+    if not isinstance(scores_by_system, Mapping) or not scores_by_system:
+        raise InputError("scores_by_system: expected a mapping with at least one system, got none")
+    are_runs = [is_run(scores) for scores in scores_by_system.values()]
+    systems = _of_runs(scores_by_system, data) if any(are_runs) else _of_rows(scores_by_system, data)
+    return _shuffled(systems) if isinstance(measure, FunctionMeasure) else systems
+
+
+def raw_scores(scores: Any, n_documents: int, name: str) -> Floats:
+    """Return one score for every row, NaN where there is none, or say what is wrong."""
+    try:
+        values = np.asarray(scores, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scores of {name}: expected numbers, got {error}") from error
+    if values.shape != (n_documents,):
+        got = f"{len(values)}" if values.ndim == 1 else f"shape {values.shape}"
+        raise InputError(f"scores of {name}: expected one score for each of the {n_documents} rows, got {got}")
+    if np.isinf(values).any():
+        row = int(np.flatnonzero(np.isinf(values))[0])
+        raise InputError(f"scores of {name}: expected finite scores, or NaN for none, got {values[row]} in row {row}")
+    return values
+
+
+def _of_rows(scores_by_system: Mapping[str, Any], data: Any) -> Systems:
+    if not isinstance(data, Dataset) or not data.is_judged:
+        raise InputError("data: expected a Dataset with labels")
+    raw = np.array(
+        [data.from_caller(raw_scores(scores, data.n_documents, name)) for name, scores in scores_by_system.items()]
+    )
+    _check_known(raw, list(scores_by_system))
+    lone = np.isnan(raw).all(axis=0)
+    if not lone.any():
+        return Systems(list(scores_by_system), data, raw)
+    return _returned(list(scores_by_system), data, raw, np.zeros(data.n_documents, bool))
+
+
+def _of_runs(runs: Mapping[str, Any], qrels: Any) -> Systems:
+    joined = join_runs(runs, qrels)
+    raw = np.ascontiguousarray(joined.data.X.T)
+    return _returned(list(runs), joined.data, raw, joined.gaps != JUDGED)
+
+
+def _returned(names: list[str], data: Dataset, raw: Floats, unjudged: NDArray[np.bool_]) -> Systems:
+    """Leave out the documents that no system returned; they count in the ideal and in recall, never as returned.
+
+    A query for which no system returned anything keeps one document, as one that is not relevant: its measure is 0.
+    """
+    judged = {
+        qid: data.y[first:last]
+        for qid, first, last in zip(data.query_ids.tolist(), data.indptr[:-1], data.indptr[1:], strict=True)
+    }
+    kept: NDArray[np.bool_] = np.asarray(~np.isnan(raw).all(axis=0))
+    empty = data.indptr[:-1][np.add.reduceat(kept.astype(np.int64), data.indptr[:-1]) == 0]
+    labels = data.y.copy()
+    labels[empty] = 0.0
+    n_unjudged = int(np.count_nonzero(unjudged & kept))
+    kept[empty] = True
+    return Systems(names, data.with_labels(labels).keep(kept), raw[:, kept], judged, n_unjudged)
+
+
+def _check_known(raw: Floats, names: list[str]) -> None:
+    for name, scores in zip(names, raw, strict=True):
+        if np.isnan(scores).all():
+            raise InputError(f"scores of {name}: expected at least one score, got none but NaN")
+
+
+def _shuffled(systems: Systems) -> Systems:
+    """Put the rows of queries in random order: a Python function sees one ranking, and ties must not tell labels."""
+    data = systems.data
+    order = np.lexsort((np.random.default_rng(0).random(data.n_documents), data.query_of_row))
+    shuffled = Dataset(np.zeros((data.n_documents, 1)), data.y[order], group=data.sizes, query_weight=data.query_weight)
+    judged = systems.judged
+    if judged is not None:
+        judged = dict(zip(shuffled.query_ids.tolist(), (judged[qid] for qid in data.query_ids.tolist()), strict=True))
+    return Systems(systems.names, shuffled, systems.raw[:, order], judged, systems.n_unjudged)

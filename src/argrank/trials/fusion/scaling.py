@@ -1,0 +1,107 @@
+"""Scores of several systems on one scale: normalised within the query, with a score for documents not returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from argrank._types import Floats, Integers
+from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.trials.grid import is_number
+
+RANK_CONSTANT = 60  # of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009)
+
+LOWEST = "lowest"
+
+
+def _minmax(scores: Floats, indptr: Integers) -> Floats:
+    low, high = np.fmin.reduceat(scores, indptr[:-1]), np.fmax.reduceat(scores, indptr[:-1])
+    return _ratio(scores, low, high - low, indptr)
+
+
+def _zscore(scores: Floats, indptr: Integers) -> Floats:
+    mean = query_means(scores, indptr)
+    deviation = np.sqrt(query_means((scores - np.repeat(mean, np.diff(indptr))) ** 2, indptr))
+    same = np.fmin.reduceat(scores, indptr[:-1]) == np.fmax.reduceat(scores, indptr[:-1])
+    return _ratio(scores, mean, np.where(same, 0.0, deviation), indptr)
+
+
+def reciprocal_ranks(scores: Floats, indptr: Integers) -> Floats:
+    """Return 1 / (60 + rank) within every query; equal scores share the mean of their ranks, NaN stays NaN."""
+    query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    order = np.lexsort((-scores, query))  # NaN comes last
+    ordered = scores[order]
+    first = np.append(True, (np.diff(query[order]) != 0) | (np.diff(ordered) != 0))
+    group = np.cumsum(first) - 1
+    rank = np.arange(len(scores)) - indptr[query[order]] + 1.0
+    ranks = np.empty(len(scores))
+    ranks[order] = (np.bincount(group, rank) / np.bincount(group))[group]
+    return np.where(np.isnan(scores), np.nan, 1.0 / (RANK_CONSTANT + ranks))
+
+
+#: What is done to the scores of a system within each query, by name.
+NORMALISERS: dict[str, Callable[[Floats, Integers], Floats]] = {
+    "none": lambda scores, indptr: scores,
+    "minmax": _minmax,
+    "zscore": _zscore,
+    "rank": reciprocal_ranks,
+}
+
+
+def check_normalisers(given: Any, names: Sequence[str]) -> dict[str, str]:
+    """Return the normaliser of every system from one name for all or a mapping."""
+    chosen = dict(given) if isinstance(given, Mapping) else dict.fromkeys(names, "none" if given is None else given)
+    for name, normaliser in chosen.items():
+        if name not in names:
+            raise unknown_name("system", name, names)
+        if normaliser not in NORMALISERS:
+            raise unknown_name("normalisation", normaliser, [*NORMALISERS, "auto"])
+    return dict.fromkeys(names, "none") | chosen
+
+
+def check_missing(missing: Any) -> str | float:
+    """Return ``"lowest"`` or the number that a document gets from a system that did not return it."""
+    if missing == "rrf":
+        return 0.0
+    if missing == LOWEST or (is_number(missing) and np.isfinite(missing)):
+        return missing if missing == LOWEST else float(missing)
+    raise OptionError(f"missing: expected 'lowest', 'rrf' or a number, got {shown(missing)}")
+
+
+def scaled(raw: Floats, indptr: Integers, normalisers: Sequence[str], missing: str | float) -> Floats:
+    """Return scores (a row for every system, NaN where it did not return the document) that can be added."""
+    rows = []
+    for scores, name in zip(raw, normalisers, strict=True):
+        found = NORMALISERS[name](scores, indptr)
+        gaps = np.isnan(found)
+        if gaps.any():
+            found = np.where(gaps, _filler(found, indptr) if missing == LOWEST else missing, found)
+        if not np.isfinite(found).all():
+            raise InputError("scores: expected scores whose range is a finite number, got an overflow")
+        rows.append(found)
+    return np.array(rows)
+
+
+def _filler(scores: Floats, indptr: Integers) -> Floats:
+    """Return the lowest score of the query for every row; 0 where the system returned nothing."""
+    low = np.fmin.reduceat(scores, indptr[:-1])
+    return np.repeat(np.where(np.isnan(low), 0.0, low), np.diff(indptr))
+
+
+def query_means(values: Floats, indptr: Integers) -> Floats:
+    """Return the mean of every query's values that are not NaN; NaN where there is none."""
+    known = ~np.isnan(values)
+    count = np.add.reduceat(known.astype(np.float64), indptr[:-1])
+    total = np.add.reduceat(np.where(known, values, 0.0), indptr[:-1])
+    means: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+    return means
+
+
+def _ratio(scores: Floats, shift: Floats, scale: Floats, indptr: Integers) -> Floats:
+    """Return (score - shift) / scale of the query, 0 where the scale is 0."""
+    sizes = np.diff(indptr)
+    by = np.repeat(np.where(scale == 0, np.inf, scale), sizes)
+    ratio: Floats = (scores - np.repeat(shift, sizes)) / by
+    return ratio

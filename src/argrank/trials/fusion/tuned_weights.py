@@ -1,0 +1,183 @@
+"""TunedWeights: what tune_weights found, as numbers, a table, a plot and a formula."""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from argrank._files import write_bytes
+from argrank._json import json_value
+from argrank._tables import measure_text, number_text, table, to_text
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, MissingExtraError
+from argrank.linesearch.search import LineSearch
+from argrank.trials.fusion.formula import formula
+from argrank.trials.fusion.inputs import raw_scores
+from argrank.trials.fusion.scaling import scaled
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TunedWeights:
+    """Weights of systems, and the measure they reach.
+
+    Attributes
+    ----------
+    weights : dict
+        Name of the system to weight; their magnitudes add up to 1, unless some were fixed. ``fuse`` applies them.
+    value : float
+        The measure on the data the weights were tuned on.
+    cv_value, cv_interval : float, (float, float)
+        The measure on queries the weights were not tuned on, by cross-validation, and its 95 % bootstrap interval over
+        queries; NaN without. Where the normalisation was chosen, it was chosen anew in every fold.
+    single : dict
+        Name of the system to its own measure.
+    rrf : float
+        The measure of reciprocal-rank fusion, for comparison.
+    spread : dict
+        Name of the system to the standard deviation of its normalised scores within queries. Weight times spread says
+        how much a system moves documents; a weight alone does not.
+    intervals : dict
+        Name of the system to the 95 % bootstrap interval of its weight; empty unless ``bootstrap`` was asked for.
+    curves : dict
+        Name of the system to a LineSearch: the measure along this weight, the others as they are, whose
+        ``breakpoints`` and ``values`` are given in terms of the weight itself.
+    measure : str
+    normalise : dict
+        Name of the system to its normalisation.
+    missing : "lowest" or float
+        What a document gets from a system that did not return it.
+    by_normaliser : dict
+        Where the normalisation was chosen: its name to the cross-validated measure it was chosen by.
+    n_queries, n_unjudged : int
+        Queries, and documents of runs that have no judgement and count as not relevant.
+    """
+
+    weights: dict[str, float]
+    value: float
+    cv_value: float
+    cv_interval: tuple[float, float]
+    single: dict[str, float]
+    rrf: float
+    spread: dict[str, float]
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    curves: dict[str, LineSearch]
+    measure: str
+    normalise: dict[str, str]
+    missing: str | float
+    by_normaliser: dict[str, float] = field(default_factory=dict)
+    n_queries: int
+    n_unjudged: int = 0
+
+    def fuse(self, scores_by_system: Mapping[str, Any], data: Dataset | None = None) -> Floats:
+        """Return the weighted sum of scores, one array for each system, NaN where it did not return the document.
+
+        ``data`` says which rows are one query's, where scores are normalised or missing.
+        """
+        if set(scores_by_system) != set(self.weights):
+            raise InputError(f"scores: expected those of {', '.join(self.weights)}, got {', '.join(scores_by_system)}")
+        n_documents = len(next(iter(scores_by_system.values()))) if data is None else data.n_documents
+        raw = np.array([raw_scores(scores_by_system[name], n_documents, name) for name in self.weights])
+        if data is None and (np.isnan(raw).any() or set(self.normalise.values()) != {"none"}):
+            raise InputError("fuse: expected data, which says where queries begin: scores are normalised or missing")
+        indptr = np.array([0, n_documents]) if data is None else data.indptr
+        stored = raw if data is None or data.rows is None else raw[:, data.rows]
+        ready = scaled(stored, indptr, [self.normalise[name] for name in self.weights], self.missing)
+        fused: Floats = np.array(list(self.weights.values())) @ ready
+        return fused if data is None else data.to_caller(fused)
+
+    def formula(self, target: str = "plain") -> str:
+        """Return the sum to paste into a search engine: "plain", "elasticsearch", "opensearch" or "vespa".
+
+        "elasticsearch" is a linear retriever, "opensearch" a search pipeline with a normalisation processor, "vespa"
+        the phase of a rank profile. A target that cannot compute the normalisation says so.
+        """
+        return formula(self.weights, self.normalise, target)
+
+    def plot(self) -> Any:
+        """Return a matplotlib figure: the measure along each weight, from none of it to twice what was chosen.
+
+        All panels have the same range of the measure, so that a weight that hardly matters looks flat; dots mark what
+        was chosen, a dashed line the best system alone.
+        """
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise MissingExtraError("matplotlib", "plot", "plotting the weights") from error
+        figure = Figure(figsize=(7, 2.2 * len(self.curves)), layout="constrained")
+        best = max(self.single.values())
+        views = {name: self._view(name) for name in self.curves}
+        low = min(best, *(float(values.min()) for _, values in views.values()))
+        margin = 0.05 * (self.value - low or 0.01)
+        panels = figure.subplots(len(self.curves), sharey=True, squeeze=False)[:, 0]
+        for axes, (name, (ends, values)) in zip(panels, views.items(), strict=True):
+            axes.stairs(values, ends, baseline=None)
+            axes.axhline(best, color="0.6", linestyle="--", linewidth=1)
+            axes.plot([self.weights[name]], [self.value], "o")
+            axes.set(xlabel=f"weight of {name}", ylabel=self.measure, xlim=(ends[0], ends[-1]))
+            axes.set_ylim(low - margin, max(self.value, best) + margin)
+        return figure
+
+    def _view(self, name: str) -> tuple[Floats, Floats]:
+        """Return the part of a curve that is shown: its ends and breakpoints, and the values between them."""
+        curve, weight = self.curves[name], self.weights[name]
+        others = sum(abs(w) * self.spread[one] for one, w in self.weights.items() if one != name)
+        reach = abs(weight) or (others / self.spread[name] if self.spread[name] > 0 else 0.0) or 1.0
+        left, right = weight - 1.25 * reach, weight + 1.25 * reach
+        first, last = np.searchsorted(curve.breakpoints, [left, right]).tolist()
+        return np.concatenate([[left], curve.breakpoints[first:last], [right]]), curve.values[first : last + 1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the curves as plain values that JSON can hold; NaN becomes None."""
+        names = (
+            "measure", "weights", "normalise", "missing", "value", "cv_value", "cv_interval", "rrf", "single", "spread",
+            "intervals", "by_normaliser", "n_queries", "n_unjudged",
+        )  # fmt: skip
+        found: dict[str, Any] = {name: json_value(getattr(self, name)) for name in names}
+        return found | {"formula": self.formula()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write ``to_dict`` as a JSON file."""
+        import json
+
+        with write_bytes(path) as stream:
+            stream.write(f"{json.dumps(self.to_dict(), indent=2, ensure_ascii=False)}\n".encode())
+
+    def _notes(self) -> list[str]:
+        measure, queries = self.measure, f"{self.n_queries:,} {'query' if self.n_queries == 1 else 'queries'}"
+        notes = [f"{measure}: {self.value:.4f} together on these {queries}"]
+        if not math.isnan(self.cv_value):
+            low, high = self.cv_interval
+            notes[0] += f", {self.cv_value:.4f} cross-validated ({low:.4f} to {high:.4f})"
+        best = max(self.single, key=self.single.__getitem__)
+        notes.append(
+            f"For comparison: reciprocal-rank fusion {self.rrf:.4f}, {best} alone {measure_text(self.single[best])}"
+        )
+        if self.by_normaliser:
+            tried = ", ".join(f"{name} {value:.4f}" for name, value in self.by_normaliser.items())
+            notes.append(f"Normalisation chosen by cross-validation: {tried}")
+        if self.n_unjudged:
+            notes.append(f"{self.n_unjudged:,} returned documents are not judged and count as not relevant")
+        return [*notes, f"score = {self.formula()}"]
+
+    def __repr__(self) -> str:
+        total = sum(abs(w) * self.spread[name] for name, w in self.weights.items()) or 1.0
+        columns: dict[str, list[str]] = {"weight": [number_text(w) for w in self.weights.values()]}
+        if self.intervals:
+            ends = [self.intervals[name] for name in self.weights]
+            columns |= {"from": [number_text(low) for low, _ in ends], "to": [number_text(high) for _, high in ends]}
+        columns["weight x spread"] = [
+            f"{100 * w * self.spread[name] / total:.1f} %" for name, w in self.weights.items()
+        ]
+        columns[f"{self.measure} alone"] = [measure_text(self.single[name]) for name in self.weights]
+        rows = zip(self.weights, *columns.values(), strict=True)
+        return to_text([table(("system", *columns), rows)], self._notes())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
