@@ -21,6 +21,9 @@ from argrank.rankers._checkpoint import Checkpoint
 DATA = ar.make_ranking(24, 10, 5, random_state=3)
 VALID = ar.make_ranking(8, 10, 5, random_state=4)
 
+TREES: dict[str, Any] = {"n_trees": 8, "n_leaves": 4, "min_documents": 5}
+DRAWS: dict[str, Any] = {"feature_fraction": 0.5, "bagging_fraction": 0.6}
+
 #: The work of every solver and climb that can go on: ranker and parameters.
 WORK: dict[str, tuple[str, dict[str, Any]]] = {
     "bundle": ("svm-ndcg", {"solver": "bundle", "tol": 1e-4}),
@@ -40,6 +43,14 @@ WORK: dict[str, tuple[str, dict[str, Any]]] = {
     "direct-rank": ("direct-rank", {"n_starts": 5, "max_iter": 3}),
     "direct-rank, greedy": ("direct-rank", {"n_starts": 1, "coordinates": "greedy", "max_iter": 4}),
     "direct-rank in bags": ("direct-rank", {"n_starts": 1, "bags": 2, "max_iter": 3}),
+    "trees without draws": (
+        "mart",
+        {**TREES, "feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False, "start": None},
+    ),
+    "trees with draws": ("lambda-mart", {**TREES, **DRAWS, "extra_trees": True}),
+    "trees of two seeds, best round kept": ("mart", {**TREES, **DRAWS, "n_seeds": 2, "early_stopping": 3}),
+    "trees of several outputs": ("mcrank", {**TREES, **DRAWS, "n_trees": 5}),
+    "trees on drawn gains": ("xendcg-mart", TREES),
     "coordinate ascent": ("coordinate-ascent", {"n_starts": 2, "max_iter": 3}),
 }
 
@@ -196,3 +207,24 @@ def test_a_checkpoint_holds_no_objects(tmp_path: Path) -> None:
             with archive.open(name) as member:
                 if name.endswith(".npy"):
                     assert np.lib.format.read_array(member, allow_pickle=False).dtype.kind in "fi"
+
+
+def test_a_number_of_rounds_chosen_on_held_out_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(**more: Any) -> Any:
+        return ar.make_ranker("mart", early_stopping=2, verbose=-1, **{**TREES, **DRAWS}).fit(DATA, **more)
+
+    whole, write, n_writes = fit(), Checkpoint._write, len(fit().trace_) + fit().n_iter_ - 2
+    for after in (1, n_writes):
+        path, count = tmp_path / f"{after}.ckpt", [0]
+
+        def counted(self: Checkpoint, outcome: Any, count: list[int] = count, after: int = after) -> None:
+            write(self, outcome)
+            count[0] += 1
+            if count[0] == after:
+                raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "_write", counted)
+            with pytest.raises(Killed):
+                fit(checkpoint=path, every=1e-9)
+        assert_same(fit(checkpoint=path), whole)

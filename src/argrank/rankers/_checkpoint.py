@@ -92,10 +92,12 @@ class Checkpoint:
         found, self._found = self._found, None
         return found["state"] if found["solve"] == len(self._results) else None
 
-    def offer(self, state: Mapping[str, Any]) -> None:
-        """Note a state, and write it where the last writing is long enough ago."""
-        self._note(state)
-        if time.monotonic() - self._written >= self._every:
+    def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> None:
+        """Note a state, and write it where the last writing is long enough ago; only then a function is asked for it."""
+        due = time.monotonic() - self._written >= self._every
+        if due or not callable(state):
+            self._note(state() if callable(state) else state)
+        if due:
             self._write(None)
 
     def close(self, outcome: Mapping[str, Any] | None) -> None:
