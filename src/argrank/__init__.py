@@ -127,7 +127,6 @@ if TYPE_CHECKING:
     from argrank.evaluation.why_differs import why_differs
     from argrank.export import export, import_model, targets
     from argrank.linesearch.search import line_search
-    from argrank.trials.fusion.tune_weights import tune_weights
     from argrank.measures.conventions import convention_names
     from argrank.measures.names import measure, measure_names
     from argrank.models.files import load_model
@@ -138,6 +137,7 @@ if TYPE_CHECKING:
     from argrank.trials.bootstrap import bootstrap_weights
     from argrank.trials.cv import benchmark, cross_validate
     from argrank.trials.experiment import run_experiment
+    from argrank.trials.fusion.tune_weights import tune_weights
     from argrank.trials.path import regularisation_path
     from argrank.trials.select import select
 

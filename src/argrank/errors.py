@@ -22,7 +22,6 @@ import re
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

@@ -17,8 +17,8 @@ from typing import Any, cast
 
 import typer
 
-from argrank._version import __version__
 from argrank._memory import VARIABLE, parse_memory
+from argrank._version import __version__
 from argrank.cli._signals import listening
 from argrank.errors import ArgrankError, printable
 

@@ -106,7 +106,7 @@ class Checkpoint:
             self._write(outcome)
 
     def _note(self, state: Mapping[str, Any] | None) -> None:
-        assert self._watcher is not None  # noqa: S101 - for the type checker: a solver has a watcher
+        assert self._watcher is not None
         rows, seconds = len(self._watcher.trace), self._watcher.seconds
         solve, results = len(self._results), list(self._results)
         self._last = {"state": state, "solve": solve, "results": results, "rows": rows, "seconds": seconds}
@@ -114,7 +114,7 @@ class Checkpoint:
     # ---- the file -----------------------------------------------------------------------------------------------
 
     def _write(self, outcome: Mapping[str, Any] | None) -> None:
-        assert self._watcher is not None  # noqa: S101 - for the type checker
+        assert self._watcher is not None
         if self._last is None:
             self._note(None)
         last = cast("dict[str, Any]", self._last)
