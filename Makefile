@@ -5,7 +5,7 @@ ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
 endif
 
-.PHONY: demo test test-slow check bench docs clean
+.PHONY: demo test test-slow check fuzz bench docs clean
 
 demo: .venv/.package
 	$(BIN)/argrank demo
@@ -21,6 +21,9 @@ check: .venv/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: .venv/.test
+	$(BIN)/python -m tests.fuzz
 
 bench: .venv/.test
 	$(BIN)/python -m benchmarks

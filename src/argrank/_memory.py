@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 from pathlib import Path
@@ -17,7 +18,7 @@ _CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.li
 
 
 def parse_memory(text: str) -> int:
-    """Return the bytes that a text means: ``500MB``, ``4GiB``, ``1e9`` is not one, ``50%`` of the machine's memory."""
+    """Return the bytes that a text means: ``500MB``, ``4GiB``, or ``50%`` of the machine's memory."""
     found = _SIZE.fullmatch(text.strip())
     if found is None or float(found[1]) <= 0:
         raise OptionError(f"max-memory: expected a size such as 500MB, 4GB or 50%, got {text!r:.60}")
@@ -54,10 +55,6 @@ def check_memory(what: str, n_bytes: float, advice: str) -> None:
 
 
 def _size(n_bytes: float) -> str:
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if n_bytes < 1000:
-            break
-        n_bytes /= 1000
-    else:
-        unit = "TB"
-    return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:,.1f} {unit}"
+    units = ("bytes", "kB", "MB", "GB", "TB")
+    power = min(int(math.log10(max(n_bytes, 1)) // 3), len(units) - 1)
+    return f"{n_bytes / 1000**power:,.{min(power, 1)}f} {units[power]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -102,9 +101,8 @@ def test_columns_of_one_name_are_refused() -> None:
     "X", [[[1, 2], [3]], [[10**400]], [["a"]], [[1j]], [[{}]], "text", b"x", object(), [None], {1}]
 )
 def test_what_is_no_matrix(X: Any) -> None:
-    with warnings.catch_warnings(), pytest.raises(InputError):
-        warnings.simplefilter("ignore")
-        ar.Dataset(X, [1])
+    with pytest.raises(InputError):
+        ar.Dataset(X, [1], qid=[1])
 
 
 @pytest.mark.parametrize(

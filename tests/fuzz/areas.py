@@ -50,10 +50,10 @@ CSV = b'label,qid,docid,comment,f1,f2\n1,a,x,"one, ""two""",0.5,NULL\n0,a,y,,1e-
 RUN = b"q1 Q0 d1 1 3.5 tag\nq1 Q0 d2 2 2.5 tag\nq2 Q0 d1 1 -1e-3 tag\n"
 QRELS = b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n"
 TOKENS = [
-    b"", b" ", b"\n", b"\r", b"\t", b"\0", b":", b"#", b"qid:", b",", b'"', b"-", b"+", b".", b"e", b"1", b"0", b"9" * 25,
-    b"1e400", b"1e-400", b"nan", b"inf", b"NULL", b"2147483647:1", b"2147483646:1", b"-1:1", b"0:1", b"\xff", b"\xc3",
-    b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\x1b[31m", b"1_0", b"0x1", b"label", b"qid", b"docid = ", b"99999999999999999999",
-    b"\xed\xa0\x80", b"true", b"{}", b"[]", b"null",
+    b"", b" ", b"\n", b"\r", b"\t", b"\0", b":", b"#", b"qid:", b",", b'"', b"-", b"+", b".", b"e", b"1", b"0",
+    b"9" * 25,     b"1e400", b"1e-400", b"nan", b"inf", b"NULL", b"2147483647:1", b"2147483646:1", b"-1:1", b"0:1", b"\xff", b"\xc3",
+    b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\x1b[31m", b"1_0", b"0x1", b"label", b"qid", b"docid = ",
+        b"\xed\xa0\x80", b"true", b"{}", b"[]", b"null",
 ]  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _both_readers(text: bytes, options: Options) -> None:
             X = data.X.toarray() if data.is_sparse and data.X.shape[1] < 10**6 else data.X
             values = X.tobytes() if not sparse.issparse(X) else (X.data.tobytes(), X.indices.tobytes())
             outcomes.append((values, data.y.tobytes(), data.query_ids.tolist(), data.indptr.tolist(), data.fingerprint))
-        except ArgrankError as error:
+        except ArgrankError as error:  # noqa: PERF203
             outcomes.append(str(error))
     if outcomes[0] != outcomes[1]:
         raise AssertionError(f"the two readers disagree: {outcomes}")
@@ -247,7 +247,8 @@ def hostile_arguments(folder: Path) -> list[Any]:
         *HOSTILE, math.nan, math.inf, b"bytes", object(), lambda *_: 1 / 0, data, data.X, data.y, data.X[:0], "ndcg@10",
         "rank-svm", np.array(["a", "b"]), np.array([1j]), np.array(3.0), {"a": data.y}, {"a": data.y[:3]}, ["ndcg@10"],
         ["ndcg@0"], "ndcg@-1", folder, folder / "absent", str(folder / "a\0b"), np.array([None, 1], object),
-        np.full(len(data.y), np.nan), sparse.csr_matrix(data.X), iter([1]), range(3), {1, 2}, (1, 2), type, np.float32(1),
+        np.full(len(data.y), np.nan), sparse.csr_matrix(data.X), iter([1]), range(3), {1, 2}, (1, 2), type,
+        np.float32(1),
     ]  # fmt: skip
 
 
@@ -305,11 +306,11 @@ def commands(seed: int, folder: Path) -> Iterator[Case]:
     Path("scores.txt").write_text("0.5\n" * data.n_documents)
     Path("run.txt").write_text("\x1b[31m 0 0.5\n")
     words = [
-        "data.txt", "data.csv", "model.json", "bad.txt", "empty", "scores.txt", "run.txt", "absent", "-", ".", "/dev/null",
-        "/dev/full", "-o", "out", "-o/dev/full", "-o/dev/null", "-oout.json", "-r", "regression", "mart", "factor-rank",
+        "data.txt", "data.csv", "model.json", "bad.txt", "empty", "scores.txt", "run.txt", "absent", "-", ".",
+        "/dev/null",         "/dev/full", "-o", "out", "-o/dev/full", "-o/dev/null", "-oout.json", "-r", "regression", "mart", "factor-rank",
         "-p", "C=1", "C=x", "C=-1", "n_trees=2", "nonsense=1", "-m", "ndcg@10", "map,mrr", "ndcg@0", "--convention",
-        "letor3", "--normalise", "standard", "query-minmax", "--valid", "--test", "--grid", "C=1,2", "--json", "-q", "-v",
-        "--max-memory", "1kB", "x", "--folds", "2", "99", "--format", "html", "latex", "--checkpoint", "fit.ckpt",
+        "letor3", "--normalise", "standard", "query-minmax", "--valid", "--test", "--grid", "C=1,2", "--json", "-q",
+        "-v",         "--max-memory", "1kB", "x", "--folds", "2", "99", "--format", "html", "latex", "--checkpoint", "fit.ckpt",
         "--target", "opensearch", "solr", "\x1b[31m", "a\ud800", "", "=", "a=b", "--help", "--nonsense", "9" * 30,
     ]  # fmt: skip
     names = [name for name in cli.COMMANDS if name not in ("demo", "compile", "experiment")]

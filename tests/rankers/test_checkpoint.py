@@ -191,7 +191,7 @@ def test_what_is_no_checkpoint_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"notes.txt: expected a checkpoint of argrank"):
         made("bundle").fit(DATA, checkpoint=path)
     assert path.read_text() == "mine"
-    with pytest.raises(OptionError, match="expected a name such as fit.ckpt"):
+    with pytest.raises(OptionError, match=r"expected a name such as fit\.ckpt"):
         made("bundle").fit(DATA, checkpoint=tmp_path / "fit.ckpt.gz")
     with pytest.raises(OptionError, match="expected a random_state"):
         made("bundle", random_state=None).fit(DATA, checkpoint=tmp_path / "fit.ckpt")

@@ -33,8 +33,8 @@ class Dataset:
     ----------
     X : array, sparse matrix or data frame of shape (n_documents, n_features)
         float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. An array
-        that can be written to is copied; a read-only one is shared (``X.flags.writeable = False`` hands it over). A data
-        frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as the
+        that can be written to is copied; a read-only one is shared (``X.flags.writeable = False`` hands it over). A
+        data frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as the
         arguments of that meaning, where the argument itself is not given; all other columns are features.
     y : array of shape (n_documents,)
         Labels, any real numbers from 0 up. None for data without judgements (then labels are NaN).

@@ -93,7 +93,7 @@ class Checkpoint:
         return found["state"] if found["solve"] == len(self._results) else None
 
     def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> None:
-        """Note a state, and write it where the last writing is long enough ago; only then a function is asked for it."""
+        """Note a state, and write it where the last writing is long enough ago; a function is asked only then."""
         due = time.monotonic() - self._written >= self._every
         if due or not callable(state):
             self._note(state() if callable(state) else state)
@@ -170,8 +170,8 @@ class Checkpoint:
                 names = [name]
             if names:
                 raise InputError(
-                    f"{path}: expected the checkpoint of this fit, got one with another {name}: {shown(theirs)} instead "
-                    f"of {shown(mine)}; remove it to begin anew"
+                    f"{path}: expected the checkpoint of this fit, got one with another {name}: {shown(theirs)} "
+                    f"instead of {shown(mine)}; remove it to begin anew"
                 )
 
 

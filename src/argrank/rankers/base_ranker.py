@@ -29,6 +29,7 @@ from argrank.models.model import Model
 from argrank.objectives.objective import Objective
 from argrank.rankers._checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers._docstrings import complete
+from argrank.rankers._parameters import check_parameters
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers._result import Result
 
@@ -134,6 +135,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         every : float
             Seconds between two writings of the checkpoint; it is also written on Ctrl-C.
         """
+        check_parameters(self)
         data = self._dataset(X, y, qid, group, sample_weight, query_weight)
         self._check_training(data)
         self._remember_features(X, data)
@@ -202,8 +204,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if trees is not None and all(tree.n_leaves == 1 for tree in trees):
             warnings.warn(
                 f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
-                "too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers below 1e-35 count "
-                "as 0)",
+                "too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers below 1e-35 "
+                "count as 0)",
                 ArgrankWarning,
                 stacklevel=4,
             )

@@ -258,17 +258,16 @@ def _best_of(
         best = None if found["best"] is None else Descent.restored(problem, meter, found["best"], direction)
         restore_random(random, found["random"])
         meter.restore(found["meter"])
-    first = number = 0 if found is None else found["number"]
+    starts_made = 1 if found is None else found["starts_made"]
 
     def offer() -> None:
-        kept = {"descent": descent.kept(), "best": None if best is None else best.kept(), "number": number}
+        kept = {"descent": descent.kept(), "best": None if best is None else best.kept(), "starts_made": starts_made}
         problem.offer(**kept, random=random_state(random), meter=meter.state())
 
     descent.run(offer)
     best = descent if best is None else min(best, descent, key=lambda one: one.here.objective)
-    for number in range(first + 1, n_starts):
-        if descent.reason in ("callback", "interrupted", "passes"):
-            break
+    while starts_made < n_starts and descent.reason not in ("callback", "interrupted", "passes"):
+        starts_made += 1
         start = random.standard_normal(risk.n_features)
         spread = risk.spread(risk.scores(start))
         state = State(start / spread if spread > 0 else start, n_iter=descent.n_iter)

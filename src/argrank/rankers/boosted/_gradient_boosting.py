@@ -126,7 +126,10 @@ class GradientBoostedRanker(BoostedRanker):
     def boosters(
         self, data: Dataset, parts: Sequence[Dataset], kept: Mapping[str, Any] | None = None
     ) -> tuple[Boosters, Loss, Model | None, float]:
-        """Return boosters at their start, or as they were kept, with the loss, the model they start from and the constant on top of it."""
+        """Return boosters at their start, or as they were kept.
+
+        Returned with them are the loss, the model that they start from and the constant on top of it.
+        """
         load_lightgbm()
         self._check()
         loss, model = self._loss(data), self._start_model(data)
