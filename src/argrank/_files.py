@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from argrank._memory import check_memory
-from argrank.errors import ArgrankError, FormatError, InputError
+from argrank.errors import ArgrankError, FormatError, InputError, InputTypeError, shown
 
 COMPRESSIONS = (".gz", ".xz", ".bz2", ".zip")
 STDIN = "-"
@@ -31,8 +31,15 @@ LOOK_AT_MEMORY = 1 << 28  # bytes of a text from which on its size is compared w
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
+def check_path(path: object) -> None:
+    """Raise unless something can be the name of a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputTypeError(f"expected the name of a file, got {shown(path)}")
+
+
 def split_suffixes(path: str | os.PathLike[str]) -> tuple[str, str]:
     """Return (format suffix, compression suffix), both lower-case: ``a.csv.gz`` gives ``.csv``, ``.gz``."""
+    check_path(path)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else ""
     return (suffixes[-1] if suffixes else ""), compression

@@ -17,7 +17,7 @@ from argrank.data import checks
 from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import id_array, offsets
-from argrank.errors import InputError, OptionError, check_choice
+from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
 
 BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
 BY_QUERY = ("query_ids", "query_weight", "query_texts")
@@ -357,6 +357,13 @@ class Dataset:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self._facts())
         return f"<table><caption>argrank Dataset</caption>{rows}</table>"
+
+
+def check_dataset(what: str, given: Any) -> Dataset:
+    """Return a Dataset, or raise where it is something else."""
+    if not isinstance(given, Dataset):
+        raise InputTypeError(f"{what}: expected a Dataset, got {shown(given)}")
+    return given
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

@@ -47,7 +47,7 @@ def is_frame(X: Any) -> bool:
 
 def _refuse_repeats(frame: Any) -> None:
     """Refuse a pandas frame with two columns of one name; the other libraries make none."""
-    names = getattr(frame, "columns", None)
+    names: Any = getattr(frame, "columns", None)
     if getattr(names, "has_duplicates", False) is True:
         twice = names[names.duplicated()][0]
         raise InputError(f"columns: expected different names, got {shown(twice)} twice")

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from argrank._files import write_bytes
+from argrank._files import check_path, write_bytes
 from argrank._json import json_value
 from argrank._version import __version__
 from argrank.errors import ArgrankError, ModelError
@@ -52,6 +52,7 @@ def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file. Nothing in it is executed; a damaged or altered file is refused with the reason."""
+    check_path(path)
     try:
         return _load(Path(path))
     except OSError as error:

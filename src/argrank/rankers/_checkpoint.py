@@ -157,7 +157,7 @@ class Checkpoint:
     def _refuse_other(self, path: Path, found: Mapping[str, Any]) -> None:
         """Raise where the file belongs to another fit, and say what differs."""
         for name, mine in self._identity.items():
-            theirs = found.get(name)
+            theirs: Any = found.get(name)
             if name == "parameters":
                 names = [
                     key for key in {**mine, **theirs} if key not in MAY_DIFFER and mine.get(key) != theirs.get(key)

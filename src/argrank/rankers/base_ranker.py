@@ -167,7 +167,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 outcome = self._train(prepared, watcher, start)
             else:
                 outcome = self._kept(keeper, prepared, watcher, start)
-        self._refuse_useless(outcome.model)
+        self._refuse_useless(outcome.model, data)
         if outcome.complaint is not None:
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
@@ -192,7 +192,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         keeper.close(numbers | {"model": model_state(outcome.model), "fitted": fitted})
         return outcome
 
-    def _refuse_useless(self, model: Model) -> None:
+    def _refuse_useless(self, model: Model, data: Dataset) -> None:
         """Refuse weights that are no numbers, and warn of trees that give every document the same score."""
         weights = getattr(model, "weights", None)
         if weights is not None and not np.isfinite(weights).all():
@@ -201,7 +201,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 "scale them (normalise='standard')"
             )
         trees = getattr(model, "trees", None)
-        if trees is not None and all(tree.n_leaves == 1 for tree in trees):
+        if trees is not None and data.n_documents > 1 and all(tree.n_leaves == 1 for tree in trees):
             warnings.warn(
                 f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
                 "too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers below 1e-35 "

@@ -103,7 +103,8 @@ class Boosters:
                     self.boosters[-1].add_valid(rows, str(number))
         except lightgbm.basic.LightGBMError as error:
             raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
-        self._number, self._texts = 0, [[] for _ in seeds]  # of trees that another process has grown
+        self._number = 0
+        self._texts: list[list[str]] = [[] for _ in seeds]  # of trees that another process has grown
         self._idle = [0 for _ in seeds]  # trees that a booster begins with and that do not count
         if kept is not None:
             self._number, self._texts = kept["number"], [list(texts) for texts in kept["texts"]]

@@ -86,8 +86,9 @@ class ClimbingRanker(BaseRanker):
         done = None if keeper is None else keeper.finished()
         if done is not None:
             restore_random(rng, done["random"])
-            numbers = (done[name] for name in ("objective", "gap", "n_iter", "complaint"))
-            return Outcome(LinearModel(done["weights"]), *numbers)
+            return Outcome(
+                LinearModel(done["weights"]), *(done[name] for name in ("objective", "gap", "n_iter", "complaint"))
+            )
         kept = None if keeper is None else keeper.resumed()
         at = Standing() if kept is None else Standing(**kept["standing"])
         try:
@@ -124,7 +125,8 @@ class ClimbingRanker(BaseRanker):
         complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if at.unfinished else None
         outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, complaint)
         if keeper is not None:
-            keeper.finish({"weights": at.best, "random": random_state(rng), **outcome._replace(model=None)._asdict()})
+            numbers = {name: value for name, value in outcome._asdict().items() if name != "model"}
+            keeper.finish({"weights": at.best, "random": random_state(rng), **numbers})
         return outcome
 
     def _iterates(self, rounds: Rounds, at: Standing, resumed: bool) -> Iterator[tuple[int, Iterate]]:

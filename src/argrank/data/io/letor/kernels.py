@@ -429,7 +429,7 @@ def _has_room(
     runs: Any, run: int, comments: Any, comment: int, comment_bytes: int,
 ) -> bool:  # fmt: skip
     """Tell whether a row fits into what was counted: a file may change between the two passes."""
-    return (
+    return bool(
         row < y.size
         and run <= runs.shape[0]
         and (width == 0 or columns[width - 1] < X.shape[1])

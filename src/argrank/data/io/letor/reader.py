@@ -87,7 +87,7 @@ def read_text(
 ) -> Dataset:
     """Read a whole text (bytes or an open file); ``small`` forces one of the two readers."""
     lines = Lines(text, name, **chunk)
-    first_row = next(filter(None, (_FIRST_ROW.search(lines.chunk(i)) for i in range(len(lines)))), None)
+    first_row = next(filter(None, (_FIRST_ROW.search(lines.chunk(i).data) for i in range(len(lines)))), None)
     if first_row is None:
         raise FormatError(name, None, "at least one row", "an empty file" if not len(lines) else "no row")
     tokens = first_row[1].split(None, 2)
