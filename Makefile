@@ -5,7 +5,7 @@ ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
 endif
 
-.PHONY: demo test test-slow test-integrations check bench bench-peers docs clean
+.PHONY: demo test test-slow test-integrations check fuzz bench bench-peers docs clean
 
 demo: .venv/.package
 	$(BIN)/argrank demo
@@ -24,6 +24,9 @@ check: .venv/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: .venv/.test
+	$(BIN)/python -m tests.fuzz
 
 bench: .venv/.test
 	$(BIN)/python -m benchmarks

@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
+import errno
 import gzip
 import io
 import lzma
 import os
 import stat
+import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from argrank._files import COMPRESSIONS, open_bytes, split_suffixes, write_bytes
+from argrank import _files
+from argrank._files import COMPRESSIONS, open_bytes, read_all, split_suffixes, write_bytes
 from argrank.errors import FormatError, InputError
 
 CONTENT = b"some lines\n" * 5000
@@ -134,3 +139,135 @@ def test_the_same_content_gives_the_same_bytes(tmp_path: Path, suffix: str) -> N
         with write_bytes(tmp_path / f"{name}{suffix}") as stream:
             stream.write(CONTENT)
     assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
+
+
+def test_a_link_stays_a_link_and_its_target_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with write_bytes(link) as stream:
+        stream.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to(tmp_path / "later")
+    with write_bytes(dangling) as stream:
+        stream.write(b"new")
+    assert dangling.is_symlink()
+    assert (tmp_path / "later").read_bytes() == b"new"
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    with write_bytes(pipe) as stream:
+        stream.write(b"through")
+    reader.join(10)
+    assert read == [b"through"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_devices_stay_devices(tmp_path: Path) -> None:
+    link = tmp_path / "null"  # were it replaced, only the link would be lost
+    link.symlink_to(os.devnull)
+    with write_bytes(link) as stream:
+        stream.write(b"x")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    assert link.is_symlink()
+    with (
+        pytest.raises(InputError, match="/dev/full: cannot be written: No space left"),
+        write_bytes("/dev/full") as stream,
+    ):
+        stream.write(b"x")
+
+
+def test_a_full_disk_is_named_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"/a: cannot be written: No space"), write_bytes(tmp_path / "a") as stream:
+        stream.write(b"x")
+    assert os.listdir(tmp_path) == []
+
+
+def test_file_and_folder_are_synced_before_and_after_the_name_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def note_sync(descriptor: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        sync(descriptor)
+
+    def note_replace(*names: str) -> None:
+        done.append("name")
+        replace(*names)
+
+    monkeypatch.setattr(os, "fsync", note_sync)
+    monkeypatch.setattr(os, "replace", note_replace)
+    with write_bytes(tmp_path / "a.gz") as stream:
+        stream.write(b"x")
+    assert done == ["file", "name", "folder"]
+
+
+def test_leftovers_of_dead_processes_are_removed_and_those_of_living_ones_kept(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    host = _files._host()
+    gone, living = (tmp_path / f".a.{host}.{number}.x.part" for number in (dead.pid, os.getppid()))
+    elsewhere, other = tmp_path / f".a.{host}-2.{dead.pid}.x.part", tmp_path / f".b.{host}.{dead.pid}.x.part"
+    for path in (gone, living, elsewhere, other):
+        path.write_bytes(b"x")
+    with write_bytes(tmp_path / "a") as stream:
+        stream.write(b"x")
+    assert set(tmp_path.iterdir()) == {tmp_path / "a", living, elsewhere, other}
+
+
+def test_a_killed_write_leaves_the_old_file_and_the_next_one_tidies_up(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    code = (
+        "import os, signal\nfrom argrank._files import write_bytes\n"
+        "with write_bytes('a') as stream:\n stream.write(b'x' * 10**6); stream.flush(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert len(os.listdir(tmp_path)) == 2
+    with write_bytes(tmp_path / "a") as stream:
+        stream.write(b"new")
+    assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_an_archive_of_an_enormous_text_is_refused_before_it_fills_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(packed(suffix, b"1 qid:1 1:1\n" * 200_000))
+    monkeypatch.setattr(_files, "LOOK_AT_MEMORY", 1000)
+    monkeypatch.setattr(_files, "PIECE", 1 << 16)
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "1MB")
+    with open_bytes(path) as stream, pytest.raises(InputError, match=r"expected what fits into 1.0 MB of memory, got"):
+        read_all(stream, str(path))
+
+
+def test_zips_with_damaged_tables_of_contents(tmp_path: Path) -> None:
+    whole = packed(".zip", b"text\n")
+    path = tmp_path / "a.zip"
+    for place in range(len(whole)):
+        for byte in (0x00, 0xFF, whole[place] ^ 0x01, whole[place] ^ 0x80):
+            path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+            with contextlib.suppress(FormatError):
+                contents(path)
+
+
+def test_names_with_a_nul_byte(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="NUL"):
+        contents(tmp_path / "a\0b")
+    with pytest.raises(InputError, match="cannot be written"), write_bytes(tmp_path / "a\0b"):
+        pass

@@ -8,6 +8,9 @@ import errno
 import gzip
 import lzma
 import os
+import platform
+import re
+import struct
 import sys
 import tempfile
 import zipfile
@@ -16,14 +19,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from argrank.errors import FormatError, InputError
+from argrank._memory import check_memory
+from argrank.errors import ArgrankError, FormatError, InputError, InputTypeError, shown
 
 COMPRESSIONS = (".gz", ".xz", ".bz2", ".zip")
 STDIN = "-"
+PART = ".part"  # how the name of an unfinished file ends
+LONGEST_NAME = 60  # characters of a name that go into that of its unfinished file
+PIECE = 1 << 22  # bytes that are decompressed at a time
+LOOK_AT_MEMORY = 1 << 28  # bytes of a text from which on its size is compared with the memory
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def check_path(path: object) -> None:
+    """Raise unless something can be the name of a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputTypeError(f"expected the name of a file, got {shown(path)}")
 
 
 def split_suffixes(path: str | os.PathLike[str]) -> tuple[str, str]:
     """Return (format suffix, compression suffix), both lower-case: ``a.csv.gz`` gives ``.csv``, ``.gz``."""
+    check_path(path)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else ""
     return (suffixes[-1] if suffixes else ""), compression
@@ -45,6 +61,10 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if not _is_damage(error, split_suffixes(path)[1]):
             raise
         raise FormatError(path, None, "a complete archive", f"{error}" or type(error).__name__) from error
+    except ValueError as error:
+        if isinstance(error, ArgrankError) or "\0" not in path:
+            raise
+        raise InputError(f"{path!r}: expected the name of a file, got a NUL byte in it") from error
 
 
 def _is_damage(error: Exception, compression: str) -> bool:
@@ -56,18 +76,24 @@ def _is_damage(error: Exception, compression: str) -> bool:
     return True
 
 
+def read_all(stream: IO[bytes], name: str) -> bytearray:
+    """Read a stream to its end, but no more than memory allows: a small archive may hold an enormous text."""
+    text = bytearray()
+    while piece := stream.read(PIECE):
+        text += piece
+        if len(text) > LOOK_AT_MEMORY:
+            check_memory(name, len(text), "unpack it and read it in parts, or convert it to Parquet or a sparse file")
+    return text
+
+
 @contextlib.contextmanager
 def _decompressor(path: str) -> Iterator[IO[bytes]]:
     compression = split_suffixes(path)[1]
     if path == STDIN:
         yield sys.stdin.buffer
     elif compression == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) != 1:
-                raise FormatError(path, None, "an archive of one file", f"{len(members)} files")
-            with archive.open(members[0]) as stream:
-                yield stream
+        with _only_member(path) as stream:
+            yield stream
     else:
         opener = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(compression, open)
         with cast(IO[bytes], cast(Any, opener)(path, "rb")) as stream:
@@ -75,23 +101,111 @@ def _decompressor(path: str) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
+def _only_member(path: str) -> Iterator[IO[bytes]]:
+    """Open the one file of a zip archive; what zipfile makes of damaged tables of contents is damage too."""
+    with contextlib.ExitStack() as opened:
+        try:
+            archive = opened.enter_context(zipfile.ZipFile(path))
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if len(members) != 1:
+                raise FormatError(path, None, "an archive of one file", f"{len(members)} files")
+            stream = opened.enter_context(archive.open(members[0]))
+        except (IndexError, struct.error, UnicodeDecodeError, OverflowError, NotImplementedError, MemoryError) as error:
+            raise FormatError(path, None, "a complete archive", f"{error}" or type(error).__name__) from error
+        yield stream
+
+
+@contextlib.contextmanager
 def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing, compressed by its suffix; it takes its name only when the block ends without error."""
-    target = Path(path)
+    """Open a file for writing, compressed by its suffix; it takes its name only when the block ends without error.
+
+    The new contents are on the disk before they take the name of the old ones. A link stays one: what it points to is
+    written. Devices and pipes are written to directly, since replacing them would destroy them.
+    """
+    name = os.fspath(path)
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as raw, _compressor(raw, target) as stream:
+        target = Path(os.path.realpath(name))
+        special = target.exists() and not target.is_file()
+    except (OSError, ValueError) as error:
+        raise _unwritable(name, error) from error
+    if special:
+        with _directly(name, target) as stream:
             yield stream
+        return
+    try:
+        _remove_leftovers(target)
+        prefix = f".{target.name[:LONGEST_NAME]}.{_host()}.{os.getpid()}."
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=PART)
+    except OSError as error:
+        raise _unwritable(name, error) from error
+    try:
+        with os.fdopen(descriptor, "wb") as raw:
+            with _compressor(raw, target) as stream:
+                yield stream
+            raw.flush()
+            os.fsync(raw.fileno())
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes private files; ours are ordinary ones
         os.replace(temporary, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        if error.errno in FULL:
+            raise _unwritable(name, error) from error
+        raise
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _directly(name: str, target: Path) -> Iterator[IO[bytes]]:
+    try:
+        with open(target, "wb") as raw, _compressor(raw, target) as stream:
+            yield stream
+    except OSError as error:
+        raise _unwritable(name, error) from error
+
+
+def _unwritable(name: str, error: Exception) -> InputError:
+    return InputError(f"{name}: cannot be written: {getattr(error, 'strerror', None) or error}")
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", platform.node())[:LONGEST_NAME] or "host"
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what processes of this machine that are gone have left unfinished of the same file."""
+    pattern = re.compile(
+        rf"\.{re.escape(target.name[:LONGEST_NAME])}\.{re.escape(_host())}\.(\d+)\..*{re.escape(PART)}"
+    )
+    with contextlib.suppress(OSError):  # a folder that cannot be listed
+        for entry in os.scandir(target.parent):
+            found = pattern.fullmatch(entry.name)
+            if found is not None and not _is_alive(int(found[1])):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name last over a power failure; not every system can, and then there is nothing to do."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -17,10 +17,15 @@ long kernel are functions beside it, marked with ``@helper``.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
+import os
+import stat
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from argrank._types import Floats, Integers
 
@@ -60,16 +65,47 @@ class LazyKernel:
         _registered.add(module)
         signature = self.signature(numba.types)
         options = {"nogil": True, "fastmath": self._fastmath}
+        if self._may_cache(numba.njit(**options)(self.function)):
+            with contextlib.suppress(OSError):
+                return cast("Callable[..., Any]", numba.njit(signature, cache=True, **options)(self.function))
+        return cast("Callable[..., Any]", numba.njit(signature, **options)(self.function))  # for this process alone
+
+    def _may_cache(self, dispatcher: Any) -> bool:
+        """Tell whether there is a folder for machine code that nobody else can write to: numba unpickles it."""
+        if not hasattr(dispatcher, "enable_caching"):
+            return False  # JIT is switched off
         try:
-            compiled: Callable[..., Any] = numba.njit(signature, cache=True, **options)(self.function)
+            dispatcher.enable_caching()
         except (RuntimeError, OSError) as error:
             if isinstance(error, RuntimeError) and "no locator available" not in str(error):
                 raise
-            compiled = numba.njit(signature, **options)(self.function)  # nowhere to write: for this process alone
-        return compiled
+            return False  # nowhere to write
+        return is_private(dispatcher.stats.cache_path, self.function.__code__.co_filename)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.compiled(*arguments)
+
+
+@functools.lru_cache
+def is_private(folder: str, source: str) -> bool:
+    """Tell whether a folder, and all above it, can only be changed by us, the system or who owns the source code."""
+    if not hasattr(os, "getuid"):
+        return True  # Windows, where a user's folders are his own
+    trusted = {os.getuid(), 0, os.stat(source).st_uid if os.path.exists(source) else 0}
+    path = os.path.realpath(folder)
+    private = True
+    for place in (path, *map(str, Path(path).parents)):
+        found = os.stat(place)
+        by_group = found.st_mode & stat.S_IWGRP and found.st_gid not in (0, os.getgid())
+        by_others = (by_group or found.st_mode & stat.S_IWOTH) and not (place != path and found.st_mode & stat.S_ISVTX)
+        private = private and found.st_uid in trusted and not by_others
+    if not private:
+        logging.getLogger("argrank").warning(
+            "%s can be written by others: compiled code is not kept there, and every process compiles anew; "
+            "set NUMBA_CACHE_DIR to a folder of your own",
+            folder,
+        )
+    return private
 
 
 def kernel(signature: Signature, reorder_sums: bool = False) -> Callable[[Callable[..., Any]], LazyKernel]:

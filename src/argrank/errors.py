@@ -18,12 +18,19 @@ from __future__ import annotations
 import difflib
 import math
 import os
+import re
 from collections.abc import Iterable
 from numbers import Integral, Real
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class ArgrankError(Exception):
     """Base of all exceptions that argrank raises on purpose."""
+
+    def __str__(self) -> str:
+        """Return the message; what would steer a terminal, from a file that is quoted, is shown as Python writes it."""
+        return printable(super().__str__())
 
 
 class InputError(ArgrankError, ValueError):
@@ -100,6 +107,20 @@ def check_positive(name: str, value: object) -> None:
     """Raise unless an option's value is a positive, finite number."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
         raise OptionError(f"{name}: expected a positive number, got {shown(value)}")
+
+
+def printable(text: str) -> str:
+    """Return a text in which control characters, but for line ends and tabs, are written as escapes."""
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def is_text(text: str) -> bool:
+    """Tell whether UTF-8 can hold a text: half a surrogate pair it cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def shown(value: object, limit: int = 60) -> str:

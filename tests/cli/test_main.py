@@ -13,6 +13,7 @@ import typer
 
 import argrank
 from argrank import cli
+from argrank._memory import max_memory
 from argrank.errors import ArgrankWarning, FormatError, InputError
 
 
@@ -95,10 +96,44 @@ def test_errors_of_the_system_name_the_file(capsys, fail, tmp_path):
     assert run(capsys, "made") == (2, "", f"argrank: {missing}: No such file or directory\n")
 
 
-def test_our_faults_keep_their_traceback(fail):
+def test_our_faults_ask_to_be_reported_and_keep_their_traceback_on_demand(capsys, fail, monkeypatch):
     fail(ZeroDivisionError("a fault of ours"))
+    code, out, err = run(capsys, "made")
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert err.startswith("argrank: internal error: ZeroDivisionError: a fault of ours; this is a mistake of argrank")
+    monkeypatch.setenv("ARGRANK_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         cli.main(["made"])
+
+
+def test_too_little_memory_is_one_plain_line(capsys, fail):
+    fail(MemoryError("Unable to allocate 9 TiB"))
+    code, out, err = run(capsys, "made")
+    assert (code, out) == (2, "")
+    assert (
+        err == "argrank: out of memory: Unable to allocate 9 TiB; use sparse or float32 data, or a smaller part of it\n"
+    )
+
+
+def test_what_would_steer_a_terminal_is_escaped(capsys, fail):
+    fail(InputError("qid \x1b[31mred\x1b[0m \x9b \u202e \ud800"))
+    assert run(capsys, "made")[2] == "argrank: qid \\x1b[31mred\\x1b[0m \\x9b \\u202e \\ud800\n"
+
+
+def test_a_full_disk_behind_standard_output_is_code_2():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "argrank", "--help"], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, b"argrank: standard output: No space left on device\n")
+
+
+def test_max_memory_is_an_option_of_every_command(capsys, fail, monkeypatch):
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "1GB")
+    fail(action=lambda: typer.echo(max_memory()))
+    assert run(capsys, "made", "--max-memory", "20kB") == (0, "20000\n", "")
+    code, _, err = run(capsys, "made", "--max-memory", "much")
+    assert (code, err) == (2, "argrank: max-memory: expected a size such as 500MB, 4GB or 50%, got 'much'\n")
 
 
 def test_interruption_is_code_130(capsys, fail):

@@ -151,7 +151,7 @@ def test_a_pickle_is_not_unpickled(tmp_path):
 
 
 def test_weights_that_json_cannot_hold_are_not_written(tmp_path):
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(ModelError, match="not saved: expected a model of finite numbers"):
         save_model(LinearModel(np.array([np.nan])), tmp_path / "m.json")
     assert not list(tmp_path.iterdir())
 

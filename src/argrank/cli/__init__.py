@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gc
 import importlib
+import inspect as signatures  # the command of that name would hide the module
 import keyword
 import logging
+import os
 import sys
 import warnings
-from collections.abc import Sequence
-from inspect import cleandoc  # by name: the command of that name would hide the module
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import typer
 
+from argrank._memory import VARIABLE, parse_memory
 from argrank._version import __version__
 from argrank.cli._options import with_columns
-from argrank.errors import ArgrankError
+from argrank.cli._signals import listening
+from argrank.errors import ArgrankError, printable
 
 #: The commands, in the order that --help shows them; each is a module here with a function ``run``.
 COMMANDS: tuple[str, ...] = (
@@ -43,18 +48,24 @@ READING: tuple[str, ...] = (
     "inspect", "train", "predict", "evaluate", "compare", "cv", "tune", "report", "convert", "pack", "export",
 )  # fmt: skip
 
-INTERRUPTED = 130
+#: What the exit codes mean; 0 is success.
+CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
+DEBUG = "ARGRANK_DEBUG"  # an environment variable that lets an internal error show its traceback
 
 HELP = "Learning to rank that optimises the measure you report."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. Mistakes of the user end in one plain line on standard error and exit code 2."""
+    """Run the command line; whatever goes wrong ends in one plain line on standard error.
+
+    Exit codes: 0 done, 1 a check failed (or the reader of our output has left), 2 bad input or a full disk, 3
+    interrupted with what was done so far kept, 4 an error of argrank itself, 130 interrupted with nothing kept.
+    """
     gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: 0.1 s of every command
     # ClickException, which typer carries but does not export
     usage_error = cast(type[Exception], typer.BadParameter.__mro__[2])
     try:
-        with warnings.catch_warnings():
+        with listening(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
     except typer.Exit as finished:
@@ -62,16 +73,50 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left: `argrank … | head`
-        sys.stderr.close()
-        code = 1
+        _silence()
+        code = CHECK_FAILED
     except (ArgrankError, OSError, usage_error) as error:
-        code = 2
+        code = BAD_INPUT
         _complain(_text(error))
+    except MemoryError as error:
+        code = BAD_INPUT
+        _complain(f"out of memory: {error}".rstrip(": ") + "; use sparse or float32 data, or a smaller part of it")
+    except UnicodeEncodeError as error:
+        code = BAD_INPUT
+        _complain(f"expected text that {error.encoding} can hold, got {error.object[error.start : error.end]!a}")
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        code = INTERNAL
+        _complain(
+            f"internal error: {type(error).__name__}: {error}; this is a mistake of argrank, please report it with the "
+            f"command and the traceback that {DEBUG}=1 shows"
+        )
     finally:
         logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
     if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
         _complain("interrupted")
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(_flushed(code if isinstance(code, int) else 0))
+
+
+def _flushed(code: int) -> int:
+    """Write what is left of our output while an error can still be told; return the exit code."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence()
+        return code or CHECK_FAILED
+    except OSError as error:  # a full disk behind `> file`
+        _complain(f"standard output: {error.strerror}")
+        _silence()
+        return code or BAD_INPUT
+    return code
+
+
+def _silence() -> None:
+    """Let what Python flushes at its end go nowhere."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _app() -> typer.Typer:
@@ -90,14 +135,38 @@ def _app() -> typer.Typer:
         module = importlib.import_module(f"argrank.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
         run = with_columns(module.run) if name in READING else module.run
         # a backspace before a paragraph keeps its lines as they are
-        text = cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
-        app.command(name, help=text, context_settings=getattr(module, "SETTINGS", None))(run)
+        text = signatures.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
+        app.command(name, help=text, context_settings=getattr(module, "SETTINGS", None))(_with_memory(run))
     return app
+
+
+MEMORY: Any = typer.Option(
+    None, "--max-memory", metavar="SIZE", help="Most memory that the data may take: 4GB, or 50% (default 80%)."
+)
+
+
+def _with_memory(run: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option that all of them have."""
+
+    @functools.wraps(run)
+    def command(*arguments: Any, max_memory: str | None = None, **options: Any) -> None:
+        if max_memory is not None:
+            parse_memory(max_memory)
+            os.environ[VARIABLE] = max_memory
+        run(*arguments, **options)
+
+    given = signatures.signature(run)
+    own = signatures.Parameter("max_memory", signatures.Parameter.KEYWORD_ONLY, default=MEMORY, annotation=str | None)
+    command.__signature__ = given.replace(parameters=[*given.parameters.values(), own])  # type: ignore[attr-defined]
+    command.__annotations__ = {**run.__annotations__, "max_memory": str | None}
+    return command
 
 
 def _text(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"standard output: {error.strerror}"
     message = getattr(error, "format_message", error.__str__)
     return str(message())
 
@@ -107,4 +176,5 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _complain(message: str) -> None:
-    sys.stderr.write(f"argrank: {' '.join(message.split())}\n")  # one line, never wrapped
+    with contextlib.suppress(OSError, ValueError):  # nobody listens
+        sys.stderr.write(f"argrank: {printable(' '.join(message.split()))}\n")  # one line, never wrapped

@@ -10,6 +10,7 @@ import typer
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
+from argrank.cli._signals import was_interrupted
 from argrank.errors import OptionError
 
 DEFAULT = "auto"
@@ -46,6 +47,10 @@ def run(
         False, "--stream", help="Read the training data in pieces, for LETOR files larger than memory (orm)."
     ),
     epochs: int = typer.Option(1, "--epochs", metavar="N", help="Passes over the training data with --stream."),
+    checkpoint: Path | None = typer.Option(
+        None, "--checkpoint", metavar="FILE", help="Keep the state of the training here, and go on from it."
+    ),
+    every: float = typer.Option(600.0, "--every", metavar="SECONDS", help="Time between two checkpoints."),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
     verbose: bool = options.VERBOSE,
@@ -61,7 +66,8 @@ def run(
 
     With --valid and -r, one model is trained for every combination of the values of --grid, by default the ranker's own
     ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
-    data only watches. Ctrl-C during a training keeps the best model so far.
+    data only watches. Ctrl-C or SIGTERM during a training keeps the best model so far (exit code 3); with
+    --checkpoint the same command goes on where it was stopped or killed.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
@@ -93,6 +99,10 @@ def run(
         raise OptionError(f"{ranker}{' --stream' if stream else ''}: expected neither --grid nor --target, got one")
     if valid is not None and not choices and not fixed and not special:
         choices = options.default_choices(ranker, fixed)
+    if choices and checkpoint is not None:
+        raise OptionError(
+            "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone)"
+        )
     if quiet:
         estimator.set_params(verbose=-1)
     params: dict[str, Any] = {}
@@ -120,11 +130,13 @@ def run(
             typer.echo(f"{found!r}\n", err=True)
     else:
         if not special:
-            estimator.fit(parts["train"], eval_set=parts.get("valid"))
+            estimator.fit(parts["train"], eval_set=parts.get("valid"), checkpoint=checkpoint, every=every)
         if verbose:
             typer.echo(f"{estimator.trace_!r}\n", err=True)
     if output is not None:
         estimator.save(output)
+    if was_interrupted():
+        raise typer.Exit(_interrupted(output, checkpoint))
     if not special:
         means = {
             role: options.means_of(estimator.predict(part), part, names, convention) for role, part in parts.items()
@@ -142,6 +154,16 @@ def run(
         from argrank.export.registry import check_takes
 
         check_takes(target, plain(estimator.model_, "zero"))
+
+
+def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
+    """Say what was kept of an interrupted training, and return the exit code."""
+    kept = [] if output is None else [f"the best model so far is in {output}"]
+    kept += [] if checkpoint is None or not checkpoint.exists() else [f"the same command goes on from {checkpoint}"]
+    if not kept:
+        return 130
+    typer.echo(f"argrank: interrupted: {'; '.join(kept)}", err=True)
+    return 3
 
 
 def _summary(

@@ -11,8 +11,9 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data.grouping import Grouping, group_by_id, group_by_size, id_array
-from argrank.errors import ArgrankWarning, InputError, InputTypeError, shown
+from argrank.errors import ArgrankWarning, InputError, InputTypeError, is_text, shown
 
+LARGEST_LABEL = 1e100  # beyond, squares and sums of labels leave the range of floats
 CHECK_ROWS = 1 << 14  # rows looked at together, so that a check needs little memory
 
 
@@ -24,13 +25,23 @@ class Preferences(NamedTuple):
     weight: Floats
 
 
+def as_array(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+    """Return anything as an array, or say that it is none: rows of different lengths, words where numbers belong."""
+    try:
+        return np.asarray(values, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{what}: expected an array of numbers: {error}") from error
+
+
 def features(X: Any, finite: bool = True) -> Any:
     """Return features as a float32/float64 C-contiguous array or canonical CSR, without infinite values.
 
     ``finite`` may be false for dense features that someone else checks.
     """
     if sparse.issparse(X):
-        matrix = sparse.csr_matrix(X) if X.format != "csr" else X
+        matrix = _csr(X)
+        if matrix.dtype.kind == "c":
+            raise InputError("X: expected real numbers, got complex data: Complex data not supported")
         if matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64)
         if not matrix.has_canonical_format:
@@ -39,7 +50,7 @@ def features(X: Any, finite: bool = True) -> Any:
         _refuse_infinite(matrix.data, lambda place: (_csr_row(matrix, place[0]), int(matrix.indices[place[0]])))
         return matrix
     if hasattr(X, "__len__") or hasattr(X, "__array__"):
-        array = np.asarray(X)
+        array = as_array(X, "X")
     else:
         raise InputError(f"X: expected an array, a sparse matrix or a data frame, got {type(X).__name__}")
     if array.dtype.kind == "c":
@@ -49,7 +60,7 @@ def features(X: Any, finite: bool = True) -> Any:
             array = array.astype(np.float64)
         except TypeError as error:
             raise InputTypeError(f"X: expected numbers: {error}") from error
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise InputError(f"X: expected numbers, got {error}") from error
     if array.ndim != 2:
         raise InputError(
@@ -60,6 +71,32 @@ def features(X: Any, finite: bool = True) -> Any:
     if finite:
         _refuse_infinite(array, lambda place: (place[0], place[1]))
     return array
+
+
+def _csr(X: Any) -> Any:
+    """Return a sparse matrix as CSR whose indices are known to be in range: compiled code follows them blindly."""
+    try:
+        if X.ndim != 2:
+            raise ValueError(f"{X.ndim} dimensions")
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo" and X.nnz:
+            for place, length in zip(X.coords, X.shape, strict=True):
+                if len(place) != len(X.data) or place.min() < 0 or place.max() >= length:
+                    raise ValueError(f"row or column numbers outside of {X.shape}")
+        matrix = sparse.csr_matrix(X)
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise InputError(f"X: expected a valid sparse matrix, got one that is not: {error}") from error
+    # the caller's flags are not trusted: whether indices are sorted and different is found out anew
+    return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def owned(X: Any) -> Any:
+    """Return checked features that nobody else can change: read-only arrays as they are, others as a copy."""
+    if not (X.data if sparse.issparse(X) else X).flags.writeable:
+        return X
+    return X.copy()
 
 
 def _csr_row(matrix: Any, position: int) -> int:
@@ -93,12 +130,15 @@ def labels(y: Any, n_rows: int) -> Floats:
     if (array < 0).any():
         row = int(np.argmax(array < 0))
         raise InputError(f"y: expected labels >= 0, got {array[row]:g} in row {row}")
+    if (array > LARGEST_LABEL).any():
+        row = int(np.argmax(array))
+        raise InputError(f"y: expected labels up to {LARGEST_LABEL:g}, got {array[row]:g} in row {row}")
     return array
 
 
 def numbers(values: Any, n: int, what: str, one: str, each: str = "row") -> Floats:
     """Return one finite number for each row (or query) as float64."""
-    array = np.asarray(values)
+    array = as_array(values, what)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or len(array) != n:
@@ -107,7 +147,7 @@ def numbers(values: Any, n: int, what: str, one: str, each: str = "row") -> Floa
         raise InputError(f"{what}: expected real numbers, got complex data")
     try:
         array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: expected numbers, got {error}") from error
     if not np.isfinite(array).all():
         place = int(np.argmin(np.isfinite(array)))
@@ -126,7 +166,7 @@ def weights(values: Any, n: int, what: str, each: str) -> Floats:
 
 def preferences(pairs: Any, indptr: Integers) -> Preferences:
     """Return preferences from (pairs,) of shape (m, 2), or (m, 3) with weights; both rows in one query."""
-    array = np.asarray(pairs, dtype=np.float64)
+    array = as_array(pairs, "preferences", np.float64)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise InputError(f"preferences: expected rows (better, worse) or (better, worse, weight), got {shown(pairs)}")
     rows = array[:, :2].astype(np.int64)
@@ -185,7 +225,12 @@ def names_of(names: Any, n_features: int) -> tuple[str, ...] | None:
     """Return a different name for every feature."""
     if names is None:
         return None
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise InputError(f"feature_names: expected a list of names, got {shown(names)}")
     texts = tuple(str(name) for name in names)
+    for text in texts:
+        if not is_text(text):
+            raise InputError(f"feature_names: expected names that UTF-8 text can hold, got {shown(text)}")
     if len(texts) != n_features:
         raise InputError(f"feature_names: expected {n_features} names, got {len(texts)}")
     if len(set(texts)) != n_features:
@@ -217,7 +262,7 @@ def preferences_of(pairs: Any, queries: Grouping) -> Preferences | None:
         return None
     if queries.rows is None:
         return preferences(pairs, queries.indptr)
-    pairs = np.array(pairs, dtype=np.float64)
+    pairs = as_array(pairs, "preferences", np.float64).copy()
     stored = np.empty(len(queries.rows), np.int64)
     stored[queries.rows] = np.arange(len(queries.rows))
     if pairs.ndim == 2 and pairs.shape[1] >= 2 and (pairs[:, :2] >= 0).all() and (pairs[:, :2] < len(stored)).all():

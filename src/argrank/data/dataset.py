@@ -18,7 +18,7 @@ from argrank.data.categories import Categories, align, decode
 from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
 from argrank.data.frames import COLUMNS, columns_of, is_frame
 from argrank.data.grouping import id_array, offsets
-from argrank.errors import InputError, OptionError, check_choice
+from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
 
 BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
 BY_QUERY = ("query_ids", "query_weight", "query_texts")
@@ -33,10 +33,11 @@ class Dataset:
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_documents, n_features)
-        float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. A data
-        frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as the
-        arguments of that meaning, where the argument itself is not given; all other columns are features. Where there
-        is no such column, common names are taken, and told in the log: ``query_id`` or ``query`` for qid,
+        float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. An array
+        that can be written to is copied; a read-only one is shared (``X.flags.writeable = False`` hands it over). A
+        data frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as
+        the arguments of that meaning, where the argument itself is not given; all other columns are features. Where
+        there is no such column, common names are taken, and told in the log: ``query_id`` or ``query`` for qid,
         ``relevance``, ``judgement``, ``grade``, ``rel`` or ``rating`` for label, ``doc_id`` or ``docno`` for docid.
         Texts become categories.
     y : array of shape (n_documents,)
@@ -134,9 +135,11 @@ class Dataset:
         fields["y"] = np.full(n_rows, np.nan) if given["y"] is None else checks.labels(given["y"], n_rows)
         for name in ("document_ids", "comments", "sources", "titles"):
             gaps = name in ("comments", "titles")  # a row without a comment has None
-            fields[name] = None if given[name] is None else id_array(given[name], n_rows, name, gaps)
+            fields[name] = None if given[name] is None else id_array(given[name], n_rows, name, gaps).copy()
         fields["sample_weight"] = _optional(checks.weights, given["sample_weight"], n_rows, "sample_weight", "row")
-        if queries.rows is not None:
+        if queries.rows is None:
+            X = checks.owned(X)
+        else:
             X = X[queries.rows]
             for name in ("y", *(name for name in BY_ROW if fields[name] is not None)):
                 fields[name] = fields[name][queries.rows]
@@ -321,7 +324,10 @@ class Dataset:
         return Dataset._assemble(**join(parts))
 
     def with_features(self, X: Any) -> Dataset:
-        """Return the same queries, documents and labels with other features, given in stored row order."""
+        """Return the same queries, documents and labels with other features, given in stored row order.
+
+        The features are taken over, not copied: they must not be changed afterwards.
+        """
         X = checks.features(X)
         if X.shape[0] != self.n_documents:
             raise InputError(f"X: expected {self.n_documents} rows, got {X.shape[0]}")
@@ -411,6 +417,13 @@ class Dataset:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self._facts())
         return f"<table><caption>argrank Dataset</caption>{rows}</table>"
+
+
+def check_dataset(what: str, given: Any) -> Dataset:
+    """Return a Dataset, or raise where it is something else."""
+    if not isinstance(given, Dataset):
+        raise InputTypeError(f"{what}: expected a Dataset, got {shown(given)}")
+    return given
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

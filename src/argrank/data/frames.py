@@ -140,4 +140,5 @@ def _matrix(table: Any, names: list[str]) -> tuple[Any, dict[str, tuple[str, ...
                 f"column {name!r}: expected numbers or texts, got {value}; columns with a meaning are "
                 f"{', '.join(COLUMNS)}"
             )
+    X.flags.writeable = False  # made here: a Dataset may keep it
     return X, categories or None

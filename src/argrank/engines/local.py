@@ -97,6 +97,10 @@ class LocalRisk:
         """How often the features were gone through; one product, forth or back, is half a pass."""
         return self._products / 2
 
+    def go_on(self, n_passes: float, seconds: float) -> None:
+        """Go on counting passes and seconds from what another process had counted."""
+        self._products, self.seconds = 2 * n_passes, seconds
+
     def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient at the weights."""
         weights = self._weights(w)

@@ -8,7 +8,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data import checks
-from argrank.data.dataset import Dataset
+from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
@@ -29,6 +29,7 @@ def diversify(scores: Any, data: Dataset, k: int | None = 10, at_most: int = 1) 
     >>> ar.diversify([4.0, 3.0, 2.0, 1.0], data, k=2).tolist()
     [4.0, 2.0, 3.0, 1.0]
     """
+    check_dataset("data", data)
     at_most = check_diverse(at_most, k)
     stored = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
     result = np.empty(data.n_documents)
@@ -45,7 +46,7 @@ def evaluate_diverse(
     The measure of ``diversify(scores, …)`` is divided by that of the labels diversified likewise, so that 1 is what the
     constraint allows. Queries whose best ranking has nothing are undefined. ``options`` are those of ``evaluate``.
     """
-    if not data.is_judged:
+    if not check_dataset("data", data).is_judged:
         raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
     shown = evaluate(diversify(scores, data, k, at_most), data, measures, **options)
     best = evaluate(diversify(data.to_caller(data.y), data, k, at_most), data, measures, **options)

@@ -24,6 +24,7 @@ from argrank.errors import ModelError
 MISSING = ("none", "zero", "nan")  # by number, as LightGBM numbers them
 ZERO = float(np.float32(1e-35))  # what LightGBM takes for 0
 LARGEST_CATEGORY = 2**31 - 1
+LARGEST_COUNT = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +135,31 @@ class Tree:
             right=_whole(fields, "right", n_nodes, -len(value), n_nodes - 1),
             gain=_numbers(fields, "gain", n_nodes),
             value=value,
-            count=_whole(fields, "count", len(value), 0, 2**53),
+            count=_whole(fields, "count", len(value), 0, LARGEST_COUNT),
             categories=_categories(fields.get("categories", {}), n_nodes),
         )
         tree.check_children()
         return tree
+
+    def check(self, n_features: int) -> None:
+        """Raise unless the arrays belong together and a model file could hold them."""
+        n_nodes = self.n_leaves - 1
+        for name in ("feature", "threshold", "default_left", "missing", "left", "right", "gain"):
+            if len(getattr(self, name)) != n_nodes:
+                raise ModelError(f"{name}: expected {n_nodes} values, got {len(getattr(self, name))}")
+        if len(self.count) != self.n_leaves:
+            raise ModelError(f"count: expected {self.n_leaves} values, got {len(self.count)}")
+        for name in ("threshold", "gain", "value"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise ModelError(f"{name}: expected finite numbers")
+        for name, greatest in (("feature", n_features - 1), ("missing", len(MISSING) - 1), ("count", LARGEST_COUNT)):
+            values = getattr(self, name)
+            if len(values) and not 0 <= values.min() <= values.max() <= greatest:
+                raise ModelError(f"{name}: expected whole numbers from 0 to {greatest}")
+        for members in self.categories.values():
+            if len(members) == 0 or members[0] < 0 or members[-1] > LARGEST_CATEGORY:
+                raise ModelError(f"categories: expected whole numbers from 0 to {LARGEST_CATEGORY}")
+        self.check_children()
 
     def check_children(self) -> None:
         """Raise unless every node and leaf hangs on exactly one earlier node, so that every way ends in a leaf."""

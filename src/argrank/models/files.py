@@ -5,7 +5,7 @@
     {"argrank_model": 1, "sha256": "…", "payload": {"kind": "linear", "version": "…", "training": {…}, "model": {…}}}
 
 The checksum is of the payload written without spaces and with sorted keys, so re-indenting a file does no harm and
-changing or losing anything is noticed.
+damage is noticed. It is no signature: whoever alters a file on purpose can write a new checksum, too.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from argrank._files import write_bytes
+from argrank._files import check_path, write_bytes
+from argrank._json import json_value
 from argrank._version import __version__
 from argrank.errors import ArgrankError, ModelError
 from argrank.models import KINDS
 from argrank.models.model import Model, StoredModel
 
 FORMAT = 1
+LONGEST_INTEGER = 300  # digits; float64 ends at 308
 LARGEST = 1 << 30  # bytes; a model file beyond this is refused unread
 
 
@@ -33,30 +36,44 @@ def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
     payload = {
         "kind": model.kind,
         "version": __version__,
-        "training": dict(model.training),
+        "training": json_value(model.training),  # a NaN in the summary must not cost the weights
         "model": model.to_dict(),
     }
-    document = {"argrank_model": FORMAT, "sha256": _checksum(payload), "payload": payload}
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    try:
+        document = {"argrank_model": FORMAT, "sha256": _checksum(payload), "payload": payload}
+        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise ModelError(f"{os.fspath(path)}: not saved: expected names that UTF-8 text can hold: {error}") from error
+    except ValueError as error:  # NaN or infinity
+        raise ModelError(f"{os.fspath(path)}: not saved: expected a model of finite numbers: {error}") from error
     with write_bytes(path) as stream:
-        stream.write(text.encode() + b"\n")
+        stream.write(text + b"\n")
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file. Nothing in it is executed; a damaged or altered file is refused with the reason."""
+    check_path(path)
     try:
         return _load(Path(path))
-    except (ArgrankError, ValueError, RecursionError) as error:
-        raise ModelError(f"{os.fspath(path)}: not loaded: {error}") from error
     except OSError as error:
         raise ModelError(f"{os.fspath(path)}: not loaded: {error.strerror}") from error
+    except (ArgrankError, ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError) as error:
+        raise ModelError(f"{os.fspath(path)}: not loaded: {str(error) or type(error).__name__}") from error
 
 
 def _load(path: Path) -> Model:
     size = path.stat().st_size
     if size > LARGEST:
         raise ModelError(f"expected at most {LARGEST:,} bytes, got {size:,}")
-    document = json.loads(path.read_bytes(), parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats)
+    if not path.is_file():
+        raise ModelError("expected a file, got a folder, a pipe or a device")
+    document = json.loads(
+        path.read_bytes(),
+        parse_constant=_refuse_constant,
+        parse_float=_finite,
+        parse_int=_bounded,
+        object_pairs_hook=_refuse_repeats,
+    )
     if not isinstance(document, dict) or "argrank_model" not in document:
         raise ModelError("expected an argrank model file")
     if document["argrank_model"] != FORMAT:
@@ -65,8 +82,8 @@ def _load(path: Path) -> Model:
     if not isinstance(payload, dict) or document.get("sha256") != _checksum(payload):
         raise ModelError("the checksum does not match: the file was altered or damaged")
     kind, fields, training = payload.get("kind"), payload.get("model"), payload.get("training")
-    if kind not in KINDS:
-        raise ModelError(f"expected a model of kind {' or '.join(KINDS)}, got {kind!r}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ModelError(f"expected a model of kind {' or '.join(KINDS)}, got {kind!r:.60}")
     if not isinstance(fields, dict) or not isinstance(training, dict):
         raise ModelError("expected the model and its training summary")
     module, name = KINDS[kind]
@@ -81,6 +98,17 @@ def _checksum(payload: dict[str, Any]) -> str:
 
 def _refuse_constant(name: str) -> float:
     raise ModelError(f"expected finite numbers, got {name}")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse_constant(text[:60])
+
+
+def _bounded(text: str) -> int:
+    if len(text) > LONGEST_INTEGER:
+        raise ModelError(f"expected numbers within the range of floats, got one of {len(text)} digits")
+    return int(text)
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -38,10 +38,11 @@ def read(text: str) -> TextModel:
     names = tuple(header["feature_names"].split(" "))
     trees = [read_tree(part) for part in parts]
     for tree in trees:
-        if len(tree.feature) and not 0 <= tree.feature.min() <= tree.feature.max() < len(names):
-            raise ModelError(f"split_feature: expected numbers below {len(names)}")
-        tree.check_children()
-    return TextModel(trees, int(header.get("num_tree_per_iteration", "1")), names)
+        tree.check(len(names))
+    n_outputs = header.get("num_tree_per_iteration", "1")
+    if not n_outputs.isdecimal() or not n_outputs.isascii() or not 1 <= int(n_outputs[:10]) <= max(1, len(trees)):
+        raise ModelError(f"num_tree_per_iteration: expected a number of trees, got {n_outputs!r:.60}")
+    return TextModel(trees, int(n_outputs), names)
 
 
 def read_tree(text: str) -> Tree:
@@ -75,7 +76,7 @@ def read_tree(text: str) -> Tree:
             count=_whole(fields, "leaf_count"),
             categories=categories,
         )
-    except (KeyError, ValueError, IndexError) as error:
+    except (KeyError, ValueError, IndexError, OverflowError) as error:
         raise ModelError(f"expected the arrays of a tree in LightGBM's text form: {error}") from error
 
 

@@ -147,12 +147,18 @@ class Model(StoredModel):
         ]
 
     def _checked_scores(self, X: Any, indptr: Integers | None) -> Floats:
-        scores = self.scores(X, indptr)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.scores(X, indptr)
         if self.spreads_infinity and not np.isfinite(scores).all():
             checks.features(X)
         if np.isnan(scores).any() and checks.has_missing(X):
             raise InputError(
                 f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
+            )
+        if not np.isfinite(scores).all():
+            row = int(np.argmin(np.isfinite(scores)))
+            raise InputError(
+                f"X: expected features of which the model makes a finite score, got {scores[row]} for row {row}"
             )
         return scores
 

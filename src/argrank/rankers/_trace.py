@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class Validation(NamedTuple):
 class Watcher:
     """What a solver calls after every iteration: records, measures on validation data, shows progress."""
 
+    keeper: Any = None  # a Checkpoint, where there is one
+
     def __init__(self, name: str, validations: Sequence[Validation], verbose: int) -> None:
         self.trace = Trace()
         self.validations, self._begin = validations, time.perf_counter()
@@ -94,6 +96,17 @@ class Watcher:
         note = "" if shown is None else f", {shown} {row[shown]:.6g}"
         self._progress.advance(1, f"iteration {len(self.trace)}{note}")
         return row
+
+    @property
+    def seconds(self) -> float:
+        """Time since the fit began, without what was spent in here."""
+        return time.perf_counter() - self._begin - self._watching
+
+    def resume(self, rows: Sequence[Facts], seconds: float) -> None:
+        """Go on with the trace of a fit that was begun in another process."""
+        for row in rows:
+            self.trace.append(row)
+        self._begin -= seconds
 
     def __enter__(self) -> Watcher:
         return self

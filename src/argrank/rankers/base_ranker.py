@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
 from argrank._json import json_value
+from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame, select_columns
@@ -25,7 +26,9 @@ from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
+from argrank.rankers._checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers._docstrings import complete
+from argrank.rankers._parameters import check_parameters
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers._result import Result
 
@@ -33,6 +36,7 @@ NO_QUERIES = (
     "score: expected query ids, got none; give a data frame with a column 'qid' as X, or, in searches and pipelines, "
     "sklearn.set_config(enable_metadata_routing=True) and qid=…; qid='single' if all rows are one query"
 )
+VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
 PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
 
 
@@ -111,6 +115,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         eval_set: Any = None,
         eval_qid: Any = None,
         eval_group: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float = 600.0,
     ) -> BaseRanker:
         """Learn from judged data.
 
@@ -126,13 +132,27 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         eval_set : Dataset, or list of Datasets or of (X, y) pairs
             Data on which ``scoring`` is taken after every iteration (``trace_["validation"]``).
         eval_qid, eval_group : list of ids or of sizes, one for each (X, y) pair
+        checkpoint : path, optional
+            File that keeps the state of the fit while it runs. A fit with the same parameters and data goes on from it
+            and ends with the same bits; one that was finished is read from it.
+        every : float
+            Seconds between two writings of the checkpoint; it is also written on Ctrl-C.
         """
+        check_parameters(self)
         data = self._dataset(X, y, qid, group, sample_weight, query_weight)
         self._check_training(data)
         self._remember_features(X, data)
-        return self._fit(data, _eval_parts(eval_set, eval_qid, eval_group))
+        parts = _eval_parts(eval_set, eval_qid, eval_group)
+        keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
+        return self._fit(data, parts, keeper=keeper)
 
-    def _fit(self, data: Dataset, validations: list[Dataset], start: Floats | None = None) -> BaseRanker:
+    def _fit(
+        self,
+        data: Dataset,
+        validations: list[Dataset],
+        start: Floats | None = None,
+        keeper: Checkpoint | None = None,
+    ) -> BaseRanker:
         """Learn from checked data; ``start`` is where a regularisation path left off."""
         validations = [part.aligned(data) for part in validations]
         for part in validations:
@@ -140,19 +160,59 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 raise InputError(
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
+        check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
             prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]
         watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
         # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
         with single_threaded_blas(), watching as watcher:
-            outcome = self._train(prepared, watcher, start)
+            if keeper is None:
+                outcome = self._train(prepared, watcher, start)
+            else:
+                outcome = self._kept(keeper, prepared, watcher, start)
+        self._refuse_useless(outcome.model, data)
         if outcome.complaint is not None:
             warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
         self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories)
         return self
+
+    def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        """Train with a checkpoint; take a training that was finished before from there."""
+        found = keeper.attach(watcher)
+        if found is not None:
+            for name, value in found["fitted"].items():
+                setattr(self, name, value)
+            return Outcome(model_from(found["model"]), *(found[name] for name in ("objective", "gap", "n_iter")))
+        before = set(vars(self))
+        outcome = self._train(data, watcher, start)
+        if outcome.complaint is not None and outcome.complaint.startswith("interrupted"):
+            keeper.close(None)
+            return outcome
+        numbers = {"objective": outcome.objective, "gap": outcome.gap, "n_iter": outcome.n_iter}
+        fitted = {name: value for name, value in vars(self).items() if name not in before and storable(value)}
+        keeper.close(numbers | {"model": model_state(outcome.model), "fitted": fitted})
+        return outcome
+
+    def _refuse_useless(self, model: Model, data: Dataset) -> None:
+        """Refuse weights that are no numbers, and warn of trees that give every document the same score."""
+        weights = getattr(model, "weights", None)
+        if weights is not None and not np.isfinite(weights).all():
+            raise InputError(
+                f"X: {type(self).__name__} expected features of ordinary size, got such that the weights overflow; "
+                "scale them (normalise='standard')"
+            )
+        trees = getattr(model, "trees", None)
+        if trees is not None and data.n_documents > 1 and all(tree.n_leaves == 1 for tree in trees):
+            warnings.warn(
+                f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
+                "too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers below 1e-35 "
+                "count as 0)",
+                ArgrankWarning,
+                stacklevel=4,
+            )
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query."""
@@ -235,6 +295,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if not isinstance(X, Dataset):
             if y is None and not is_frame(X):
                 raise InputError("requires y to be passed, but the target y is None")
+            X = _shared(X)
             return Dataset(X, y, qid, group=group, sample_weight=sample_weight, query_weight=query_weight)
         given = {"y": y, "qid": qid, "group": group, "sample_weight": sample_weight, "query_weight": query_weight}
         twice = [name for name, value in given.items() if value is not None]
@@ -288,12 +349,21 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return {
             "ranker": type(self).__name__,
             "parameters": parameters,
-            "objective": self.objective_,
+            "objective": json_value(self.objective_),
             "iterations": self.n_iter_,
             "queries": data.n_queries,
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+def _shared(X: Any) -> Any:
+    """Return an array as a read-only view, which a Dataset does not copy: this one lives no longer than the fit."""
+    if type(X) is not np.ndarray:
+        return X
+    view = X.view()
+    view.flags.writeable = False
+    return view
 
 
 def _eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:

@@ -101,7 +101,7 @@ RANKERS = {
 
 def registered(name: str) -> Registered:
     """Return the line of a registered name."""
-    if name not in RANKERS:
+    if not isinstance(name, str) or name not in RANKERS:
         raise unknown_name("ranker", name, RANKERS)
     return RANKERS[name]
 

@@ -7,6 +7,7 @@ problems it can be chosen, and the contract tests check what it proves.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from argrank._types import Floats
 from argrank.errors import OptionError, check_positive, unknown_name
 from argrank.solvers._result import Callback, Problem, Result, Risk
+from argrank.solvers.keeping import Keeper, keeping
 from argrank.solvers.regularisers import Absolute, Regulariser, Squared
 from argrank.solvers.shifted import solve_around
 
@@ -101,6 +103,7 @@ def minimise(
     start: Floats | None = None,
     callback: Callback | None = None,
     random_state: int | None = 0,
+    keeper: Keeper | None = None,
     **own: Any,
 ) -> Result:
     """Minimise ``R(w) / C + risk(w)``.
@@ -126,20 +129,24 @@ def minimise(
         Gets the weights and the facts of every iteration; returns True to stop.
     random_state : int, optional
         Seed of solvers that draw.
+    keeper : Keeper, optional
+        Who keeps the solver's states, so that it can go on after its process has ended; see ``keeping``.
     own
         Options of the solver, such as ``n_starts`` or ``batch_size``; a solver ignores those of others.
     """
     check_positive("C", C)
     R = Squared() if regulariser is None else regulariser
     name = choose(risk, R) if solver == "auto" else solver
-    problem = Problem(risk, C, R, 0.0, max_iter, start, callback, random_state)
+    problem = Problem(risk, C, R, 0.0, max_iter, start, callback, random_state, keeper)
     _check_fit(name, problem)
     chosen = SOLVERS[name]
     problem = replace(problem, tol=chosen.tol if tol is None else tol)
     options = _own_options(chosen.run, own)
-    if R.centre is None:
-        return chosen.run(problem, **options)
-    return solve_around(R.centre, problem, lambda centred: chosen.run(centred, **options))
+    centre = R.centre
+    if centre is None:
+        return keeping(keeper, lambda: chosen.run(problem, **options))
+    around = functools.partial(solve_around, centre, problem, lambda centred: chosen.run(centred, **options))
+    return keeping(keeper, around)
 
 
 def _check_fit(name: str, problem: Problem) -> None:

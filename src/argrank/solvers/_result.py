@@ -44,6 +44,9 @@ class Risk(Protocol):
     def seconds(self) -> float:
         """Time spent in the risk so far."""
 
+    def go_on(self, n_passes: float, seconds: float) -> None:
+        """Go on counting passes and seconds from what another process had counted."""
+
     def zero_scores(self) -> Scores:
         """Return the scores of w = 0, without a pass over the features."""
 
@@ -87,6 +90,16 @@ class Problem:
     start: Floats | None = None
     callback: Callback | None = None
     random_state: int | None = 0
+    keeper: Any = None  # a keeping.Keeper: who keeps the states that the solver offers
+
+    def resumed(self) -> Any:
+        """Return the state from which to go on, None to begin."""
+        return None if self.keeper is None else self.keeper.resumed()
+
+    def offer(self, **state: Any) -> None:
+        """Offer the state after an iteration, see ``keeping``."""
+        if self.keeper is not None:
+            self.keeper.offer(state)
 
     def begin(self) -> Floats:
         """Return where to start: the given weights or zero, within the limits."""
@@ -158,11 +171,26 @@ class Meter:
         self._starts_at_zero = problem.start is None or not problem.start.any()
         self._at_zero: float | None = None
         self._verdict: Verdict | None = None
+        self._looked: float | None = None  # passes that were left when w = 0 was looked at
 
     @property
     def n_passes(self) -> float:
         """Passes over the features since the start."""
         return self._risk.n_passes - self._passes
+
+    def state(self) -> dict[str, Any]:
+        """Return the counts so far."""
+        begin = {"first_passes": self._passes, "first_seconds": self._seconds}
+        now = {"n_passes": self._risk.n_passes, "seconds": self._risk.seconds}
+        return {**begin, **now, "master_seconds": self.master_seconds, "looked": self._looked}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on counting from a state, whatever finding the way back has cost."""
+        self._passes, self._seconds = state["first_passes"], state["first_seconds"]
+        self.master_seconds = state["master_seconds"]
+        if state["looked"] is not None:
+            self._zero(state["looked"])
+        self._risk.go_on(state["n_passes"], state["seconds"])
 
     def tell(self, w: Floats, objective: float, gap: float, **more: float) -> bool:
         """Tell the callback of an iteration; True where it wants to stop."""
@@ -219,12 +247,12 @@ class Meter:
         found = self.result(w, objective, objective - bound, n_iter, reason)
         return found if zero is None else replace(found, collapsed=zero.proof)
 
-    def _zero(self) -> Verdict:
+    def _zero(self, left: float | None = None) -> Verdict:
         """Look at w = 0, once; smooth risks have a gradient there and need no proof, limits would need another one."""
         if self._verdict is None:
             asked = not self._risk.smooth and self._starts_at_zero and self.problem.regulariser.is_free
-            left = max(self.problem.max_iter - self.n_passes, 0.0)
-            self._verdict = look_at_zero(self._risk, left) if asked else Verdict()
+            self._looked = max(self.problem.max_iter - self.n_passes, 0.0) if left is None else left
+            self._verdict = look_at_zero(self._risk, self._looked) if asked else Verdict()
         return self._verdict
 
     def _step_off_zero(self, descent: Floats, slope: float, objective: float) -> tuple[Floats, float]:
@@ -266,6 +294,14 @@ class Best:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self.w, self.objective = np.zeros(problem.risk.n_features), math.inf
+
+    def state(self) -> dict[str, Any]:
+        """Return the weights and their objective."""
+        return {"w": self.w, "objective": self.objective}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self.w, self.objective = state["w"], state["objective"]
 
     def look(self, w: Floats) -> None:
         """Evaluate weights and keep them if they are better."""

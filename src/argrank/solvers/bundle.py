@@ -22,6 +22,7 @@ from dataclasses import replace
 from argrank._types import Floats
 from argrank.solvers import block_qp, cutting_plane, level
 from argrank.solvers._result import Meter, Problem, Result, Scores
+from argrank.solvers.keeping import Nested, result_state
 from argrank.solvers.planes import FreePlanes, Point, SquaredPlanes, look
 
 TOWARDS = 0.1  # the next plane is taken so far from the best point towards the minimiser of the planes
@@ -38,10 +39,15 @@ def minimise(problem: Problem) -> Result:
         return level.minimise(problem)
     risk, C, penalty = problem.risk, problem.C, problem.regulariser
     meter, planes = Meter(problem), (FreePlanes if penalty.is_free else SquaredPlanes)(risk.n_features, C, penalty)
-    start = problem.begin()
-    best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
-    planes.cut(risk, best)
-    bound, n_iter, reason = 0.0, 0, ""
+    bound, n_iter, reason, found = 0.0, 0, "", problem.resumed()
+    if found is None:
+        start = problem.begin()
+        best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
+        planes.cut(risk, best)
+    else:
+        best, bound, n_iter = look(problem, found["w"], found["scores"]), found["bound"], found["n_iter"]
+        planes.restore(found["planes"])
+        meter.restore(found["meter"])
     try:
         while True:
             begin = time.perf_counter()
@@ -57,6 +63,9 @@ def minimise(problem: Problem) -> Result:
             near = look(problem, w, (1 - TOWARDS) * best.scores + TOWARDS * target_scores)
             planes.cut(risk, near)
             best = min(best, near, key=lambda point: point.objective)
+            problem.offer(
+                w=best.w, scores=best.scores, bound=bound, n_iter=n_iter, planes=planes.state(), meter=meter.state()
+            )
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.proven(best, bound, n_iter, reason)
@@ -66,10 +75,20 @@ def then_planes(problem: Problem) -> Result:
     """Minimise ``|w|² / (2C) + risk(w)`` as ``minimise`` does, and where that takes long by cutting planes."""
     risk, meter, callback = problem.risk, Meter(problem), problem.callback
     small = risk.n_queries * risk.n_features <= MOST_CELLS and risk.n_features <= block_qp.MOST_FEATURES
+    if not small:
+        return minimise(problem)
     patience = min(problem.max_iter, max(PATIENCE, PER_FEATURE * risk.n_features))
-    first = minimise(replace(problem, max_iter=patience) if small else problem)
+    found = problem.resumed()
+    if found is None or not found["outer"]:
+        inner = None if found is None else found["inner"]
+        keeper = None if problem.keeper is None else Nested(problem.keeper, {}, inner)
+        first = minimise(replace(problem, max_iter=patience, keeper=keeper))
+        found = None
+    else:  # the first part was done before
+        first = Result(**found["outer"]["first"])
+        meter.restore(found["outer"]["meter"])
     left = problem.max_iter - round(first.n_passes)
-    if not small or first.reason != "passes" or left <= 0:
+    if first.reason != "passes" or left <= 0:
         return first
 
     def tell(w: Floats, facts: Mapping[str, float]) -> bool:
@@ -79,8 +98,10 @@ def then_planes(problem: Problem) -> Result:
             w, objective = first.w, first.objective
         return meter.tell(w, objective, objective - bound, n_constraints=facts["n_constraints"])
 
+    outer = {"first": result_state(first), "meter": meter.state()}
+    keeper = None if problem.keeper is None else Nested(problem.keeper, outer, found and found["inner"])
     second = cutting_plane.minimise(
-        replace(problem, max_iter=left, start=None, callback=None if callback is None else tell)
+        replace(problem, max_iter=left, start=None, callback=None if callback is None else tell, keeper=keeper)
     )
     best = min(first, second, key=lambda result: result.objective)
     bound = max(first.lower_bound, second.lower_bound)

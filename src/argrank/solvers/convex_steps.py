@@ -15,6 +15,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.solvers import bundle
 from argrank.solvers._result import Meter, Problem, Result, Risk, Scores
+from argrank.solvers.keeping import Nested
 from argrank.solvers.shifted import Wrapped
 
 
@@ -43,14 +44,22 @@ def minimise(problem: Problem) -> Result:
         scores = convex.scores(w)
         return convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + problem.penalty(w)
 
-    before, n_iter, gap, reason = np.inf, 0, math.nan, ""
+    before, n_iter, gap, reason, found = np.inf, 0, math.nan, "", problem.resumed()
+    if found is not None:
+        w, before, n_iter, gap = (found["outer"][name] for name in ("w", "before", "n_iter", "gap"))
+        meter.restore(found["outer"]["meter"])
     try:
         while not reason:
+            outer = {"w": w, "before": before, "n_iter": n_iter, "gap": gap, "meter": meter.state()}
+            keeper = None if problem.keeper is None else Nested(problem.keeper, outer, found and found["inner"])
             scores = convex.scores(w)
             held, slope = subtracted.at_scores(scores)
             majorant = _Majorant(convex, slope, held - convex.dot(slope, scores))
             left = problem.max_iter - int(meter.n_passes)
-            inner = bundle.minimise(replace(problem, risk=majorant, max_iter=left, start=w, callback=None))
+            found = None
+            inner = bundle.minimise(
+                replace(problem, risk=majorant, max_iter=left, start=w, callback=None, keeper=keeper)
+            )
             n_iter, w, gap = n_iter + 1, inner.w, inner.gap
             objective = value(w)
             if meter.tell(w, objective, gap):

@@ -17,8 +17,10 @@ import numpy as np
 from argrank._types import Floats
 from argrank.solvers import block_qp, simplex_qp
 from argrank.solvers._result import Best, Meter, Problem, Result
+from argrank.solvers.keeping import random_state, restore_random
 
 REPEATS = 10  # rounds over the working sets after every pass
+PLANES = ("gradients", "offsets", "weights", "gram")  # of a query
 NEW = 1e-12  # a plane that rises less than this above the known ones is no news
 
 
@@ -65,7 +67,16 @@ def minimise(problem: Problem) -> Result:
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
     sets = [_WorkingSet(risk.n_features, float(share)) for share in risk.query_shares]
     w, bound, n_iter, reason = np.zeros(risk.n_features), 0.0, 0, ""
-    best.look(w)
+    found = problem.resumed()
+    if found is None:
+        best.look(w)
+    else:
+        w, bound, n_iter = found["w"], found["bound"], found["n_iter"]
+        for queries, *parts in zip(sets, *(found[name] for name in PLANES), strict=True):
+            queries.gradients, queries.offsets, queries.weights, queries.gram = parts
+        best.restore(found["best"])
+        meter.restore(found["meter"])
+        restore_random(random, found["random"])
     try:
         while not reason:
             tolerance, centre = 0.01 * meter.enough(best.objective, bound) / risk.n_queries, w
@@ -94,6 +105,10 @@ def minimise(problem: Problem) -> Result:
             n_iter += 1
             n_planes = sum(len(queries.offsets) - 1 for queries in sets)
             reason = meter.stop(best.w, best.objective, bound, n_constraints=n_planes)
+            if not reason:
+                planes = {name: [getattr(queries, name) for queries in sets] for name in PLANES}
+                kept = {"w": w, "bound": bound, "n_iter": n_iter, "best": best.state(), **planes}
+                problem.offer(**kept, meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.proven(best, bound, n_iter, reason)

@@ -24,7 +24,12 @@ def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None 
     meter, risk, w = Meter(problem), problem.risk, problem.begin()
     rates = np.ones_like(w) if scales is None else np.divide(1.0, scales**2, out=np.zeros_like(w), where=scales > 0)
     velocity, n_iter, reason = np.zeros_like(w), 0, ""
+    found = problem.resumed()
+    if found is not None:
+        w, velocity, n_iter = found["w"], found["velocity"], found["n_iter"]
     value, force = risk.value_and_gradient(w)
+    if found is not None:
+        meter.restore(found["meter"])
     try:
         while not reason:
             velocity = MOMENTUM * velocity - learning_rate * rates * (w / problem.C + force)
@@ -35,6 +40,8 @@ def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None 
                 reason = "callback"
             elif n_iter >= problem.max_iter:
                 reason = "steps"
+            else:
+                problem.offer(w=w, velocity=velocity, n_iter=n_iter, meter=meter.state())
     except KeyboardInterrupt:
         reason = "interrupted"
     norm = float(np.linalg.norm(w / problem.C + force))

@@ -17,7 +17,9 @@ import numpy as np
 from argrank._types import Floats
 from argrank.solvers import block_qp
 from argrank.solvers._result import Best, Meter, Problem, Result
+from argrank.solvers.keeping import random_state, restore_random
 
+PLANES = ("gradients", "offsets", "weights")  # of a query
 REPEATS = 10  # rounds over the known planes after every pass
 
 
@@ -69,7 +71,17 @@ def minimise(problem: Problem) -> Result:
     mixtures = [_Mixture(risk.n_features, float(share)) for share in risk.query_shares]
     w, mean_w, mean_height = np.zeros(risk.n_features), np.zeros(risk.n_features), 0.0
     bound, n_iter, reason = 0.0, 0, ""
-    best.look(w)
+    found = problem.resumed()
+    if found is None:
+        best.look(w)
+    else:
+        w, mean_w, mean_height = found["w"], found["mean_w"], found["mean_height"]
+        bound, n_iter = found["bound"], found["n_iter"]
+        for mixture, *parts in zip(mixtures, *(found[name] for name in PLANES), strict=True):
+            mixture.gradients, mixture.offsets, mixture.weights = parts
+        best.restore(found["best"])
+        meter.restore(found["meter"])
+        restore_random(random, found["random"])
     try:
         while not reason:
             for q in random.permutation(risk.n_queries):
@@ -95,6 +107,11 @@ def minimise(problem: Problem) -> Result:
                 best.look(weights)
             n_planes = sum(len(mixture.offsets) for mixture in mixtures)
             reason = meter.stop(best.w, best.objective, bound, n_constraints=n_planes)
+            if not reason:
+                planes = {name: [getattr(mixture, name) for mixture in mixtures] for name in PLANES}
+                planes["weights"] = [weights.copy() for weights in planes["weights"]]  # steps change them in place
+                kept = {"w": w, "mean_w": mean_w, "mean_height": mean_height, "bound": bound, "n_iter": n_iter}
+                problem.offer(**kept, **planes, best=best.state(), meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.proven(best, bound, n_iter, reason)

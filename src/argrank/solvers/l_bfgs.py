@@ -16,11 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers._result import Meter, Problem, Result, Scores
+from argrank.solvers.keeping import random_state, restore_random
 
 MEMORY = 20  # pairs of steps and gradient changes that approximate the inverse Hessian
 REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift and allows to resume there
@@ -89,6 +91,24 @@ class Descent:
         self.pairs, self.n_iter, self.reason = list(state.pairs), state.n_iter, ""
         self.here = self._refreshed(state.w)
 
+    def kept(self) -> dict[str, Any]:
+        """Return what goes into a checkpoint: with the scores as they are, so that not a bit changes."""
+        steps, changes = ([pair[i] for pair in self.pairs] for i in (0, 1))
+        here = {"w": self.here.w, "scores": self.here.scores, "steps": steps, "changes": changes}
+        state = {"w": self.state.w, "n_iter": self.state.n_iter}
+        return here | {"n_iter": self.n_iter, "reason": self.reason, "state": state}
+
+    @classmethod
+    def restored(cls, problem: Problem, meter: Meter, kept: Any, direction: Any) -> Descent:
+        """Return a descent as it was when it was kept."""
+        descent = object.__new__(cls)
+        descent.problem, descent.meter, descent._direction = problem, meter, direction
+        descent.pairs = list(zip(kept["steps"], kept["changes"], strict=True))
+        descent.n_iter, descent.reason = kept["n_iter"], kept["reason"]
+        descent.state = State(kept["state"]["w"], [], kept["state"]["n_iter"])
+        descent.here = descent._with_gradient(descent._look(kept["w"], kept["scores"]))
+        return descent
+
     def _refreshed(self, w: Floats) -> _Point:
         risk = self.problem.risk
         self.state = State(w, list(self.pairs), self.n_iter)
@@ -117,14 +137,15 @@ class Descent:
         """Tell the callback of an iteration."""
         return self.meter.tell(self.here.w, self.here.objective, self.gap, gradient_norm=self.here.norm)
 
-    def run(self) -> None:
-        """Descend until there is a reason to stop."""
+    def run(self, offer: Callable[[], None]) -> None:
+        """Descend until there is a reason to stop; offer the state after every step."""
         try:
-            if self._is_flat():
+            if self._is_flat() and not self.reason:
                 self.reason, self.n_iter = "gradient", self.n_iter + 1
                 self.reason = "callback" if self.report() else "gradient"
             while not self.reason:
                 self.reason = self._step()
+                offer()
         except KeyboardInterrupt:
             self.reason = "interrupted"
 
@@ -228,17 +249,30 @@ def _best_of(
     problem: Problem, n_starts: int, direction: Callable[[Floats, list[Pair]], Floats], resume: State | None
 ) -> Result:
     meter, random, risk = Meter(problem), np.random.default_rng(problem.random_state), problem.risk
-    descent = Descent(problem, meter, State(problem.begin()) if resume is None else resume, direction)
-    descent.run()
-    best = descent
-    for _ in range(n_starts - 1):
-        if descent.reason in ("callback", "interrupted", "passes"):
-            break
+    found = problem.resumed()
+    best: Descent | None = None
+    if found is None:
+        descent = Descent(problem, meter, State(problem.begin()) if resume is None else resume, direction)
+    else:
+        descent = Descent.restored(problem, meter, found["descent"], direction)
+        best = None if found["best"] is None else Descent.restored(problem, meter, found["best"], direction)
+        restore_random(random, found["random"])
+        meter.restore(found["meter"])
+    starts_made = 1 if found is None else found["starts_made"]
+
+    def offer() -> None:
+        kept = {"descent": descent.kept(), "best": None if best is None else best.kept(), "starts_made": starts_made}
+        problem.offer(**kept, random=random_state(random), meter=meter.state())
+
+    descent.run(offer)
+    best = descent if best is None else min(best, descent, key=lambda one: one.here.objective)
+    while starts_made < n_starts and descent.reason not in ("callback", "interrupted", "passes"):
+        starts_made += 1
         start = random.standard_normal(risk.n_features)
         spread = risk.spread(risk.scores(start))
         state = State(start / spread if spread > 0 else start, n_iter=descent.n_iter)
         descent = Descent(problem, meter, state, direction)
-        descent.run()
+        descent.run(offer)
         best = min(best, descent, key=lambda one: one.here.objective)
     reason = descent.reason if descent.reason in ("callback", "interrupted", "passes") else best.reason
     if best is not descent and reason != "callback":

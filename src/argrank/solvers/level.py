@@ -77,11 +77,17 @@ def minimise(problem: Problem) -> Result:
     """Minimise ``|w|₁ / C + risk(w)`` until the gap is at most ``tol`` times the objective."""
     risk, regulariser = problem.risk, problem.regulariser
     meter, planes, start = Meter(problem), AbsolutePlanes(risk.n_features, problem.C, regulariser), problem.begin()
-    best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
-    planes.cut(risk, best)
-    square = float(planes.gradients[1] @ planes.gradients[1])
-    reach = best.objective / square if square > 0 else 1.0
-    bound, n_iter, reason = 0.0, 0, ""
+    bound, n_iter, reason, found = 0.0, 0, "", problem.resumed()
+    if found is None:
+        best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
+        planes.cut(risk, best)
+        square = float(planes.gradients[1] @ planes.gradients[1])
+        reach = best.objective / square if square > 0 else 1.0
+    else:
+        best, bound, n_iter = look(problem, found["w"], found["scores"]), found["bound"], found["n_iter"]
+        reach = found["reach"]
+        planes.restore(found["planes"])
+        meter.restore(found["meter"])
     try:
         while True:
             begin = time.perf_counter()
@@ -96,6 +102,8 @@ def minimise(problem: Problem) -> Result:
             there = look(problem, w, risk.scores(w))
             planes.cut(risk, there)
             best = min(best, there, key=lambda point: point.objective)
+            kept = {"w": best.w, "scores": best.scores, "bound": bound, "n_iter": n_iter, "reach": reach}
+            problem.offer(**kept, planes=planes.state(), meter=meter.state())
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.proven(best, bound, n_iter, reason)

@@ -40,11 +40,15 @@ def minimise(problem: Problem) -> Result:
     ``C |gradient|² / 2``: F is 1/C-strongly convex, so its minimum lies no further below.
     """
     risk, meter = problem.risk, Meter(problem)
-    here = _at(problem, np.zeros(risk.n_features), risk.zero_scores())
-    first, start = here.norm, problem.begin()
-    if start.any():
-        here = _at(problem, start, risk.scores(start))
-    n_iter, reason = 0, ""
+    n_iter, reason, found = 0, "", problem.resumed()
+    if found is None:
+        here = _at(problem, np.zeros(risk.n_features), risk.zero_scores())
+        first, start = here.norm, problem.begin()
+        if start.any():
+            here = _at(problem, start, risk.scores(start))
+    else:
+        here, first, n_iter = _at(problem, found["w"], found["scores"]), found["first"], found["n_iter"]
+        meter.restore(found["meter"])
     try:
         while not reason:
             if here.norm <= problem.tol * first:
@@ -63,6 +67,8 @@ def minimise(problem: Problem) -> Result:
             here, n_iter = there, n_iter + 1
             if meter.tell(here.w, here.objective, 0.5 * problem.C * here.norm**2, gradient_norm=here.norm):
                 reason = "callback"
+            else:
+                problem.offer(w=here.w, scores=here.scores, first=first, n_iter=n_iter, meter=meter.state())
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.result(here.w, here.objective, 0.5 * problem.C * here.norm**2, n_iter, reason, here.norm)

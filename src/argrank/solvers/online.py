@@ -23,6 +23,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.errors import OptionError, check_count, check_positive
 from argrank.solvers._result import MESSAGES, Best, Callback, Meter, Problem, Result, Risk
+from argrank.solvers.keeping import random_state, restore_random
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried
@@ -132,11 +133,19 @@ def minimise(problem: Problem, batch_size: int = 1) -> Result:
     check_count("batch_size", batch_size)
     risk, C, limits = problem.risk, problem.C, problem.regulariser
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
-    start = problem.begin()
-    best.look(start)
-    descent = Descent(start, C, float(np.sqrt(2 * C * best.objective)), 1.0, limits)
-    descent = sized(descent, visits([risk], random), batch_size)
-    n_iter, reason, idle = 0, "", 0
+    n_iter, reason, idle, found = 0, "", 0, problem.resumed()
+    if found is None:
+        start = problem.begin()
+        best.look(start)
+        descent = Descent(start, C, float(np.sqrt(2 * C * best.objective)), 1.0, limits)
+        descent = sized(descent, visits([risk], random), batch_size)
+    else:
+        descent = Descent(found["w"], C, found["radius"], found["size"], limits)
+        descent.mean, descent.squares, descent.steps = found["mean"].copy(), found["squares"].copy(), found["steps"]
+        n_iter, idle = found["n_iter"], found["idle"]
+        best.restore(found["best"])
+        meter.restore(found["meter"])
+        restore_random(random, found["random"])
     try:
         while not reason:
             before = best.objective
@@ -150,6 +159,11 @@ def minimise(problem: Problem, batch_size: int = 1) -> Result:
                 reason = "steps"
             elif meter.n_passes >= problem.max_iter:
                 reason = "passes"
+            if not reason:
+                own = {name: getattr(descent, name) for name in ("radius", "size", "steps")}
+                own |= {name: getattr(descent, name).copy() for name in ("w", "mean", "squares")}  # steps change them
+                kept = {"n_iter": n_iter, "idle": idle, "best": best.state(), "meter": meter.state()}
+                problem.offer(**own, **kept, random=random_state(random))
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.result(best.w, best.objective, math.nan, n_iter, reason)

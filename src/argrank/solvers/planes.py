@@ -8,7 +8,8 @@ By duality it is the greatest value, over weights a of the planes (a >= 0, sum a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ def look(problem: Problem, w: Floats, scores: Scores) -> Point:
 class Planes:
     """Planes gradient · v + offset below the risk, with their dual weights; the first is the constant 0 and stays."""
 
+    _kept: tuple[str, ...] = ("gradients", "offsets", "weights", "_idle")
+
     def __init__(self, n_features: int, C: float, regulariser: Regulariser) -> None:
         self.C, self.regulariser = C, regulariser
         self.gradients, self.offsets = np.zeros((1, n_features)), np.zeros(1)
@@ -49,6 +52,15 @@ class Planes:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def state(self) -> dict[str, Any]:
+        """Return all there is to know of the planes."""
+        return {name: getattr(self, name) for name in self._kept}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        for name in self._kept:
+            setattr(self, name, state[name])
 
     def cut(self, risk: Risk, point: Point) -> None:
         """Take in the plane that touches the risk at a point."""
@@ -90,6 +102,8 @@ class SquaredPlanes(Planes):
 
 class FreePlanes(SquaredPlanes):
     """With |v|² / (2C) and no limits: one quadratic over the simplex, whose matrix grows with the planes."""
+
+    _kept = (*Planes._kept, "_gram")
 
     def __init__(self, n_features: int, C: float, regulariser: Regulariser) -> None:
         super().__init__(n_features, C, regulariser)

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from argrank import Dataset
-from argrank.data.io.letor.reader import SMALL, read_letor
+from argrank.data.io.letor.format import Options
+from argrank.data.io.letor.reader import SMALL, read_letor, read_text
 from argrank.errors import FormatError, InputError, OptionError
 
 TEXT = "2 qid:10 1:0.03 2:0.5 #docid = GX008-86 inc = 1\n0 qid:10 2:NULL #docid = GX1\n1 qid:9 3:-1e-3 #docid = 7\n"
@@ -198,12 +199,13 @@ def test_a_whole_file_is_refused(write) -> None:
         read_letor(write(b"x qid:1 1:2 #ascii\n1 qid:\xe9 1:2\n"))
 
 
-def test_text_in_utf8_is_checked_across_pieces(write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argrank.data.io.letor.reader.PIECE", 7)
+@pytest.mark.parametrize("small", [True, False])
+def test_text_in_utf8_is_checked_in_every_chunk(small: bool) -> None:
     text = "0 qid:ü 1:1 #€ßΩ 𝄞𝄞𝄞𝄞𝄞€€€\n".encode()
-    assert read_letor(write(text * 3)).comments[2] == "€ßΩ 𝄞𝄞𝄞𝄞𝄞€€€"
+    options = Options.checked("float64", "auto", None, None)
+    assert read_text(text * 3, "text", options, small=small, chunk=7).comments[2] == "€ßΩ 𝄞𝄞𝄞𝄞𝄞€€€"
     with pytest.raises(FormatError, match=f"got byte 0xe2 at offset {len(text) * 2 - 4}$"):
-        read_letor(write((text * 2)[:-2]))
+        read_text((text * 2)[:-2], "text", options, small=small, chunk=7)
 
 
 def test_paths_that_cannot_be_read(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.errors import OptionError
+from argrank.errors import ArgrankWarning, OptionError
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
 from argrank.models.trees import TreesModel
@@ -197,8 +197,9 @@ def test_a_costly_objective_is_recorded_only_when_asked(data, name):
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_features_that_never_split_end_quietly(name):
-    ranker = ar.make_ranker(name).fit(np.ones((60, 1)), np.arange(60) % 3, group=[30, 30])
+def test_features_that_never_split_end_with_a_warning(name):
+    with pytest.warns(ArgrankWarning, match="no tree found a split"):
+        ranker = ar.make_ranker(name).fit(np.ones((60, 1)), np.arange(60) % 3, group=[30, 30])
     assert np.ptp(ranker.predict(np.ones((3, 1)))) == 0.0
 
 

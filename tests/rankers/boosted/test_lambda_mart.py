@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.errors import OptionError
+from argrank.errors import ArgrankWarning, OptionError
 from argrank.rankers.boosted.lambda_mart import LambdaMART
 
 
@@ -43,7 +43,8 @@ def test_early_stopping(data):
 
 
 def test_data_without_a_pair_gives_equal_scores():
-    ranker = LambdaMART().fit(np.eye(4), [0, 0, 0, 0], qid=[1, 1, 2, 2])
+    with pytest.warns(ArgrankWarning, match="no tree found a split"):
+        ranker = LambdaMART().fit(np.eye(4), [0, 0, 0, 0], qid=[1, 1, 2, 2])
     assert ranker.predict(np.eye(4)).tolist() == [0.0] * 4
     assert ranker.objective_ == 1.0
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.errors import InputError, OptionError
+from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.models.tree_classes import LINKS, probabilities
 from argrank.rankers.boosted.mcrank import McRank, log_loss, slopes
 
@@ -87,7 +87,8 @@ def test_two_labels_have_the_same_ranking_by_both_links(data):
 
 
 def test_one_label_alone_is_certain():
-    ranker = McRank().fit(np.eye(3), [2, 2, 2], qid=[1, 1, 1])
+    with pytest.warns(ArgrankWarning, match="no tree found a split"):
+        ranker = McRank().fit(np.eye(3), [2, 2, 2], qid=[1, 1, 1])
     assert ranker.predict(np.eye(3)).tolist() == [2.0, 2.0, 2.0]
 
 

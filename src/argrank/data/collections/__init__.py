@@ -24,7 +24,7 @@ def collection_names() -> list[str]:
 def find_collection(name: str) -> Collection:
     """Return what is known of a collection; upper and lower case do not matter."""
     by_name = {collection.name.lower(): collection for collection in COLLECTIONS}
-    if name.lower() not in by_name:
+    if not isinstance(name, str) or name.lower() not in by_name:
         raise unknown_name("collection", name, collection_names())
     return by_name[name.lower()]
 

@@ -96,7 +96,7 @@ def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Floats:
         if len(row) != RANKLIB_FIELDS:
             raise FormatError(path, line, "qid, index and score as in line 1", shown(lines[line - 1]))
         if line <= len(qids) and row[0] != qids[line - 1]:
-            raise FormatError(path, line, f"qid {qids[line - 1]} as in the data's row {line}", f"qid {row[0]}")
+            raise FormatError(path, line, f"qid {qids[line - 1]} as in the data's row {line}", f"qid {shown(row[0])}")
     return _numbers(path, [row[2] for row in rows], itertools.count(1))
 
 

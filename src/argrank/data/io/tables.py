@@ -80,6 +80,7 @@ def read_table(
             found = delimited.read(path, DELIMITERS[kind], columns or {}, features, dtype or "float64")
         else:
             found = arrow.read(path, kind, columns or {}, features, dtype)
+        found["X"].flags.writeable = False  # it is ours: no copy needed
         return Dataset(**found)
     except FormatError:
         raise

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats
-from argrank.errors import FormatError, InputError, shown
+from argrank.errors import FormatError, InputError, is_text, shown
 
 MISSING = ("", "null", "nan")  # how files say that a value is missing, in any case
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -86,7 +86,7 @@ def id_texts(ids: NDArray[Any], what: str) -> list[str]:
     """Return ids as texts, refusing what UTF-8 cannot hold."""
     texts = [str(value) for value in ids.tolist()]
     for text in texts:
-        if "\0" in text or not _is_encodable(text):
+        if "\0" in text or not is_text(text):
             raise InputError(f"{what}: expected ids that UTF-8 text can hold, got {shown(text)}")
     return texts
 
@@ -101,11 +101,3 @@ def first_repeated(words: Sequence[str]) -> str | None:
             return word
         seen.add(word)
     return None
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

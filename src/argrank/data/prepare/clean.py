@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
-from argrank.data.dataset import Dataset
+from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.identical import identical_in_query, labels_in_group
 from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import normaliser
@@ -89,6 +89,7 @@ def clean(data: Dataset, rule: str = "kdd2008", *, relevant_at: float = 1, cosin
     Cleaned
         ``data`` and ``report``. An InputError is raised when nothing would be left.
     """
+    check_dataset("data", data)
     check_choice("rule", rule, _RULES)
     if not 0 <= cosine <= 1:
         raise OptionError(f"cosine: expected a number from 0 to 1, got {cosine!r}")

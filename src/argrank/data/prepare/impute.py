@@ -11,7 +11,7 @@ from scipy import sparse
 
 from argrank._types import Floats
 from argrank.data import checks
-from argrank.data.dataset import Dataset
+from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.data.summary import feature_label
 from argrank.errors import InputError, OptionError, shown, unknown_name
@@ -85,6 +85,7 @@ def refuse_missing(data: Dataset) -> None:
 
 
 def _chosen(data: Dataset, features: Sequence[int | str] | None) -> NDArray[np.bool_]:
+    check_dataset("data", data)
     if features is None:
         return np.ones(data.n_features, bool)
     chosen = np.zeros(data.n_features, bool)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
-from argrank.data.dataset import Dataset
+from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.prepare.query_statistics import Block, blocks
 from argrank.errors import InputError, ModelError, OptionError, shown, unknown_name
 
@@ -134,7 +134,7 @@ class Normaliser:
 
 def normaliser(name: str) -> Normaliser:
     """Return the normaliser of a name, not fitted yet."""
-    if name not in _RULES:
+    if not isinstance(name, str) or name not in _RULES:
         raise unknown_name("normalisation", name, _RULES)
     return Normaliser(name)
 
@@ -163,7 +163,8 @@ def normalise(data: Dataset, how: str = "query-minmax", *, fit_on: Dataset | Non
     >>> ar.normalise(data, "query-minmax").X.ravel().tolist()
     [0.0, 1.0, 0.0, 1.0]
     """
-    return normaliser(how).fit(data if fit_on is None else fit_on).transform(data)
+    check_dataset("data", data)
+    return normaliser(how).fit(data if fit_on is None else check_dataset("fit_on", fit_on)).transform(data)
 
 
 def _by_feature(X: Any) -> Iterator[Block]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
+from argrank.errors import InputError
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
 from argrank.rankers.boosted._growth import load_lightgbm, rounded
@@ -67,6 +67,7 @@ class Boosters:
         seeds: Sequence[int],
         loss: Loss,
         starts: Sequence[Floats] | None = None,
+        kept: Mapping[str, Any] | None = None,
     ) -> None:
         lightgbm = load_lightgbm()
         self._loss, self._seeds, self._n_parts = loss, seeds, len(parts)
@@ -81,16 +82,35 @@ class Boosters:
             categorical_feature=list(categorical) or "auto",
             params=common,
         )
+        self._parameters, self._n_rows = parameters, data.n_documents
+        held = [
+            lightgbm.Dataset(
+                part.X,
+                np.zeros(part.n_documents),
+                init_score=None if starts is None else starts[number + 1],
+                reference=train,
+                params=common,
+            )
+            for number, part in enumerate(parts)
+        ]
+        self.boosters: list[Any] = []
         try:
-            self.boosters = [lightgbm.Booster({**common, "seed": seed}, train) for seed in seeds]
-        except self._refusal as error:
-            raise OptionError(f"LightGBM refuses: {error}") from error
-        for number, part in enumerate(parts):
-            init = None if starts is None else starts[number + 1]
-            held = lightgbm.Dataset(part.X, np.zeros(part.n_documents), init_score=init, reference=train, params=common)
-            for booster in self.boosters:
-                booster.add_valid(held, str(number))
+            for position, seed in enumerate(seeds):
+                if kept is not None:
+                    for rows, scores in zip((train, *held), kept["scores"][position], strict=True):
+                        rows.set_init_score(scores[:, 0] if self.n_outputs == 1 else scores)
+                self.boosters.append(lightgbm.Booster({**common, "seed": seed}, train))
+                for number, rows in enumerate(held):
+                    self.boosters[-1].add_valid(rows, str(number))
+        except lightgbm.basic.LightGBMError as error:
+            raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         self._number = 0
+        self._texts: list[list[str]] = [[] for _ in seeds]  # of trees that another process has grown
+        self._idle = [0 for _ in seeds]  # trees that a booster begins with and that do not count
+        if kept is not None:
+            self._number, self._texts = kept["number"], [list(texts) for texts in kept["texts"]]
+            self._idle = [self._begin(booster) for booster in self.boosters]
+        self._before = [[read(text).trees for text in texts] for texts in self._texts]
 
     @property
     def n_outputs(self) -> int:
@@ -100,7 +120,49 @@ class Boosters:
     @property
     def sizes(self) -> list[int]:
         """How many rounds each booster has grown trees in."""
-        return [booster.current_iteration() for booster in self.boosters]
+        return [
+            sum(map(len, before)) // self.n_outputs + booster.current_iteration() - idle
+            for booster, before, idle in zip(self.boosters, self._before, self._idle, strict=True)
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """Return all that another process needs to grow the next round as this one would."""
+        texts = [
+            [*before, booster.model_to_string(start_iteration=idle)] if booster.current_iteration() > idle else before
+            for booster, before, idle in zip(self.boosters, self._texts, self._idle, strict=True)
+        ]
+        return {"number": self._number, "texts": texts, "scores": [self._all_scores(one) for one in self.boosters]}
+
+    def _all_scores(self, booster: Any) -> list[Floats]:
+        """Return one booster's scores of the training rows and of every part."""
+        seen: list[Floats] = []
+
+        def look(scores: Floats, data: object) -> tuple[str, float, bool]:
+            seen.append(self._columns(np.array(scores, np.float64)))
+            return "seen", 0.0, True
+
+        booster.eval_train(look)
+        if self._n_parts:
+            booster.eval_valid(look)
+        return seen
+
+    def _begin(self, booster: Any) -> int:
+        """Let a booster that goes on make an idle round; return its trees so far, which are 0.
+
+        The first round of a booster draws features otherwise than the later ones do.
+        """
+        shape = (self._n_rows * self.n_outputs,) if self.n_outputs == 1 else (self._n_rows, self.n_outputs)
+        booster.update(fobj=lambda scores, data: (np.zeros(shape), np.ones(shape)))
+        return int(booster.current_iteration())
+
+    def _seed(self, booster: Any, seed: int) -> None:
+        """Make what is drawn in a round a function of seed and round: LightGBM's own generators cannot be restored."""
+        number = int(np.random.SeedSequence([seed, self._number]).generate_state(1)[0] >> 1)
+        share = float(self._parameters["bagging_fraction"])
+        if share < 1:  # only a change of the share makes LightGBM look at the seed
+            booster.reset_parameter({"bagging_fraction": 0.999 * share})
+            booster.reset_parameter({"bagging_fraction": share, "bagging_seed": number})
+        booster.reset_parameter({"feature_fraction_seed": number, "extra_seed": number})
 
     def grow(self) -> bool:
         """Grow a round; tell whether any booster found a split. Where draws decide, a few more are tried."""
@@ -120,9 +182,13 @@ class Boosters:
 
         size = booster.current_iteration()
         try:
+            if self.draws:
+                self._seed(booster, seed)
             finished = booster.update(fobj=slopes)
         except self._refusal as error:
-            raise OptionError(f"LightGBM refuses: {error}") from error
+            if "num_features" not in str(error) and "num_data" not in str(error):
+                raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
+            return True  # no feature has two values that LightGBM can tell apart
         if finished and booster.current_iteration() > size:  # a first tree without a split, which LightGBM keeps
             booster.rollback_one_iter()
         return bool(finished)
@@ -138,8 +204,12 @@ class Boosters:
     def trees(self, sizes: Sequence[int]) -> list[Tree]:
         """Return the trees of so many rounds of each booster; their sum is the mean over the seeds."""
         found = []
-        for booster, size in zip(self.boosters, sizes, strict=True):
-            trees = read(booster.model_to_string(num_iteration=size)).trees if size else []
+        for position, (booster, size) in enumerate(zip(self.boosters, sizes, strict=True)):
+            trees = [tree for part in self._before[position] for tree in part]
+            more = size - len(trees) // self.n_outputs
+            if more > 0:
+                trees += read(booster.model_to_string(more, self._idle[position])).trees
+            trees = trees[: size * self.n_outputs]
             found += [tree.with_values(tree.value / len(self._seeds)) for tree in trees]
         return found
 

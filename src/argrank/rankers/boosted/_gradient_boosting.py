@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -122,8 +123,13 @@ class GradientBoostedRanker(BoostedRanker):
             raise OptionError(f"shap_values: expected trees with one output, got a {type(self.model_).__name__}")
         return np.stack([data.to_caller(column) for column in explain(data.X, data.indptr).T], axis=1)
 
-    def boosters(self, data: Dataset, parts: Sequence[Dataset]) -> tuple[Boosters, Loss, Model | None, float]:
-        """Return boosters at their start, with the loss, the model they start from and the constant on top of it."""
+    def boosters(
+        self, data: Dataset, parts: Sequence[Dataset], kept: Mapping[str, Any] | None = None
+    ) -> tuple[Boosters, Loss, Model | None, float]:
+        """Return boosters at their start, or as they were kept.
+
+        Returned with them are the loss, the model that they start from and the constant on top of it.
+        """
         load_lightgbm()
         self._check()
         loss, model = self._loss(data), self._start_model(data)
@@ -138,7 +144,12 @@ class GradientBoostedRanker(BoostedRanker):
             for number in range(1, self.n_seeds)
         ]
         categorical = feature_columns("categorical_features", self.categorical_features, data)
-        return Boosters(data, parts, self._parameters(data), categorical, seeds, loss, starts), loss, model, offset
+        return (
+            Boosters(data, parts, self._parameters(data), categorical, seeds, loss, starts, kept),
+            loss,
+            model,
+            offset,
+        )
 
     def finished_model(
         self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
@@ -155,24 +166,34 @@ class GradientBoostedRanker(BoostedRanker):
         if data.n_queries < 2:
             raise InputError("early_stopping: expected an eval_set, or queries to hold out, got a single query")
         rest, held = data.split(1.0 - self.holdout, self.holdout, random_state=self.random_state)
-        search = Watcher(type(self).__name__, self._validations([held]), self.verbose)
-        with search:
-            found = self._grow(rest, search, self.n_trees, self.early_stopping)
-        watcher.trace = search.trace
+        keeper = watcher.keeper
+        done = None if keeper is None else keeper.finished()
+        if done is None:
+            search = Watcher(type(self).__name__, self._validations([held]), self.verbose)
+            search.trace, search.keeper = watcher.trace, keeper
+            with search:
+                found = self._grow(rest, search, self.n_trees, self.early_stopping)
+            done = {"n_iter": found.n_iter, "complaint": found.complaint}
+            if keeper is not None and found.complaint is None:
+                keeper.finish(done)
         silent = Watcher(type(self).__name__, [], -1)
-        grown = self._grow(data, silent, max(1, found.n_iter), None, with_callbacks=False)
-        return grown._replace(complaint=found.complaint or grown.complaint)
+        silent.keeper = keeper
+        grown = self._grow(data, silent, max(1, done["n_iter"]), None, with_callbacks=False)
+        return grown._replace(complaint=done["complaint"] or grown.complaint)
 
     def _grow(
         self, data: Dataset, watcher: Watcher, n_rounds: int, patience: int | None, with_callbacks: bool = True
     ) -> Outcome:
         parts = [one.data for one in watcher.validations]
-        boosters, loss, model, offset = self.boosters(data, parts)
+        keeper = watcher.keeper
+        found = None if keeper is None else keeper.resumed()
+        boosters, loss, model, offset = self.boosters(data, parts, None if found is None else found["boosters"])
         before, after = _callbacks(self.callbacks if with_callbacks else None)
-        kept, interrupted = Kept(0, boosters.sizes, -np.inf, None), False
+        kept = Kept(0, boosters.sizes, -np.inf, None) if found is None else Kept(**found["kept"])
+        first, interrupted = 0 if found is None else found["number"] + 1, False
         reports = loss.cheap or self.verbose >= 1
         try:
-            for number in range(n_rounds):
+            for number in range(first, n_rounds):
                 _call(before, self, boosters, number, n_rounds, None, watcher)
                 if not boosters.grow():
                     break
@@ -191,6 +212,8 @@ class GradientBoostedRanker(BoostedRanker):
                     kept = Kept(stopped + 1, sizes, kept.value, self._outputs(boosters, sizes, model, offset, data))
                 if stopped is not None or (patience is not None and number + 1 - kept.n_rounds >= patience):
                     break
+                if keeper is not None:
+                    keeper.offer(functools.partial(_state, number, boosters, kept))
         except KeyboardInterrupt:
             if kept.n_rounds == 0:
                 raise
@@ -298,6 +321,10 @@ class GradientBoostedRanker(BoostedRanker):
         if self.init_model is not None:
             summary["parameters"]["init_model"] = type(self.init_model).__name__
         return summary
+
+
+def _state(number: int, boosters: Boosters, kept: Kept) -> dict[str, Any]:
+    return {"number": number, "boosters": boosters.state(), "kept": kept._asdict()}
 
 
 def joined(start: Model | None, trees: Sequence[Tree], n_features: int) -> Model:

@@ -14,7 +14,7 @@ import numpy as np
 from argrank._threads import count_jobs
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.errors import MissingExtraError, OptionError, check_count, shown, unknown_name
+from argrank.errors import InputError, MissingExtraError, OptionError, check_count, shown, unknown_name
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
 
@@ -83,7 +83,11 @@ class Growth:
         train = lightgbm.Dataset(
             data.X, np.zeros(data.n_documents), categorical_feature=categorical or "auto", params=self._parameters
         )
-        self._booster = lightgbm.Booster(self._parameters, train)
+        self._error: type[Exception] = lightgbm.basic.LightGBMError
+        try:
+            self._booster = lightgbm.Booster(self._parameters, train)
+        except self._error as error:
+            raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         self._n_outputs, self._n_rounds = n_outputs, 0
         self._last = np.zeros((data.n_documents, n_outputs))
 
@@ -91,7 +95,12 @@ class Growth:
         """Grow a tree for every output (columns of the arrays); None where no tree finds a split any more."""
         shape = (-1,) if self._n_outputs == 1 else (-1, self._n_outputs)
         given = rounded(gradient).reshape(shape), rounded(hessian).reshape(shape)
-        finished = self._booster.update(fobj=lambda scores, data: given)
+        try:
+            finished = self._booster.update(fobj=lambda scores, data: given)
+        except self._error as error:
+            if "num_features" not in str(error):
+                raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
+            finished = True  # no feature has two values that LightGBM can tell apart
         if finished:
             return None
         trees = read(self._booster.model_to_string(start_iteration=self._n_rounds, num_iteration=1)).trees

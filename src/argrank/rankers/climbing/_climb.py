@@ -16,6 +16,7 @@ from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.solvers.keeping import random_state, restore_random
 
 
 class Iterate(NamedTuple):
@@ -23,6 +24,10 @@ class Iterate(NamedTuple):
 
     weights: Floats
     value: float
+
+
+#: Yields the weights as they begin, from a start or where a climb was left, and after every round.
+Rounds = Callable[[Floats, Floats | None], Iterator[Iterate]]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -67,8 +72,9 @@ class ClimbingRanker(BaseRanker):
     def _climb(
         self,
         starts: Iterable[Floats],
-        rounds: Callable[[Floats], Iterator[Iterate]],
+        rounds: Rounds,
         watcher: Watcher,
+        rng: np.random.Generator,
         limit: int | None = None,
     ) -> Outcome:
         """Climb from every start, round by round, at most ``limit`` of them, and return the best iterate of all.
@@ -76,46 +82,105 @@ class ClimbingRanker(BaseRanker):
         With validation data the best iterate is the one of the greatest validation measure (as in the DirectRank
         paper), else of the greatest training measure. Ctrl-C ends the training with the best so far.
         """
-        best: Iterate | None = None
-        greatest, rounds_done, unfinished, trace_row, best_start = -np.inf, 0, False, -1, 0
-
-        def record(iterate: Iterate, start: int) -> float:
-            watcher(iterate.weights, {"objective": 1.0 - iterate.value, "measure": iterate.value, "start": start})
-            return float(watcher.trace[-1].get("validation", iterate.value))  # type: ignore[union-attr]
-
+        keeper = watcher.keeper
+        done = None if keeper is None else keeper.finished()
+        if done is not None:
+            restore_random(rng, done["random"])
+            return Outcome(
+                LinearModel(done["weights"]), *(done[name] for name in ("objective", "gap", "n_iter", "complaint"))
+            )
+        kept = None if keeper is None else keeper.resumed()
+        at = Standing() if kept is None else Standing(**kept["standing"])
         try:
             for start, weights in enumerate(starts):
-                here, since, before = -np.inf, 0, -np.inf
-                unfinished_here = True
-                for number, iterate in enumerate(rounds(weights)):
-                    chosen_by = record(iterate, start)
-                    rounds_done += 1 if number > 0 else 0
-                    since = 0 if chosen_by > here else since + 1
-                    here = max(here, chosen_by)
-                    if best is None or chosen_by > greatest:
-                        best, greatest, trace_row, best_start = iterate, chosen_by, len(watcher.trace), start
-                    if (number > 0 and iterate.value - before <= self.tol) or (
-                        self.early_stopping is not None and since >= self.early_stopping
-                    ):
-                        unfinished_here = False
+                if kept is None:
+                    at.begin(start, weights)
+                elif start < at.start:
+                    continue  # climbed before
+                else:
+                    restore_random(rng, kept["random"])
+                unfinished = True
+                for number, iterate in self._iterates(rounds, at, kept is not None):
+                    at.note(number, iterate, self._record(watcher, iterate, start), len(watcher.trace))
+                    if at.has_ended(self.tol, self.early_stopping):
+                        unfinished = False
                         break
-                    before = iterate.value
                     if limit is not None and number >= limit:
-                        unfinished_here = False
+                        unfinished = False
                         break
                     if number >= self.max_iter:
                         break
-                unfinished = unfinished or unfinished_here
+                    at.before = iterate.value
+                    if keeper is not None:
+                        keeper.offer({"standing": vars(at).copy(), "random": random_state(rng)})
+                kept, at.unfinished = None, at.unfinished or unfinished
         except KeyboardInterrupt:
-            if best is None:
+            if at.best is None:
                 raise
-            return Outcome(LinearModel(best.weights), 1.0 - best.value, np.nan, rounds_done, "interrupted")
-        if best is None:
+            return Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, "interrupted")
+        if at.best is None:
             raise OptionError("n_starts: expected a number from 1 up")
-        if trace_row != len(watcher.trace):
-            record(best, best_start)  # the last row is that of the model
-        complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if unfinished else None
-        return Outcome(LinearModel(best.weights), 1.0 - best.value, np.nan, rounds_done, complaint)
+        if at.trace_row != len(watcher.trace):
+            self._record(watcher, Iterate(at.best, at.best_value), at.best_start)  # the last row is that of the model
+        complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if at.unfinished else None
+        outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, complaint)
+        if keeper is not None:
+            numbers = {name: value for name, value in outcome._asdict().items() if name != "model"}
+            keeper.finish({"weights": at.best, "random": random_state(rng), **numbers})
+        return outcome
+
+    def _iterates(self, rounds: Rounds, at: Standing, resumed: bool) -> Iterator[tuple[int, Iterate]]:
+        """Return the numbered iterates of a climb: from its start, or those after the one where it was left."""
+        if not resumed:
+            return enumerate(rounds(at.origin, None))
+        iterates = rounds(at.origin, at.weights)
+        next(iterates)  # recorded before
+        return enumerate(iterates, at.number + 1)
+
+    def _record(self, watcher: Watcher, iterate: Iterate, start: int) -> float:
+        watcher(iterate.weights, {"objective": 1.0 - iterate.value, "measure": iterate.value, "start": start})
+        return float(watcher.trace[-1].get("validation", iterate.value))  # type: ignore[union-attr]
+
+
+@dataclass
+class Standing:
+    """How far a training has come: the best iterate of all, and where the climb from the present start is."""
+
+    best: Floats | None = None
+    best_value: float = -np.inf
+    best_start: int = 0
+    greatest: float = -np.inf  # of what iterates are chosen by
+    trace_row: int = -1  # of the best
+    rounds_done: int = 0
+    unfinished: bool = False
+    start: int = 0
+    origin: Any = None  # the weights of the start
+    weights: Any = None  # of the last iterate
+    number: int = 0  # of the last iterate; that of the start is 0
+    value: float = -np.inf  # of the last iterate
+    before: float = -np.inf  # value of the iterate before it
+    here: float = -np.inf  # greatest of what iterates of this climb are chosen by
+    since: int = 0  # rounds since then
+
+    def begin(self, start: int, weights: Floats) -> None:
+        """Begin a climb."""
+        self.start, self.origin = start, weights
+        self.here, self.since, self.before = -np.inf, 0, -np.inf
+
+    def note(self, number: int, iterate: Iterate, chosen_by: float, trace_row: int) -> None:
+        """Take in an iterate."""
+        self.number, self.weights, self.value = number, iterate.weights, iterate.value
+        self.rounds_done += 1 if number > 0 else 0
+        self.since = 0 if chosen_by > self.here else self.since + 1
+        self.here = max(self.here, chosen_by)
+        if self.best is None or chosen_by > self.greatest:
+            self.best, self.best_value, self.best_start = iterate.weights, iterate.value, self.start
+            self.greatest, self.trace_row = chosen_by, trace_row
+
+    def has_ended(self, tol: float, patience: int | None) -> bool:
+        """Tell whether the climb has come to its end."""
+        flat = self.number > 0 and self.value - self.before <= tol
+        return flat or (patience is not None and self.since >= patience)
 
 
 def nothing_to_learn(n_features: int, watcher: Watcher) -> Outcome:

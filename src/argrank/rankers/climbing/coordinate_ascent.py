@@ -63,8 +63,8 @@ class CoordinateAscent(ClimbingRanker):
                 equal = np.ones(columns.n_features)
                 yield columns.useful(equal if number == 0 else rng.uniform(-1.0, 1.0, columns.n_features))
 
-        def rounds(weights: Floats) -> Iterator[Iterate]:
-            weights = weights / (np.abs(weights).sum() or 1.0)
+        def rounds(weights: Floats, left: Floats | None) -> Iterator[Iterate]:
+            weights = weights / (np.abs(weights).sum() or 1.0) if left is None else left
             scores = columns.scores(weights)
             here = landscape.value(scores)
             while True:
@@ -78,7 +78,7 @@ class CoordinateAscent(ClimbingRanker):
                         scores = columns.scores(weights)
                 here = landscape.value(scores)  # the division may have moved documents that were all but tied
 
-        return self._climb(starts() if start is None else iter([start]), rounds, watcher)
+        return self._climb(starts() if start is None else iter([start]), rounds, watcher, rng)
 
     def _best_step(
         self, landscape: Landscape, scores: Floats, slopes: Floats, here: Value, weight: float

@@ -20,7 +20,7 @@ from argrank.linesearch.step_function import BETTER
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, nothing_to_learn
+from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.climbing._starts import starting_weights
 
 SURE = 2.0  # standard errors that a climb has to gain; it is the best of several rounds, and one comes by chance
@@ -101,7 +101,8 @@ class DirectRank(ClimbingRanker):
             return nothing_to_learn(data.n_features, watcher)
         if self.bags == 0:
             asked = self.folds > 1 and start is None and not watcher.validations
-            limit = self._rounds_worth_making(data) if asked and data.n_queries >= FEWEST * self.folds else None
+            asked = asked and data.n_queries >= FEWEST * self.folds
+            limit = self._kept_limit(data, watcher.keeper) if asked else None
             return self._search(data, watcher, start, rng, limit)
         columns = Columns(data)
         bagged = _mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
@@ -125,7 +126,18 @@ class DirectRank(ClimbingRanker):
         walker = _Walker(self._landscape(data), Columns(data), self.point, rng)
         n_starts = 1 if limit == 0 else self.n_starts
         starts = iter([start]) if start is not None else walker.starts(data, n_starts, self.n_jobs)
-        return self._climb(starts, walker.rounds(self.coordinates), watcher, limit)
+        return self._climb(starts, walker.rounds(self.coordinates), watcher, rng, limit)
+
+    def _kept_limit(self, data: Dataset, keeper: Any) -> int:
+        """Return the number of rounds worth making, from a checkpoint where it has it."""
+        done = None if keeper is None else keeper.finished()
+        if done is not None:
+            self.gain_ = done["gain"]
+            return int(done["limit"])
+        limit = self._rounds_worth_making(data)
+        if keeper is not None:
+            keeper.finish({"limit": limit, "gain": self.gain_})
+        return limit
 
     def _rounds_worth_making(self, data: Dataset) -> int:
         """Return the number of rounds that did best on queries left out, 0 where they gain no more than by chance."""
@@ -137,7 +149,7 @@ class DirectRank(ClimbingRanker):
             if not self._landscape(train).is_defined:
                 continue
             walker = _Walker(self._landscape(train), Columns(train), self.point, rng)
-            climb = walker.rounds(self.coordinates)(next(walker.starts(train, 1, self.n_jobs)))
+            climb = walker.rounds(self.coordinates)(next(walker.starts(train, 1, self.n_jobs)), None)
             values.append([])
             before = -np.inf
             for number, iterate in enumerate(climb):
@@ -173,14 +185,15 @@ class _Walker:
         """Yield the weights of starts."""
         return starting_weights(data, self.columns, n_starts, self.rng, n_jobs)
 
-    def rounds(self, coordinates: str) -> Callable[[Floats], Iterator[Iterate]]:
+    def rounds(self, coordinates: str) -> Rounds:
         """Return how rounds are made."""
         return self.cyclic if coordinates == "cyclic" else self.greedy
 
-    def cyclic(self, weights: Floats) -> Iterator[Iterate]:
+    def cyclic(self, weights: Floats, left: Floats | None = None) -> Iterator[Iterate]:
         """Yield the weights as they begin and after every round, in which each of them moves once."""
         place = self._stand(self.columns.normed(weights))
         placement = self._placement(place)
+        place = place if left is None else self._stand(left)
         while True:
             yield Iterate(place.weights, place.value.mean)
             weights, scores, here = place.weights.copy(), place.scores, place.value
@@ -192,10 +205,11 @@ class _Walker:
                     scores = scores + found.step * slopes
             place = self._after(place, weights)
 
-    def greedy(self, weights: Floats) -> Iterator[Iterate]:
+    def greedy(self, weights: Floats, left: Floats | None = None) -> Iterator[Iterate]:
         """Yield the weights as they begin and after every round, in which the best of all single moves is made."""
         place = self._stand(self.columns.normed(weights))
         placement = self._placement(place)
+        place = place if left is None else self._stand(left)
         while True:
             yield Iterate(place.weights, place.value.mean)
             likelihood = placement.likelihood or self.landscape.wanted(place.scores)

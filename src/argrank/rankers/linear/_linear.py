@@ -100,6 +100,7 @@ class LinearRanker(BaseRanker):
             start=self._start(data, risk, R, start),
             callback=watcher,
             random_state=self.random_state,
+            keeper=watcher.keeper,
             **self._own(),
         )
         if not risk.smooth:

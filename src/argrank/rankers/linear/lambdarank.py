@@ -72,7 +72,16 @@ class LambdaRank(LinearRanker):
         risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data)
         begin = self._begin(data, scales) if start is None else start
         steps: dict[str, Any] = {"learning_rate": self.learning_rate, "scales": scales}
-        result = minimise(risk, self.solver, C=self.C, max_iter=self.max_iter, start=begin, callback=watcher, **steps)
+        result = minimise(
+            risk,
+            self.solver,
+            C=self.C,
+            max_iter=self.max_iter,
+            start=begin,
+            callback=watcher,
+            keeper=watcher.keeper,
+            **steps,
+        )
         return Outcome.of(result)
 
     def _begin(self, data: Dataset, spread: Floats) -> Floats:

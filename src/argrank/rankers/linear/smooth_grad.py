@@ -90,9 +90,17 @@ class SmoothGrad(LinearRanker):
                 watcher(w, {**facts, "sigma": self.sigma_})
 
             result = minimise(
-                risk, self.solver, C=self.C, regulariser=near, tol=self.tol, max_iter=left, start=w, callback=tell
+                risk,
+                self.solver,
+                C=self.C,
+                regulariser=near,
+                tol=self.tol,
+                max_iter=left,
+                start=w,
+                callback=tell,
+                keeper=watcher.keeper,
             )
-            w, left, n_iter = result.w, left - int(risk.n_passes), n_iter + result.n_iter
+            w, left, n_iter = result.w, left - int(result.n_passes), n_iter + result.n_iter
             if result.reason == "interrupted" or left <= 0:
                 break
         # with a narrow sigma the objective is all but a step function: where rounding ends the descent, it has ended

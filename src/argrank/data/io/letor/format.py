@@ -135,6 +135,8 @@ SPARSE_FEATURES = 256  # … and there are more features than this, or the dense
 HUGE = 1 << 30  # … this number of bytes
 ABSURD_SHARE = 0.01  # a matrix that is huge and emptier than this is never made dense
 
+TOO_LARGE = "load it with dtype='float32' or sparse=True, or read it in parts (argrank.data.io.letor.stream)"
+
 #: A document id in a comment, as LETOR 2 to 4 write it.
 DOCUMENT_ID = re.compile(r"^[ \t]*docid[ \t]*=[ \t]*(\S+)", re.MULTILINE)
 
@@ -169,6 +171,16 @@ class Options(NamedTuple):
         # the middle between the largest float32 and 2^128: from there on, rounding to float32 gives infinity
         largest = math.inf if self.dtype == np.float64 else math.ldexp(2 - 2.0**-24, 127)
         return Limits(with_qid, base, last_id, largest)
+
+    @property
+    def advice(self) -> str:
+        """What to do about a matrix that is too large."""
+        return "sparse=False is what makes it large: use sparse='auto'" if self.sparse is False else TOO_LARGE
+
+    def n_bytes(self, n_rows: int, n_features: int, n_entries: int, is_sparse: bool) -> int:
+        """Return the memory that features and labels will take."""
+        size = self.dtype.itemsize
+        return 8 * n_rows + (n_entries * (size + 4) + 8 * n_rows if is_sparse else n_rows * n_features * size)
 
     def make_sparse(self, n_rows: int, n_features: int, n_entries: int) -> bool:
         """Choose between dense and CSR; ``n_entries`` counts what is written out, zeros too.

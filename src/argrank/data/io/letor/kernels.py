@@ -26,8 +26,8 @@ ROWS, LINES, ENTRIES, HIGHEST, HAS_ZERO, WIDEST, RUNS, COMMENT_ROWS, COMMENT_BYT
 POSITION, ROW, LINE, ENTRY, RUN, COMMENT, PATCH, QID_BEGIN, QID_END, STATE = range(10)
 # the columns of a patch: a number that Python has to convert
 PATCH_ROW, PATCH_COLUMN, PATCH_BEGIN, PATCH_END, PATCH_LINE, PATCH_START, PATCH_FIELDS = range(7)
-# how a call of `fill` ends
-DONE, REFUSED, FULL = range(3)
+# how a call of `fill` ends; OVERFLOW where the text holds more than was counted: it has changed in between
+DONE, REFUSED, FULL, OVERFLOW = range(4)
 
 NUL, LINE_END, SPACE, HASH, PLUS, MINUS, POINT, COLON = 0, 10, 32, 35, 43, 45, 46, 58
 NOWHERE = -1  # the position after something that was not found
@@ -363,10 +363,13 @@ def _read_features(
     buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any, base: int, last_id: int, largest: float,
     columns: Any, values: Any, patches: Any, patch: int, row: int, line: int, start: int,
 ) -> Any:  # fmt: skip
-    """Read features up to the end of the row: (how many, whether they ascend, patches so far, end)."""
+    """Read features up to the end of the row: (how many, whether they ascend, patches so far, end).
+
+    A row of more features than there is room for ends behind the last that has room, at the next feature.
+    """
     width, ascending, column = 0, True, np.int64(-1)
     pos = _skip_blanks(buffer, pos) if pos >= 0 else NOWHERE
-    while pos >= 0 and buffer[pos] != LINE_END and buffer[pos] != HASH:
+    while pos >= 0 and width < columns.size and buffer[pos] != LINE_END and buffer[pos] != HASH:
         number, colon = _read_whole(buffer, pos, last_id)
         valid = buffer[colon] == COLON and colon > pos and base <= number <= last_id
         ascending = ascending and number - base > column
@@ -421,6 +424,21 @@ def _copy_comment(buffer: Any, begin: int, end: int, comments: Any, comment: int
 
 
 @helper
+def _has_room(
+    columns: Any, width: int, dense: bool, X: Any, indices: Any, entry: int, y: Any, row: int,
+    runs: Any, run: int, comments: Any, comment: int, comment_bytes: int,
+) -> bool:  # fmt: skip
+    """Tell whether a row fits into what was counted: a file may change between the two passes."""
+    return bool(
+        row < y.size
+        and run <= runs.shape[0]
+        and (width == 0 or columns[width - 1] < X.shape[1])
+        and (dense or entry + width <= indices.size)
+        and (comments.size == 0 or comment + comment_bytes + 1 <= comments.size)
+    )
+
+
+@helper
 def _store_sparse(columns: Any, values: Any, width: int, indices: Any, data: Any, entry: int) -> int:
     """Append the values of a row that are not 0; return the new end."""
     for i in range(width):
@@ -451,7 +469,8 @@ def _fill(
     """Read the rows of a buffer into X or (indptr, indices, data), y, the runs and the joined comments.
 
     ``columns`` and ``values`` hold one row. A row is stored only if all of it is valid, so on REFUSED the state points
-    to the first bad line. FULL means that the patches must be applied before going on.
+    to the first bad line. FULL means that the patches must be applied before going on, OVERFLOW that the buffer is not
+    the one that was counted.
     """
     pos, end, row, line, entry = state[POSITION], buffer.size, state[ROW], state[LINE], state[ENTRY]
     run, comment, patch = state[RUN], state[COMMENT], state[PATCH]
@@ -481,19 +500,29 @@ def _fill(
             columns, values, patches, patch, row, line, start,
         )  # fmt: skip
         stop = _skip_line(buffer, pos) if pos >= 0 else start
+        if pos >= 0 and buffer[pos] != LINE_END and buffer[pos] != HASH:
+            status = OVERFLOW
+            break
         if pos < 0 or buffer[stop] == NUL or not (ascending or _sort_row(columns, values, width)):
             pos, status = start, REFUSED
             break
 
+        new_run = with_qid and (run == 0 or not _same_qid(buffer, begin, qid_stop, qid_begin, qid_end))
+        remark = min(pos + 1, stop)  # behind the hash
+        if not _has_room(
+            columns, width, dense, X, indices, entry, y, row, runs, run + new_run, comments, comment, stop - remark
+        ):
+            status = OVERFLOW
+            break
         y[row] = label
         if with_qid:
-            if run == 0 or not _same_qid(buffer, begin, qid_stop, qid_begin, qid_end):
+            if new_run:
                 runs[run, 0], runs[run, 1], runs[run, 2] = begin, qid_stop, row
                 run += 1
             qid_begin, qid_end = begin, qid_stop
         if comments.size > 0:
             has_comment[row] = buffer[pos] == HASH
-            comment = _copy_comment(buffer, min(pos + 1, stop), stop, comments, comment)
+            comment = _copy_comment(buffer, remark, stop, comments, comment)
         if dense:
             for i in range(width):
                 X[row, columns[i]] = values[i]

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._memory import check_memory
 from argrank._progress import Progress
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.io.letor import kernels
 from argrank.data.io.letor.format import DOCUMENT_ID, MAX_ID, Limits, Options, Parsed, RowError, parse_row
-from argrank.errors import FormatError, InputError
+from argrank.data.io.letor.lines import Bytes, Lines
+from argrank.errors import FormatError
 
 
 class Part(NamedTuple):
@@ -44,7 +46,7 @@ class Part(NamedTuple):
 class Target:
     """The final arrays, sized by the counts of all chunks (one line each)."""
 
-    def __init__(self, counts: Integers, options: Options, limits: Limits) -> None:
+    def __init__(self, path: str, counts: Integers, options: Options, limits: Limits) -> None:
         self.base = limits.base
         self.offsets = np.concatenate((np.zeros((1, kernels.COUNTS), np.int64), np.cumsum(counts, axis=0)))
         n_rows, n_entries, n_comments = map(
@@ -55,6 +57,7 @@ class Target:
         self.is_sparse = options.make_sparse(n_rows, self.n_features, n_entries)
         n_dense, n_sparse = (0, n_rows) if self.is_sparse else (n_rows, 0)
         n_entries = n_entries if self.is_sparse else 0
+        check_memory(path, options.n_bytes(n_rows, self.n_features, n_entries, self.is_sparse), options.advice)
         self.X = np.zeros((n_dense, self.n_features), options.dtype)
         self.indptr = np.zeros(n_sparse + 1, np.int64)
         self.indices, self.data = np.empty(n_entries, np.int32), np.empty(n_entries, options.dtype)
@@ -135,97 +138,72 @@ class Target:
         return X
 
 
-CHUNK = 1 << 22  # bytes that a thread reads at a time; the result does not depend on it
 SPARE_PATCHES = 1024  # numbers that a chunk may leave to Python before it has to pause
-
-Bytes = NDArray[np.uint8]
 
 
 class _Refused(NamedTuple):
-    """The first bad line of a chunk: its number, counted from 0, and its first byte."""
+    """The first bad line of a chunk: its number, counted from 0, and its bytes."""
 
     line: int
-    start: int
+    text: bytes
 
 
 def read_large(
-    text: Bytes,
-    path: str,
-    options: Options,
-    with_qid: bool,
-    *,
-    n_jobs: int | None = None,
-    progress: bool = False,
-    chunk: int = CHUNK,
+    lines: Lines, options: Options, with_qid: bool, *, n_jobs: int | None = None, progress: bool = False
 ) -> Parsed:
-    """Parse a whole text with the compiled kernels; ``text`` is a read-only array."""
-    chunks = _split(text, chunk)
-    with Progress(f"reading {path}", 2 * len(text), progress) as bar:
+    """Parse a whole text with the compiled kernels, in two passes over its chunks."""
+    path = lines.name
+    with Progress(f"reading {path}", 2 * lines.n_bytes, progress) as bar:
         lock = threading.Lock()
 
-        def advance(index: int) -> None:
+        def advance(chunk: Bytes) -> None:
             with lock:
-                bar.advance(len(chunks[index]))
+                bar.advance(len(chunk))
 
-        def count(index: int) -> Integers:
+        def count(index: int) -> Integers | FormatError:
+            chunk = lines.chunk(index)
+            wrong = lines.wrong_encoding(index, chunk)
+            if wrong is not None:
+                return wrong
             counts = np.zeros(kernels.COUNTS, np.int64)
-            kernels.count(chunks[index], MAX_ID, counts)
-            advance(index)
+            kernels.count(chunk, MAX_ID, counts)
+            advance(chunk)
             return counts
 
-        counts = np.array(map_threads(count, range(len(chunks)), n_jobs))
+        counted = map_threads(count, range(len(lines)), n_jobs)
+        for one in counted:
+            if isinstance(one, FormatError):
+                raise one
+        counts = np.array(counted)
         limits = options.limits(with_qid, bool(counts[:, kernels.HAS_ZERO].any()))
-        try:
-            target = Target(counts, options, limits)
-        except MemoryError as error:
-            raise InputError(f"{path}: expected features that fit into memory, got {error}") from error
-        first_refused = len(chunks)
+        target = Target(path, counts, options, limits)
+        first_refused = len(lines)
 
         def fill(index: int) -> _Refused | None:
             nonlocal first_refused
             if index > first_refused:
                 return None  # what comes later in the file no longer matters
-            refused = _fill(chunks[index], index, target, limits, int(counts[index, kernels.WIDEST]))
+            chunk = lines.chunk(index)
+            refused = _fill(lines, chunk, index, target, limits, int(counts[index, kernels.WIDEST]))
             if refused is not None:
                 first_refused = min(first_refused, index)
-            advance(index)
+            advance(chunk)
             return refused
 
-        found = map_threads(fill, range(len(chunks)), n_jobs)
+        found = map_threads(fill, range(len(lines)), n_jobs)
+    lines.check_unchanged()
     for index, refused in enumerate(found):
         if refused is not None:
             line = int(counts[:index, kernels.LINES].sum()) + refused.line + 1
-            raise _error(path, line, chunks[index], refused.start, limits)
+            raise _error(path, line, refused.text, limits)
     return target.finish()
 
 
-def _split(text: Bytes, size: int) -> list[Bytes]:
-    """Cut a text into chunks of whole lines, each with a line end as its last byte."""
-    chunks, start = [], 0
-    while start < len(text):
-        end = _line_end(text, min(start + size, len(text)) - 1)
-        chunks.append(text[start:end])
-        start = end
-    if chunks[-1][-1] != ord("\n"):
-        chunks[-1] = np.append(chunks[-1], np.uint8(ord("\n")))
-        chunks[-1].flags.writeable = False
-    return chunks
-
-
-def _line_end(text: Bytes, position: int) -> int:
-    while position < len(text):
-        found = np.flatnonzero(text[position : position + 4096] == ord("\n"))
-        if len(found):
-            return position + int(found[0]) + 1
-        position += 4096
-    return len(text)
-
-
-def _fill(chunk: Bytes, index: int, target: Target, limits: Limits, widest: int) -> _Refused | None:
+def _fill(lines: Lines, chunk: Bytes, index: int, target: Target, limits: Limits, widest: int) -> _Refused | None:
     """Read one chunk into its part of the target, or say which line is wrong."""
     part = target.part(index)
     fill = kernels.fill_double if target.data.dtype == np.float64 else kernels.fill_single
-    room = max(1, widest)
+    room = widest + 1  # one more than was counted, so that the kernel comes to what is wrong behind the last feature
     columns, values = np.empty(room, np.int64), np.empty(room)
     patches = np.empty((room + 1 + SPARE_PATCHES, kernels.PATCH_FIELDS), np.int64)
     state = np.zeros(kernels.STATE, np.int64)
@@ -238,7 +216,10 @@ def _fill(chunk: Bytes, index: int, target: Target, limits: Limits, widest: int)
             return refused
         state[kernels.PATCH] = 0
     if status == kernels.REFUSED:
-        return _Refused(int(state[kernels.LINE]), int(state[kernels.POSITION]))
+        return _refused(chunk, int(state[kernels.LINE]), int(state[kernels.POSITION]))
+    is_whole = state[kernels.ROW] == len(part.y) and state[kernels.RUN] == len(part.runs)
+    if status == kernels.OVERFLOW or not is_whole or lines.wrong_encoding(index, chunk):
+        lines.refuse_change()
     target.close(index, part, chunk, int(state[kernels.ENTRY]), int(state[kernels.COMMENT]))
     return None
 
@@ -250,15 +231,20 @@ def _patch(chunk: Bytes, patches: Integers, n_rows: int, part: Part, largest: fl
             break
         value = float(chunk[begin:end].tobytes())
         if abs(value) >= (largest if column >= 0 else math.inf) or (column < 0 and value < 0):
-            return _Refused(line, start)
+            return _refused(chunk, line, start)
         part.put(row, column, value)
     return None
 
 
-def _error(path: str, line: int, chunk: Bytes, start: int, limits: Limits) -> FormatError:
+def _refused(chunk: Bytes, line: int, start: int) -> _Refused:
+    text = chunk[start:].tobytes()
+    return _Refused(line, text[: text.index(b"\n")])
+
+
+def _error(path: str, line: int, text: bytes, limits: Limits) -> FormatError:
     """Let the definition of the format say what is wrong with a line that the kernel has refused."""
     try:
-        parse_row(chunk[start : _line_end(chunk, start) - 1].tobytes(), limits)
+        parse_row(text, limits)
     except RowError as error:
         return FormatError(path, line, error.expected, error.got)
     raise RuntimeError(f"{path}:{line}: the compiled reader refuses a line that is in order; please report this")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
-import mmap
 import os
 import re
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
-from argrank._files import STDIN, open_bytes, split_suffixes
+from argrank._files import STDIN, open_bytes, read_all, split_suffixes
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import Grouping, group_by_id, group_by_size
 from argrank.data.io.letor.format import Options, Parsed
 from argrank.data.io.letor.large import read_large
+from argrank.data.io.letor.lines import Lines
 from argrank.data.io.letor.side_files import GROUPS, find_side_file, read_sizes, read_weights
 from argrank.data.io.letor.small import read_small
 from argrank.data.io.letor.writer import write_letor
@@ -26,9 +25,7 @@ from argrank.errors import FormatError, InputError
 __all__ = ["read_letor", "write_letor"]
 
 SMALL = 1 << 20  # texts below this many bytes are read without compiled code
-PIECE = 1 << 22  # bytes that are decompressed or decoded at a time
 
-_BOM = b"\xef\xbb\xbf"
 _FIRST_ROW = re.compile(rb"^[^\S\n]*([^\s#][^#\n]*)", re.MULTILINE)
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # in its shortest form
 
@@ -73,19 +70,9 @@ def read_letor(
     options = Options.checked(dtype, sparse, n_features, feature_base)
     name = os.fspath(path)
     with open_bytes(path) as stream:
-        text = _contents(stream, plain=name != STDIN and not split_suffixes(name)[1])
-    return read_text(text, name, options, n_jobs=n_jobs, progress=progress)
-
-
-def _contents(stream: IO[bytes], plain: bool) -> Any:
-    """Map a plain file into memory; read anything else."""
-    if plain:
-        with contextlib.suppress(OSError, ValueError):  # an empty file, a pipe or a device: nothing to map
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    text = bytearray()
-    while piece := stream.read(PIECE):
-        text += piece
-    return text
+        plain = name != STDIN and not split_suffixes(name)[1] and stream.seekable()  # else a pipe or an archive
+        text = stream if plain else read_all(stream, name)
+        return read_text(text, name, options, n_jobs=n_jobs, progress=progress)
 
 
 def read_text(
@@ -98,26 +85,23 @@ def read_text(
     progress: bool = False,
     **chunk: int,
 ) -> Dataset:
-    """Read a whole text (bytes or a map); ``small`` forces one of the two readers."""
-    start = len(_BOM) if text[: len(_BOM)] == _BOM else 0
-    array = np.frombuffer(text, np.uint8)[start:]
-    array.flags.writeable = False
-    _refuse_encoding(array, name, start)
-    first_row = _FIRST_ROW.search(text, start)
+    """Read a whole text (bytes or an open file); ``small`` forces one of the two readers."""
+    lines = Lines(text, name, **chunk)
+    first_row = next(filter(None, (_FIRST_ROW.search(lines.chunk(i).data) for i in range(len(lines)))), None)
     if first_row is None:
-        raise FormatError(name, None, "at least one row", "an empty file" if not len(array) else "no row")
+        raise FormatError(name, None, "at least one row", "an empty file" if not len(lines) else "no row")
     tokens = first_row[1].split(None, 2)
     has_qid = len(tokens) > 1 and tokens[1].startswith(b"qid:")
     groups = find_side_file(name, GROUPS)
-    if not has_qid and groups is None and text.find(b"qid:") < 0:
+    if not has_qid and groups is None and not any(b"qid:" in lines.chunk(i).tobytes() for i in range(len(lines))):
         raise FormatError(
             name, None, f"qid:ID in every row, or the sizes of the queries in {name}{GROUPS[0]}", "rows without qid"
         )
     with_qid = has_qid or groups is None
-    if small if small is not None else len(array) < SMALL:
-        parsed = read_small(array.tobytes(), name, options, with_qid)
+    if small if small is not None else lines.n_bytes < SMALL:
+        parsed = read_small(lines, options, with_qid)
     else:
-        parsed = read_large(array, name, options, with_qid, n_jobs=n_jobs, progress=progress, **chunk)
+        parsed = read_large(lines, options, with_qid, n_jobs=n_jobs, progress=progress)
     n_rows, width = parsed.X.shape
     if width == 0:
         raise FormatError(name, None, "at least one feature", "rows without features")
@@ -128,21 +112,6 @@ def read_text(
         )
     queries = _group_runs(parsed) if with_qid else group_by_size(read_sizes(str(groups), n_rows), n_rows)
     return _assemble(parsed, queries, name)
-
-
-def _refuse_encoding(array: NDArray[np.uint8], name: str, start: int) -> None:
-    """Refuse text that is not UTF-8; ASCII is seen from the largest byte, the rest is decoded in pieces."""
-    at = 0
-    while at < len(array):
-        piece = array[at : at + PIECE]
-        used = len(piece)
-        if piece.max() >= 0x80:
-            try:
-                used = codecs.utf_8_decode(piece.tobytes(), "strict", at + used == len(array))[1]
-            except UnicodeDecodeError as error:
-                got = f"byte 0x{piece[error.start]:02x} at offset {start + at + error.start}"
-                raise FormatError(name, None, "text in UTF-8", got) from None
-        at += used
 
 
 def _group_runs(parsed: Parsed) -> Grouping:

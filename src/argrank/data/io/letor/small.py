@@ -9,15 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._memory import check_memory
 from argrank.data.io.letor.format import DOCUMENT_ID, Limits, Options, Parsed, Row, RowError, parse_row
+from argrank.data.io.letor.lines import Lines
 from argrank.errors import FormatError
 
 _ROW = re.compile(rb"[^\S\n]*[^\s#]")  # a line with something before its comment
 _ZERO = re.compile(rb"^[^\S\n]*[^\s#]+[^\S\n](?:[^#\n]*[^\S\n])?0+:", re.MULTILINE)  # a feature 0, behind the label
 
 
-def read_small(text: bytes, path: str, options: Options, with_qid: bool) -> Parsed:
+def read_small(lines: Lines, options: Options, with_qid: bool) -> Parsed:
     """Parse a whole text line by line."""
+    text, path = lines.text(), lines.name
+    wrong = lines.wrong_encoding(0, np.frombuffer(text, np.uint8))
+    if wrong is not None:
+        raise wrong
     limits = options.limits(with_qid, bool(_ZERO.search(text)))
     rows = _rows(text, path, limits)
     n_entries = sum(len(row.columns) for row in rows)
@@ -25,7 +31,9 @@ def read_small(text: bytes, path: str, options: Options, with_qid: bool) -> Pars
     columns = np.array([column for row in rows for column in row.columns], np.int64)
     values = np.array([value for row in rows for value in row.values], np.float64).astype(options.dtype)
     sizes = [len(row.columns) for row in rows]
-    if options.make_sparse(len(rows), n_features, n_entries):
+    is_sparse = options.make_sparse(len(rows), n_features, n_entries)
+    check_memory(path, options.n_bytes(len(rows), n_features, n_entries, is_sparse), options.advice)
+    if is_sparse:
         indptr = np.concatenate(([0], np.cumsum(sizes)))
         X = sparse.csr_matrix((values, columns, indptr), shape=(len(rows), n_features))
         X.eliminate_zeros()

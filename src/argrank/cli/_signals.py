@@ -1,0 +1,41 @@
+"""Ctrl-C and SIGTERM: both interrupt the work, and commands that can keep what is done."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+_seen: list[int] = []
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[None]:
+    """Let containers and batch systems, which send SIGTERM, interrupt as Ctrl-C does."""
+    _seen.clear()
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may
+        return
+    # a signal that our parent has told us to ignore (nohup) stays ignored
+    before = {one: signal.getsignal(one) for one in SIGNALS if signal.getsignal(one) is not signal.SIG_IGN}
+    for one in before:
+        signal.signal(one, _interrupt)
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def was_interrupted() -> bool:
+    """Tell whether a signal has come since the command began."""
+    return bool(_seen)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _seen.append(number)
+    raise KeyboardInterrupt

@@ -1,0 +1,107 @@
+"""A text as chunks of whole lines, in memory or read from its file anew for every pass.
+
+A file is never mapped into memory: one that somebody truncates while it is mapped ends the process with a signal.
+Chunks are private copies, and a file that has changed between two readings is refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import threading
+from typing import IO, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.errors import FormatError
+
+CHUNK = 1 << 22  # bytes of a chunk; what is read does not depend on it
+PIECE = 1 << 12  # bytes that are searched for a line end at a time
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LINE_END = ord("\n")
+
+Bytes = NDArray[np.uint8]
+
+
+class Lines:
+    """The chunks of a text; ``len`` counts them. Every chunk's last byte is a line end."""
+
+    def __init__(self, text: Any, name: str, chunk: int = CHUNK) -> None:
+        self.name = name
+        self._held = np.frombuffer(text, np.uint8) if not hasattr(text, "readinto") else None
+        self._stream: IO[bytes] | None = text if self._held is None else None
+        self._lock = threading.Lock()
+        self._state = self._now()
+        end = len(text) if self._held is not None else self._state[0]
+        marked = self._bytes(0, min(end, len(BYTE_ORDER_MARK))).tobytes() == BYTE_ORDER_MARK
+        self._borders = [len(BYTE_ORDER_MARK) if marked else 0]
+        while self._borders[-1] < end:
+            self._borders.append(self._line_end(min(self._borders[-1] + chunk, end) - 1, end))
+
+    def __len__(self) -> int:
+        return len(self._borders) - 1
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the text, without a byte order mark."""
+        return self._borders[-1] - self._borders[0]
+
+    def chunk(self, index: int) -> Bytes:
+        """Return a chunk, read-only."""
+        chunk = self._bytes(*self._borders[index : index + 2])
+        if chunk[-1] != LINE_END:
+            if index < len(self) - 1:
+                self.refuse_change()
+            chunk = np.append(chunk, np.uint8(LINE_END))
+        chunk.flags.writeable = False
+        return chunk
+
+    def text(self) -> bytes:
+        """Return the whole text."""
+        return self._bytes(self._borders[0], self._borders[-1]).tobytes()
+
+    def wrong_encoding(self, index: int, chunk: Bytes) -> FormatError | None:
+        """Return the complaint about a chunk that is not UTF-8; ASCII is seen from the largest byte."""
+        if chunk.max() < 0x80:
+            return None
+        try:
+            codecs.utf_8_decode(chunk.data, "strict", True)
+        except UnicodeDecodeError as error:
+            got = f"byte 0x{chunk[error.start]:02x} at offset {self._borders[index] + error.start}"
+            return FormatError(self.name, None, "text in UTF-8", got)
+        return None
+
+    def check_unchanged(self) -> None:
+        """Raise where the file is not the one that was opened any more."""
+        if self._now() != self._state:
+            self.refuse_change()
+
+    def refuse_change(self) -> NoReturn:
+        """Raise, since two readings of the file disagree."""
+        raise FormatError(self.name, None, "a file that stays as it is", "one that was changed while it was read")
+
+    def _now(self) -> tuple[int, int]:
+        if self._stream is None:
+            return 0, 0
+        found = os.fstat(self._stream.fileno())
+        return found.st_size, found.st_mtime_ns
+
+    def _bytes(self, start: int, end: int) -> Bytes:
+        if self._stream is None:
+            return np.array(self._held[start:end])  # type: ignore[index]
+        found = np.empty(end - start, np.uint8)
+        with self._lock:
+            self._stream.seek(start)
+            n_read = self._stream.readinto(found.data)  # type: ignore[attr-defined]
+        if n_read < len(found):
+            self.refuse_change()
+        return found
+
+    def _line_end(self, position: int, end: int) -> int:
+        while position < end:
+            found = np.flatnonzero(self._bytes(position, min(position + PIECE, end)) == LINE_END)
+            if len(found):
+                return position + int(found[0]) + 1
+            position += PIECE
+        return end

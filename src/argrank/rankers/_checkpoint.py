@@ -1,0 +1,297 @@
+"""Checkpoints: a fit's state in a file, from which another process goes on with the same bits.
+
+The file is a zip archive of plain arrays (``.npy``, never pickled) and ``state.json``. A new one is written aside,
+synced and takes the old one's place; the old one is kept as ``NAME.1`` and serves where the new one is damaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import json
+import math
+import os
+import time
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from argrank._files import split_suffixes, write_bytes
+from argrank._json import json_value
+from argrank._version import __version__
+from argrank.data.dataset import Dataset
+from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
+from argrank.models import KINDS
+from argrank.models.model import Model
+from argrank.rankers._trace import Watcher
+
+if TYPE_CHECKING:
+    from argrank.rankers.base_ranker import BaseRanker
+
+FORMAT = 1
+STATE = "state.json"
+PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "seconds")
+MAY_DIFFER = ("max_iter", "n_jobs", "verbose", "tol")  # parameters with which a fit may go on
+BROKEN = (OSError, EOFError, KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError)
+
+
+class Checkpoint:
+    """The file of one fit: what it holds from before, and what is written to it. A ``keeping.Keeper`` for solvers."""
+
+    def __init__(self, path: str | os.PathLike[str], every: float, identity: Mapping[str, Any]) -> None:
+        check_positive("every", every)
+        self.path, self._every, self._identity = Path(path), every, dict(identity)
+        if split_suffixes(self.path)[1]:
+            raise OptionError(f"checkpoint: expected a name such as fit.ckpt, got {shown(str(path))}")
+        self._found = self._load()
+        self._watcher: Watcher | None = None
+        self._results: list[Mapping[str, Any]] = []
+        self._last: dict[str, Any] | None = None
+        self._written = time.monotonic()
+
+    def attach(self, watcher: Watcher) -> Mapping[str, Any] | None:
+        """Begin or go on; return the outcome of a training that was finished with the same parameters."""
+        self._watcher, watcher.keeper = watcher, self
+        if self._found is None:
+            return None
+        outcome: Mapping[str, Any] | None = self._found["outcome"]
+        same = self._found["identity"]["parameters"] == self._identity["parameters"]
+        rows = None if outcome is not None and same else self._found["rows"]
+        watcher.resume(self._found["trace"][:rows], self._found["seconds"])
+        if outcome is None or same:
+            return outcome
+        self._found["results"] = self._found["results"][: self._found["solve"]]  # the last solve goes on
+        return None
+
+    # ---- a keeper for solvers -----------------------------------------------------------------------------------
+
+    def finished(self) -> Mapping[str, Any] | None:
+        """Return the result of the next solve if the file has it."""
+        number = len(self._results)
+        if self._found is None or number >= len(self._found["results"]):
+            return None
+        self._results.append(self._found["results"][number])
+        return self._results[-1]
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Remember the result of a solve."""
+        self._results.append(result)
+        if self._last is None:
+            self._note(None)
+        self._last = {**cast("dict[str, Any]", self._last), "results": list(self._results)}
+
+    def resumed(self) -> Mapping[str, Any] | None:
+        """Return the state from which to go on, once."""
+        if self._found is None:
+            return None
+        found, self._found = self._found, None
+        return found["state"] if found["solve"] == len(self._results) else None
+
+    def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> None:
+        """Note a state, and write it where the last writing is long enough ago; a function is asked only then."""
+        due = time.monotonic() - self._written >= self._every
+        if due or not callable(state):
+            self._note(state() if callable(state) else state)
+        if due:
+            self._write(None)
+
+    def close(self, outcome: Mapping[str, Any] | None) -> None:
+        """Write the outcome, or without one the last state: the training was interrupted."""
+        if outcome is not None or self._last is not None:
+            self._write(outcome)
+
+    def _note(self, state: Mapping[str, Any] | None) -> None:
+        assert self._watcher is not None
+        rows, seconds = len(self._watcher.trace), self._watcher.seconds
+        solve, results = len(self._results), list(self._results)
+        self._last = {"state": state, "solve": solve, "results": results, "rows": rows, "seconds": seconds}
+
+    # ---- the file -----------------------------------------------------------------------------------------------
+
+    def _write(self, outcome: Mapping[str, Any] | None) -> None:
+        assert self._watcher is not None
+        if self._last is None:
+            self._note(None)
+        last = cast("dict[str, Any]", self._last)
+        document = {
+            "argrank_checkpoint": FORMAT,
+            "identity": self._identity,
+            "trace": list(self._watcher.trace)[: None if outcome is not None else last["rows"]],
+            "outcome": outcome,
+            **last,
+        }
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
+            store = _Store(archive)
+            archive.writestr(STATE, json.dumps(store.plain(document), ensure_ascii=False, allow_nan=False))
+        if _is_whole(self.path):
+            os.replace(self.path, _before(self.path))
+        with write_bytes(self.path) as stream:
+            stream.write(content.getbuffer())
+        self._written = time.monotonic()
+
+    def _load(self) -> dict[str, Any] | None:
+        """Return what the file holds, or where it is damaged the one before; None where there is none."""
+        paths = [path for path in (self.path, _before(self.path)) if path.exists()]
+        if not paths:
+            return None
+        for path in paths:
+            try:
+                document = _read(path)
+            except BROKEN as error:
+                if path == paths[-1]:
+                    raise FormatError(
+                        path, None, "a checkpoint of argrank", f"{error or type(error).__name__}"
+                    ) from error
+                warnings.warn(f"{path}: the checkpoint is damaged; {paths[-1]} is used", ArgrankWarning, stacklevel=5)
+                continue
+            self._refuse_other(path, document["identity"])
+            return document
+        return None
+
+    def _refuse_other(self, path: Path, found: Mapping[str, Any]) -> None:
+        """Raise where the file belongs to another fit, and say what differs."""
+        for name, mine in self._identity.items():
+            theirs: Any = found.get(name)
+            if name == "parameters":
+                names = [
+                    key for key in {**mine, **theirs} if key not in MAY_DIFFER and mine.get(key) != theirs.get(key)
+                ]
+                if names:
+                    name, mine, theirs = names[0], mine.get(names[0]), theirs.get(names[0])
+            elif mine == theirs:
+                continue
+            else:
+                names = [name]
+            if names:
+                raise InputError(
+                    f"{path}: expected the checkpoint of this fit, got one with another {name}: {shown(theirs)} "
+                    f"instead of {shown(mine)}; remove it to begin anew"
+                )
+
+
+def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> dict[str, Any]:
+    """Return what has to be the same for a fit to go on."""
+    parameters = {name: json_value(value) for name, value in ranker.get_params(deep=False).items()}
+    if "random_state" in parameters and parameters["random_state"] is None:
+        raise OptionError("checkpoint: expected a random_state, got None, with which no two fits are the same")
+    version = ".".join(__version__.split(".")[:2])
+    return {
+        "ranker": type(ranker).__name__,
+        "version": version,
+        "data": _digest(data),
+        "validation": [_digest(part) for part in validations],
+        "parameters": parameters,
+    }
+
+
+def _digest(data: Dataset) -> str:
+    """Return the fingerprint of data together with its weights and preferences."""
+    digest = hashlib.sha256(data.fingerprint.encode())
+    for values in (data.sample_weight, data.query_weight, *(data.preferences or ())):
+        digest.update(b"-" if values is None else np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
+
+
+def model_state(model: Model) -> dict[str, Any] | None:
+    """Return a model as plain data, None where no file can hold it."""
+    try:
+        return {"kind": model.kind, "model": json.loads(json.dumps(model.to_dict(), allow_nan=False))}
+    except (ModelError, AttributeError, TypeError, ValueError):
+        return None
+
+
+def model_from(state: Mapping[str, Any]) -> Model:
+    """Return the model that ``model_state`` described."""
+    module, name = KINDS[state["kind"]]
+    return cast(Model, getattr(importlib.import_module(module), name).from_dict(state["model"]))
+
+
+def storable(value: Any) -> bool:
+    """Tell whether a fitted attribute can go into a checkpoint."""
+    return value is None or isinstance(value, bool | int | float | str | np.ndarray)
+
+
+# ---- nested states as arrays and JSON ---------------------------------------------------------------------------
+
+
+class _Store:
+    """Writes the arrays of a nested state to an archive and leaves their names in it."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive, self._number = archive, 0
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON can hold it."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, np.ndarray):
+            return {"array": self._put(value)}
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"float": repr(value)}
+        if isinstance(value, Mapping):
+            return {"fields": {str(key): self.plain(one) for key, one in value.items()}}
+        if isinstance(value, list | tuple):
+            if value and all(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in value):
+                shapes = [list(one.shape) for one in value]
+                return {"arrays": self._put(np.concatenate([one.ravel() for one in value])), "shapes": shapes}
+            return [self.plain(one) for one in value]
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        raise TypeError(f"a checkpoint cannot hold {type(value).__name__}")
+
+    def _put(self, array: Any) -> str:
+        self._number += 1
+        name = f"{self._number}.npy"
+        content = io.BytesIO()
+        np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+        self._archive.writestr(name, content.getbuffer())
+        return name
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a checkpoint; raises one of BROKEN where it is none."""
+    with zipfile.ZipFile(path) as archive:
+
+        def get(name: str) -> Any:
+            return np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
+
+        document = cast("dict[str, Any]", _restored(json.loads(archive.read(STATE)), get))
+    if document["argrank_checkpoint"] != FORMAT:
+        raise ValueError(f"format {document['argrank_checkpoint']!r}")
+    return {name: document[name] for name in PARTS}
+
+
+def _restored(value: Any, get: Callable[[str], Any]) -> Any:
+    if isinstance(value, list):
+        return [_restored(one, get) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return get(value["array"])
+    if "arrays" in value:
+        joined, at, found = get(value["arrays"]), 0, []
+        for shape in value["shapes"]:
+            found.append(joined[at : at + math.prod(shape)].reshape(shape))
+            at += math.prod(shape)
+        return found
+    if "float" in value:
+        return float(value["float"])
+    return {name: _restored(one, get) for name, one in value["fields"].items()}
+
+
+def _before(path: Path) -> Path:
+    return path.with_name(path.name + ".1")
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        _read(path)
+    except BROKEN:
+        return False
+    return True

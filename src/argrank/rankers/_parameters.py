@@ -1,0 +1,39 @@
+"""Parameters are of the kind that their class declares: one check for all rankers, before anything is learned."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from argrank._threads import count_jobs
+from argrank.errors import OptionError, shown
+
+KINDS = {"bool": "True or False", "int": "a whole number", "float": "a number", "str": "a name", "None": "None"}
+
+
+def check_parameters(ranker: Any) -> None:
+    """Raise where a parameter is not of a declared kind; those of other kinds are looked at by who uses them."""
+    declared: dict[str, str] = {}
+    for ancestor in reversed(type(ranker).__mro__):
+        declared |= {name: kind for name, kind in vars(ancestor).get("__annotations__", {}).items() if kind != "bool"}
+    for name, value in ranker.get_params(deep=False).items():
+        kinds = [kind.strip() for kind in str(declared.get(name, "Any")).split("|")]
+        if set(kinds) <= set(KINDS) and not any(_is(value, kind) for kind in kinds):
+            expected = " or ".join(KINDS[kind] for kind in kinds)
+            raise OptionError(f"{name}: expected {expected}, got {shown(value)}")
+    if getattr(ranker, "random_state", None) is not None and ranker.random_state < 0:
+        raise OptionError(f"random_state: expected a whole number from 0 up, got {ranker.random_state}")
+    count_jobs(getattr(ranker, "n_jobs", None))
+
+
+def _is(value: Any, kind: str) -> bool:
+    if kind == "None":
+        return value is None
+    if kind == "str":
+        return isinstance(value, str)
+    if isinstance(value, bool):
+        return False
+    if kind == "int":
+        return isinstance(value, Integral)
+    return isinstance(value, Real) and (isinstance(value, Integral) or not math.isnan(value)) and abs(value) < 2**1023

@@ -1,0 +1,230 @@
+"""A fit that was killed and goes on ends with the same bits as one that never was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
+from argrank.rankers._checkpoint import Checkpoint
+
+DATA = ar.make_ranking(24, 10, 5, random_state=3)
+VALID = ar.make_ranking(8, 10, 5, random_state=4)
+
+TREES: dict[str, Any] = {"n_trees": 8, "n_leaves": 4, "min_documents": 5}
+DRAWS: dict[str, Any] = {"feature_fraction": 0.5, "bagging_fraction": 0.6}
+
+#: The work of every solver and climb that can go on: ranker and parameters.
+WORK: dict[str, tuple[str, dict[str, Any]]] = {
+    "bundle": ("svm-ndcg", {"solver": "bundle", "tol": 1e-4}),
+    "bundle with signs": ("svm-ndcg", {"solver": "bundle", "tol": 1e-3, "signs": [1, 1, 0, 0, -1]}),
+    "bundle, then cutting planes": ("svm-map", {"tol": 1e-9, "C": 1000.0}),
+    "level": ("svm-ndcg", {"penalty": "l1", "tol": 1e-3}),
+    "newton": ("rank-svm", {"tol": 1e-9}),
+    "l-bfgs": ("log-mle", {"solver": "l-bfgs", "tol": 1e-8}),
+    "l-bfgs from several starts": ("log-gain", {"n_starts": 3, "tol": 1e-5}),
+    "around a centre": ("orm", {"w0": [1.0, 0.0, 0.0, 0.0, 0.0], "solver": "bundle"}),
+    "cutting planes": ("svm-map", {"solver": "cutting-plane", "tol": 1e-4}),
+    "frank-wolfe": ("svm-map", {"solver": "frank-wolfe", "tol": 1e-4}),
+    "online": ("orm", {"solver": "online", "max_iter": 20}),
+    "convex steps": ("svm-ndcg", {"bound": "tight", "tol": 1e-4}),
+    "one solve after the other": ("smooth-grad", {"halvings": 2}),
+    "fixed steps": ("lambdarank", {"max_iter": 8}),
+    "direct-rank": ("direct-rank", {"n_starts": 5, "max_iter": 3}),
+    "direct-rank, greedy": ("direct-rank", {"n_starts": 1, "coordinates": "greedy", "max_iter": 4}),
+    "direct-rank in bags": ("direct-rank", {"n_starts": 1, "bags": 2, "max_iter": 3}),
+    "trees without draws": (
+        "mart",
+        {**TREES, "feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False, "start": None},
+    ),
+    "trees with draws": ("lambda-mart", {**TREES, **DRAWS, "extra_trees": True}),
+    "trees of two seeds, best round kept": ("mart", {**TREES, **DRAWS, "n_seeds": 2, "early_stopping": 3}),
+    "trees of several outputs": ("mcrank", {**TREES, **DRAWS, "n_trees": 5}),
+    "trees on drawn gains": ("xendcg-mart", TREES),
+    "coordinate ascent": ("coordinate-ascent", {"n_starts": 2, "max_iter": 3}),
+}
+
+
+class Killed(BaseException):
+    """Ends a fit as a signal would: nobody catches it."""
+
+
+def made(work: str, **changed: Any) -> Any:
+    name, parameters = WORK[work]
+    return ar.make_ranker(name, verbose=-1, **{**parameters, **changed})
+
+
+def killed_fit(work: str, path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> bool:
+    """Fit until the checkpoint has been written so often; tell whether the fit was killed before its end."""
+    count, write = [0], Checkpoint._write
+
+    def counted(self: Checkpoint, outcome: Any) -> None:
+        if outcome is None:
+            write(self, outcome)
+            count[0] += 1
+        if count[0] == after or outcome is not None:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "_write", counted)
+        with pytest.raises(Killed):
+            made(work).fit(DATA, eval_set=VALID, checkpoint=path, every=1e-9)
+    return count[0] == after
+
+
+def assert_same(one: Any, other: Any) -> None:
+    np.testing.assert_array_equal(one.predict(DATA), other.predict(DATA))
+    np.testing.assert_array_equal(
+        [one.objective_, one.gap_, one.n_iter_], [other.objective_, other.gap_, other.n_iter_]
+    )
+    assert len(one.trace_) == len(other.trace_)
+    for column in ("objective", "validation", "iteration", "n_passes"):
+        if column in other.trace_.columns:
+            np.testing.assert_array_equal(one.trace_[column], other.trace_[column])
+
+
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+@pytest.mark.parametrize("work", WORK)
+def test_killed_and_resumed_is_never_killed(work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = made(work).fit(DATA, eval_set=VALID)
+    n_killed = 0
+    for after in (1, 3):
+        path = tmp_path / f"{after}.ckpt"
+        n_killed += killed_fit(work, path, monkeypatch, after)
+        assert_same(made(work).fit(DATA, eval_set=VALID, checkpoint=path), whole)
+    assert n_killed > 0
+    monkeypatch.setattr(type(whole), "_train", None)  # a finished fit is read, not repeated
+    assert_same(made(work).fit(DATA, eval_set=VALID, checkpoint=path), whole)
+
+
+CODE = """
+import sys, warnings, argrank as ar
+warnings.simplefilter("ignore")
+data = ar.make_ranking(24, 10, 5, random_state=3)
+ar.make_ranker("svm-map", tol=1e-12, C=1e4, verbose=-1).fit(data, checkpoint=sys.argv[1], every=1e-9)
+print("done")
+"""
+
+
+def test_a_process_killed_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
+    path, moments = tmp_path / "fit.ckpt", np.random.default_rng(0).uniform(0.0, 0.2, 2)
+    for moment in moments.tolist():
+        process = subprocess.Popen([sys.executable, "-c", CODE, str(path)], stdout=subprocess.DEVNULL)
+        while not path.exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(moment)
+        process.kill()
+        process.wait()
+    ranker = ar.make_ranker("svm-map", tol=1e-12, C=1e4, verbose=-1)
+    assert_same(ranker.fit(DATA, checkpoint=path), ar.make_ranker("svm-map", tol=1e-12, C=1e4, verbose=-1).fit(DATA))
+
+
+def test_ctrl_c_writes_the_last_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, count, offer = tmp_path / "fit.ckpt", [0], Checkpoint.offer
+
+    def interrupted(self: Checkpoint, state: Any) -> None:
+        offer(self, state)
+        count[0] += 1
+        if count[0] == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "offer", interrupted)
+        with pytest.warns(ArgrankWarning, match="interrupted"):
+            stopped = made("bundle").fit(DATA, checkpoint=path)  # ten minutes between two writings
+    assert stopped.n_iter_ < made("bundle").fit(DATA).n_iter_
+    assert path.exists()
+    assert_same(made("bundle").fit(DATA, checkpoint=path), made("bundle").fit(DATA))
+
+
+def test_a_checkpoint_of_another_fit_is_refused_with_the_difference(tmp_path: Path) -> None:
+    path = tmp_path / "fit.ckpt"
+    made("bundle").fit(DATA, checkpoint=path)
+    with pytest.raises(InputError, match=r"with another C: 1\.0 instead of 2\.0; remove it to begin anew"):
+        made("bundle", C=2.0).fit(DATA, checkpoint=path)
+    with pytest.raises(InputError, match="with another data"):
+        made("bundle").fit(VALID, checkpoint=path)
+    with pytest.raises(InputError, match="with another validation"):
+        made("bundle").fit(DATA, eval_set=VALID, checkpoint=path)
+    with pytest.raises(InputError, match="with another ranker: 'SVMndcg' instead of 'SVMmap'"):
+        made("cutting planes").fit(DATA, checkpoint=path)
+    weighed = ar.Dataset(DATA.X, DATA.y, group=DATA.sizes, query_weight=np.arange(1.0, 25.0))
+    with pytest.raises(InputError, match="with another data"):
+        made("bundle").fit(weighed, checkpoint=path)
+
+
+def test_more_passes_and_a_smaller_tolerance_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "fit.ckpt"
+    first = made("bundle", tol=0.3, n_jobs=1).fit(DATA, checkpoint=path, every=1e-9)
+    again = made("bundle", tol=1e-4, n_jobs=2).fit(DATA, checkpoint=path)
+    assert again.n_iter_ > first.n_iter_
+    assert again.gap_ <= 1e-4 * again.objective_
+
+
+def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "fit.ckpt"
+    killed_fit("bundle", path, monkeypatch, 3)
+    whole = path.read_bytes()
+    for damage in (b"", whole[: len(whole) // 2], whole[:200] + bytes(50) + whole[250:], b"no archive"):
+        path.write_bytes(damage)
+        with pytest.warns(ArgrankWarning, match=r"fit.ckpt: the checkpoint is damaged; .*fit.ckpt.1 is used"):
+            found = Checkpoint(path, 600, Checkpoint(path.with_name("fit.ckpt.1"), 600, {})._found["identity"])._found
+        assert found["state"]["n_iter"] == 2
+    with pytest.warns(ArgrankWarning, match="damaged"):
+        again = made("bundle").fit(DATA, eval_set=VALID, checkpoint=path)
+    assert_same(again, made("bundle").fit(DATA, eval_set=VALID))
+
+
+def test_what_is_no_checkpoint_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("mine")
+    with pytest.raises(FormatError, match=r"notes.txt: expected a checkpoint of argrank"):
+        made("bundle").fit(DATA, checkpoint=path)
+    assert path.read_text() == "mine"
+    with pytest.raises(OptionError, match=r"expected a name such as fit\.ckpt"):
+        made("bundle").fit(DATA, checkpoint=tmp_path / "fit.ckpt.gz")
+    with pytest.raises(OptionError, match="expected a random_state"):
+        made("bundle", random_state=None).fit(DATA, checkpoint=tmp_path / "fit.ckpt")
+    with pytest.raises(OptionError, match="every"):
+        made("bundle").fit(DATA, checkpoint=tmp_path / "fit.ckpt", every=0)
+
+
+def test_a_checkpoint_holds_no_objects(tmp_path: Path) -> None:
+    path = tmp_path / "fit.ckpt"
+    made("cutting planes").fit(DATA, checkpoint=path, every=1e-9)
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                if name.endswith(".npy"):
+                    assert np.lib.format.read_array(member, allow_pickle=False).dtype.kind in "fi"
+
+
+def test_a_number_of_rounds_chosen_on_held_out_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(**more: Any) -> Any:
+        return ar.make_ranker("mart", early_stopping=2, verbose=-1, **{**TREES, **DRAWS}).fit(DATA, **more)
+
+    whole, write, n_writes = fit(), Checkpoint._write, len(fit().trace_) + fit().n_iter_ - 2
+    for after in (1, n_writes):
+        path, count = tmp_path / f"{after}.ckpt", [0]
+
+        def counted(self: Checkpoint, outcome: Any, count: list[int] = count, after: int = after) -> None:
+            write(self, outcome)
+            count[0] += 1
+            if count[0] == after:
+                raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "_write", counted)
+            with pytest.raises(Killed):
+                fit(checkpoint=path, every=1e-9)
+        assert_same(fit(checkpoint=path), whole)
