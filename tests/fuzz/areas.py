@@ -51,7 +51,8 @@ RUN = b"q1 Q0 d1 1 3.5 tag\nq1 Q0 d2 2 2.5 tag\nq2 Q0 d1 1 -1e-3 tag\n"
 QRELS = b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n"
 TOKENS = [
     b"", b" ", b"\n", b"\r", b"\t", b"\0", b":", b"#", b"qid:", b",", b'"', b"-", b"+", b".", b"e", b"1", b"0",
-    b"9" * 25, b"1e400", b"1e-400", b"nan", b"inf", b"NULL", b"2147483647:1", b"2147483646:1", b"-1:1", b"0:1", b"\xff", b"\xc3",
+    b"9" * 25, b"1e400", b"1e-400", b"nan", b"inf", b"NULL", b"2147483647:1", b"2147483646:1", b"-1:1", b"0:1", b"\xff",
+    b"\xc3",
     b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\x1b[31m", b"1_0", b"0x1", b"label", b"qid", b"docid = ",
         b"\xed\xa0\x80", b"true", b"{}", b"[]", b"null",
 ]  # fmt: skip
@@ -307,7 +308,8 @@ def commands(seed: int, folder: Path) -> Iterator[Case]:
     Path("run.txt").write_text("\x1b[31m 0 0.5\n")
     words = [
         "data.txt", "data.csv", "model.json", "bad.txt", "empty", "scores.txt", "run.txt", "absent", "-", ".",
-        "/dev/null", "/dev/full", "-o", "out", "-o/dev/full", "-o/dev/null", "-oout.json", "-r", "regression", "mart", "factor-rank",
+        "/dev/null", "/dev/full", "-o", "out", "-o/dev/full", "-o/dev/null", "-oout.json", "-r", "regression",
+        "mart", "factor-rank",
         "-p", "C=1", "C=x", "C=-1", "n_trees=2", "nonsense=1", "-m", "ndcg@10", "map,mrr", "ndcg@0", "--convention",
         "letor3", "--normalise", "standard", "query-minmax", "--valid", "--test", "--grid", "C=1,2", "--json", "-q",
         "-v", "--max-memory", "1kB", "x", "--folds", "2", "99", "--format", "html", "latex",

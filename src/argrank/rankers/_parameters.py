@@ -36,4 +36,6 @@ def _is(value: Any, kind: str) -> bool:
         return False
     if kind == "int":
         return isinstance(value, Integral)
-    return isinstance(value, Real) and (isinstance(value, Integral) or not math.isnan(value)) and abs(value) < 2**1023
+    if isinstance(value, Integral):
+        return abs(int(value)) < 2**1023
+    return isinstance(value, Real) and not math.isnan(float(value)) and abs(float(value)) < 2.0**1023

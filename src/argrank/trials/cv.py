@@ -75,7 +75,7 @@ def cross_validate(
         if data is None:
             raise InputError("cross_validate: expected data or folds, got neither")
         folds, tested = _split(data, n_folds, random_state)
-        everything = (data,)
+        everything: tuple[Dataset, ...] = (data,)
     else:
         folds = list(folds)
         data = Dataset.concatenate([fold.test for fold in folds])

@@ -168,8 +168,8 @@ def search(
 ) -> Selection:
     """Do the work of ``select`` without its warnings; they are in ``notes``."""
     ranker = make_ranker(ranker) if isinstance(ranker, str) else adapt(ranker)
-    grid = make_grid(ranker, grid)
-    points = points_of(grid)
+    meant = make_grid(ranker, grid)
+    points = points_of(meant)
     known = ranker.get_params()
     for name in dict.fromkeys(name for point in points for name in point):
         if name not in known:
@@ -185,7 +185,7 @@ def search(
     with Progress("selecting", len(points), enabled=progress) as bar:
         tried = _map(work, points, count_jobs(n_jobs), bar)
         fitted, chosen = _best(tried, measure)
-        for _ in range(MOST_STEPS if isinstance(grid, OpenGrid) else 0):
+        for _ in range(MOST_STEPS if isinstance(meant, OpenGrid) else 0):
             further = beyond(chosen.params, points)
             if not further:
                 break

@@ -135,7 +135,7 @@ def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
             stream.write("".join(lines).encode())
 
 
-def _row_text(values: list[float], delimiter: str) -> str:
+def _row_text(values: list[float] | list[float | str], delimiter: str) -> str:
     """Write numbers as `number_text` does, the whole row at once."""
     if any(isinstance(value, str) for value in values):
         return delimiter.join(value if isinstance(value, str) else number_text(value) for value in values) + "\n"

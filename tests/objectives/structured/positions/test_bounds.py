@@ -108,7 +108,7 @@ CASES = [  # where c = a < 0 is proportional to a, the routes cover it
 ]
 
 
-@pytest.mark.parametrize(("parameters", "decay"), CASES, ids=str)
+@pytest.mark.parametrize(("parameters", "decay"), CASES)
 def test_bounds_are_those_of_the_paper_and_in_order(parameters, decay):
     """Also equation 21: its references exchange equal b, and ranks of equal a."""
     rng = np.random.default_rng(2)
