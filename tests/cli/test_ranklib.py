@@ -82,9 +82,93 @@ def test_saves_the_model_of_every_fold(files, run):
     code, _, _ = run("-train", "train.txt", "-ranker", "9", "-kcv", "3", "-kcvmd", "models", "-kcvmn", "reg.txt")
     assert code == 0
     assert sorted(path.name for path in (files / "models").iterdir()) == ["f1.reg.txt", "f2.reg.txt", "f3.reg.txt"]
-    fold = next(ar.QueryKFold(3).folds(single(ar.load("train.txt"))))
-    expected = ar.make_ranker("regression", ridge=1e-10).fit(fold.train).coef_
+    train = single(ar.load("train.txt"))  # 12 queries; fold 1 tests the first four
+    expected = ar.make_ranker("regression", ridge=1e-10).fit(train.select(np.arange(4, 12))).coef_
     assert read_ranklib(files / "models" / "f1.reg.txt").weights == pytest.approx(expected)
+
+
+def test_models_of_folds_are_tested_on_the_queries_they_never_saw(files, run):
+    code, out, _ = run("-train", "train.txt", "-ranker", "9", "-kcv", "5", "-kcvmd", "models", "-metric2t", "NDCG@5")
+    assert code == 0
+    loads = [word for fold in range(1, 6) for word in ("-load", f"models/f{fold}.model.txt")]
+    code, out, err = run(*loads, "-test", "train.txt", "-metric2T", "NDCG@5", "-idv", "idv.txt")
+    assert (code, err) == (0, "")
+    train = single(ar.load("train.txt"))  # 12 queries: RankLib's folds have 2, 2, 2, 2 and 4 of them
+    scores = np.empty(train.n_documents)
+    for first, last in ((0, 2), (2, 4), (4, 6), (6, 8), (8, 12)):
+        tested = (np.arange(12) >= first) & (np.arange(12) < last)
+        model = ar.make_ranker("regression", ridge=1e-10).fit(train.select(~tested))
+        scores[np.repeat(tested, train.sizes)] = model.predict(train.select(tested))
+    found = ar.evaluate(scores, train, "ndcg@5", convention="ranklib")
+    assert f"ndcg@5 on test data: {found.means['ndcg@5']:.4f}" in out
+    values = [float(line.split()[2]) for line in (files / "idv.txt").read_text().splitlines()]
+    assert values == pytest.approx([*found.values["ndcg@5"], found.means["ndcg@5"]])
+
+    code, _, _ = run(*loads, "-rank", "train.txt", "-score", "scores.txt")
+    assert code == 0
+    assert ar.read_scores("scores.txt", train) == pytest.approx(scores)
+
+
+def test_every_model_may_have_a_file_of_its_own(files, run):
+    for name, seed in (("a", "vali.txt"), ("b", "train.txt")):
+        assert run("-train", seed, "-ranker", "9", "-save", f"{name}.txt")[0] == 0
+    code, out, _ = run("-load", "a.txt", "-load", "b.txt", "-test", "test.txt", "-test", "vali.txt", "-metric2T", "MAP")
+    assert code == 0
+    parts = [single(ar.load(f"{name}.txt", n_features=4)) for name in ("test", "vali")]
+    models = [read_ranklib(f"{name}.txt") for name in ("a", "b")]
+    scores = np.concatenate([model.predict(part) for model, part in zip(models, parts, strict=True)])
+    mean = ar.evaluate(scores, ar.Dataset.concatenate(parts), "map", convention="ranklib").means["map"]
+    assert f"map on test data: {mean:.4f}" in out
+
+
+def test_files_are_cut_into_folds(files, run):
+    code, out, _ = run("FeatureManager", "-input", "train.txt", "-output", "parts", "-k", "5", "-tvs", "0.8")
+    assert code == 0
+    assert "f1.train.train.txt: 8 queries" in out
+    ids = ar.load("train.txt").query_ids.tolist()
+    for fold, tested in enumerate((ids[:2], ids[2:4], ids[4:6], ids[6:8], ids[8:]), 1):
+        found = {
+            role: ar.load(f"parts/f{fold}.{role}.train.txt").query_ids.tolist()
+            for role in ("train", "validation", "test")
+        }
+        assert found["test"] == tested
+        assert found["train"] + found["validation"] == [one for one in ids if one not in tested]
+        assert len(found["train"]) == round(0.8 * (12 - len(tested)))
+
+
+def test_files_are_joined_shuffled_and_cut_in_two(files, run):
+    flow = ["ciir.umass.edu.features.FeatureManager", "-input", "train.txt", "-input", "vali.txt", "-output", "parts"]
+    assert run(*flow, "-shuffle", "-tts", "0.5")[0] == 0
+    whole = ar.load("parts/train.txt.shuffled", n_features=4)
+    parts = [ar.load(f"parts/{role}.train.txt.shuffled", n_features=4) for role in ("train", "test")]
+    assert [part.n_queries for part in parts] == [9, 9]
+    assert np.array_equal(ar.Dataset.concatenate(parts).X, whole.X)
+    given = ar.Dataset.concatenate([ar.load(f"{name}.txt", n_features=4) for name in ("train", "vali")])
+    assert whole.query_ids.tolist() != given.query_ids.tolist()
+    order = [given.query_ids.tolist().index(one) for one in whole.query_ids.tolist()]
+    assert np.array_equal(whole.X, given.select(order).X)
+    assert np.array_equal(whole.y, given.select(order).y)
+
+
+def test_saved_values_are_compared_with_a_baseline(files, run):
+    assert run("-train", "train.txt", "-ranker", "9", "-save", "m.txt")[0] == 0
+    assert run("-test", "test.txt", "-metric2T", "NDCG@5", "-idv", "out/base.txt")[0] == 0
+    assert run("-load", "m.txt", "-test", "test.txt", "-metric2T", "NDCG@5", "-idv", "out/ours.txt")[0] == 0
+    assert run("-load", "m.txt", "-test", "test.txt", "-metric2T", "MAP", "-idv", "out/map.txt")[0] == 0
+    assert run("-load", "m.txt", "-test", "vali.txt", "-metric2T", "NDCG@5", "-idv", "out/vali.txt")[0] == 0
+    code, out, err = run("ciir.umass.edu.eval.Analyzer", "-all", "out/", "-base", "base.txt", "-np", "500")
+    assert code == 0
+    assert "map.txt is left out: it has map, not ndcg@5" in err
+    assert "vali.txt is left out: it has other queries" in err
+    test = single(ar.load("test.txt", n_features=4))
+    systems = {"base.txt": -np.arange(test.n_documents), "ours.txt": read_ranklib("m.txt").predict(test)}
+    expected = ar.compare(
+        systems, test, "ndcg@5", convention="ranklib", baseline="base.txt", test="randomisation", n_resamples=500
+    )
+    (pair,) = expected.pairs
+    row = next(line for line in out.splitlines() if line.startswith("ndcg@5"))
+    assert row == next(line for line in expected.to_text().splitlines() if line.startswith("ndcg@5"))
+    assert f"{pair.difference:+.4f}" in row
 
 
 def test_uses_the_features_of_a_file_alone(files, run):
@@ -111,6 +195,14 @@ def test_uses_the_features_of_a_file_alone(files, run):
         (["-train", "train.txt", "-save", "."], "-save: expected a file in a folder that exists, got a folder"),
         (["-train", "x", "-ranker", "8", "-rtype", "4"], "-rtype: expected 0 (MART) or 6 (LambdaMART)"),
         (["-train"], "-train: expected a value"),
+        (["-train", "x", "-train", "y"], "-train: expected once, got twice"),
+        (["-test", "test.txt", "-test", "vali.txt"], "-test: expected one file, got 2"),
+        (["FeatureManager", "-input", "train.txt"], "expected -input FILE and -output FOLDER"),
+        (["FeatureManager", "-input", "train.txt", "-output", "x"], "expected -shuffle, -k N"),
+        (["FeatureManager", "-input", "train.txt", "-output", "x", "-k", "99"], "expected a number from 2 to"),
+        (["Analyzer", "-all", "."], "expected -all FOLDER and -base FILE"),
+        (["Analyzer", "-all", ".", "-base", "none.txt"], "expected a file of the folder ., got 'none.txt'"),
+        (["Analyzer", "-all", ".", "-base", "test.txt"], "test.txt:1: expected MEASURE QUERY VALUE"),
         (["-trian", "x"], "did you mean -train"),
         (["-train", "x", "-ranker", "5"], "-ranker: expected one of"),
         (["-train", "x", "-metric2t", "AUC"], "-metric2t: expected MAP"),
@@ -192,6 +284,11 @@ LINES = """
 -load ca.model.txt -test test.txt -metric2T NDCG@10 -idv output/ca.ndcg.txt
 -load mymodel.txt -test test.txt -metric2T NDCG@10 -idv output/lm.ndcg.txt
 -load models/f1.ca -test test.txt -metric2T NDCG@10 -idv output/f1.ca.ndcg.txt
+-test train.txt -load models/f1.ca -load models/f2.ca -load models/f3.ca -load models/f4.ca -load models/f5.ca
+ciir.umass.edu.eval.Analyzer -all output/ -base baseline.ndcg.txt
+ciir.umass.edu.features.FeatureManager -input train.txt -output mydata/ -shuffle
+ciir.umass.edu.features.FeatureManager -input train.txt -output mydata/ -k 5
+ciir.umass.edu.features.FeatureManager -input train.txt -output mydata/ -k 5 -tvs 0.8
 -ranker 6 -train train.txt -save model.txt
 -ranker 6 -train train.txt -save model.txt -frate 1.0
 -ranker 6 -shrinkage 0.1 -metric2t DCG@10 -tree 5 -bag 1 -leaf 10 -frate 1.0 -srate 1.0 -train train.txt -save m.txt

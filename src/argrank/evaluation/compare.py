@@ -92,6 +92,23 @@ def compare(
     given = _check(scores, baseline, test, correction, level, n_resamples)
     rules, asked, lists = make_convention(convention, **switches), measure_list(measures), lists_of(given, data)
     evaluations = {name: evaluate_lists(one, asked, rules, by=by) for name, one in lists.items()}
+    return compare_evaluations(
+        evaluations, baseline=baseline, test=test, correction=correction, level=level,
+        n_resamples=n_resamples, random_state=random_state,
+    )  # fmt: skip
+
+
+def compare_evaluations(
+    evaluations: Mapping[str, Evaluation],
+    *,
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str = "holm",
+    level: float = 0.05,
+    n_resamples: int = 10_000,
+    random_state: int = 0,
+) -> Comparison:
+    """Compare systems that have been evaluated, on the same queries in the same order; the rest as in `compare`."""
     systems, first = tuple(evaluations), next(iter(evaluations.values()))
     names = tuple(first.means)
     if baseline is None:

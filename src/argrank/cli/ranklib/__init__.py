@@ -27,23 +27,44 @@ def run(
     forests, 9 linear regression. Measures are computed by RankLib's rules. -metric2T sets the test measure alone (in
     RankLib it cannot). Models are read and written in RankLib's text form; files that end in .json in argrank's.
 
+    The first word may name a class of RankLib, with or without its package: FeatureManager shuffles files and cuts
+    them into folds, Analyzer compares what -idv saved.
+
     For example:
       argrank ranklib -train train.txt -validate vali.txt -test test.txt -ranker 4 -metric2t NDCG@10 -save model.txt
       argrank ranklib -load model.txt -rank test.txt -score scores.txt
-      argrank ranklib -train data.txt -ranker 6 -kcv 5 -metric2t MAP
-      argrank ranklib -test test.txt -metric2T NDCG@10 -idv baseline.txt
+      argrank ranklib -train data.txt -ranker 6 -kcv 2 -kcvmd models -kcvmn lm -metric2t MAP
+      argrank ranklib -load models/f1.lm -load models/f2.lm -test data.txt -metric2T MAP -idv output/lm.txt
+      argrank ranklib -test data.txt -metric2T MAP -idv output/baseline.txt
+      argrank ranklib Analyzer -all output -base baseline.txt
+      argrank ranklib FeatureManager -input data.txt -output folds -k 5 -tvs 0.8 -shuffle
     """
+    word, rest = arguments[0].rpartition(".")[2], arguments[1:]
+    if word == "FeatureManager":
+        from argrank.cli.ranklib.folds import manage
+
+        manage(rest)
+    elif word == "Analyzer":
+        from argrank.cli.ranklib.analyzer import analyze
+
+        analyze(rest)
+    else:
+        _evaluator(rest if word == "Evaluator" else arguments)
+
+
+def _evaluator(arguments: list[str]) -> None:
+    """Train, load, test and rank: what RankLib does unless another class is named."""
     from argrank.cli.ranklib.flags import read_flags
 
     flags = read_flags(arguments)
     for name in flags.ignored:
         typer.echo(f"argrank: -{name} has no meaning here and is ignored", err=True)
-    if "train" in flags.files and "load" in flags.files:
+    if "train" in flags.files and "load" in flags.lists:
         raise OptionError("expected -train FILE or -load MODEL, got both")
-    if not {"train", "load"} & set(flags.files):
-        if set(flags.files) - {"test", "idv"} or "test" not in flags.files:
+    if "train" not in flags.files and "load" not in flags.lists:
+        if set(flags.files) - {"idv"} or set(flags.lists) != {"test"}:
             raise OptionError("expected -train FILE or -load MODEL, or -test FILE alone for the order of its lines")
-        _test(None, _read(flags, "test", None), flags)
+        _test(*_scored([None], "test", flags), flags)
         return
     if "train" in flags.files:
         _check_before_training(flags)
@@ -51,11 +72,11 @@ def run(
         _cross_validate(flags)
         if "save" not in flags.files:
             return
-    model = _load(flags) if "load" in flags.files else _train(flags)
-    if "test" in flags.files:
-        _test(model, _read(flags, "test", model.n_features), flags)
-    if "rank" in flags.files:
-        _rank(model, _read(flags, "rank", model.n_features), flags)
+    models = [_load(Path(one)) for one in flags.lists["load"]] if "load" in flags.lists else [_train(flags)]
+    if "test" in flags.lists:
+        _test(*_scored(models, "test", flags), flags)
+    if "rank" in flags.lists:
+        _rank(*_scored(models, "rank", flags), flags)
 
 
 def _check_before_training(flags: Flags) -> None:
@@ -70,17 +91,19 @@ def _check_before_training(flags: Flags) -> None:
         raise OptionError(f"-save: expected a file in a folder that exists, got {wrong}")
 
 
-def _read(flags: Flags, role: str, n_features: int | None) -> Dataset:
+def _read(flags: Flags, path: str, n_features: int | None) -> Dataset:
     """Read data; features beyond the last that a model knows are left out."""
     from argrank.data.prepare.normalise import normalise
 
-    data = options.load_wide(flags.files[role], n_features)
+    data = options.load_wide(path, n_features)
     if "feature" in flags.files:
         data = _keep_features(data, Path(flags.files["feature"]))
-    if n_features is not None and data.n_features > n_features:
-        data = data.with_features(data.X[:, :n_features])
-    data = _rounded(data)
+    data = _rounded(data if n_features is None else _narrow(data, n_features))
     return data if flags.normalise is None else _rounded(normalise(data, flags.normalise))
+
+
+def _narrow(data: Dataset, n_features: int) -> Dataset:
+    return data if data.n_features <= n_features else data.with_features(data.X[:, :n_features])
 
 
 def _rounded(data: Dataset) -> Dataset:
@@ -125,8 +148,8 @@ def _ranker(flags: Flags, is_validated: bool) -> Any:
 
 
 def _train(flags: Flags) -> Any:
-    train = _read(flags, "train", None)
-    valid = _read(flags, "validate", train.n_features) if "validate" in flags.files else None
+    train = _read(flags, flags.files["train"], None)
+    valid = _read(flags, flags.files["validate"], train.n_features) if "validate" in flags.files else None
     held: Dataset | None = None
     if flags.share is not None:
         train, rest = train.split(flags.share[1], 1 - flags.share[1], random_state=None)
@@ -135,17 +158,16 @@ def _train(flags: Flags) -> Any:
     for role, data in (("training", train), ("validation", valid), ("test", held)):
         if data is not None:
             name = flags.test_measure or flags.measure if role == "test" else flags.measure
-            typer.echo(f"{name} on {role} data: {_evaluate(ranker.model_, data, name, flags).means[name]:.4f}")
+            typer.echo(f"{name} on {role} data: {_evaluate(ranker.predict(data), data, name, flags).means[name]:.4f}")
     if "save" in flags.files:
         _save(ranker.model_, Path(flags.files["save"]))
     return ranker.model_
 
 
-def _load(flags: Flags) -> Any:
+def _load(path: Path) -> Any:
     from argrank.export import import_model
     from argrank.models.files import load_model
 
-    path = Path(flags.files["load"])
     return load_model(path) if path.suffix.lower() == ".json" else import_model(path, "ranklib")
 
 
@@ -161,19 +183,44 @@ def _save(model: Any, path: Path) -> None:
     typer.echo(f"Model saved to {path}")
 
 
-def _evaluate(model: Any, data: Dataset, name: str, flags: Flags) -> Any:
-    """Evaluate a model, or with None the order in which the file has the documents."""
+def _scored(models: list[Any], role: str, flags: Flags) -> tuple[Any, Dataset]:
+    """Return the scores of a file's documents and the file, or of one file for each model, joined.
+
+    With several models and one file, each scores its own fold of the file. The model None scores by the order in which
+    the file has the documents.
+    """
     import numpy as np
 
+    from argrank.cli.ranklib.folds import folds
+    from argrank.data.dataset import Dataset
+
+    paths = flags.lists[role]
+    if len(paths) not in (1, len(models)):
+        wanted = "one file" if len(models) == 1 else f"one file, or one for each of the {len(models)} models"
+        raise OptionError(f"-{role}: expected {wanted}, got {len(paths)}")
+    widest = max((model.n_features for model in models if model is not None), default=None)
+    parts = [_read(flags, path, widest) for path in paths]
+    if len(models) > len(parts):
+        parts = [fold.test for fold in folds(parts[0], len(models))]
+    scores = []
+    for model, part in zip(models, parts, strict=True):
+        if model is None:
+            scores.append(-np.arange(part.n_documents, dtype=float))
+        else:
+            scores.append(part.from_caller(model.predict(_narrow(part, model.n_features))))
+    data = parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
+    return data.to_caller(np.concatenate(scores)), data
+
+
+def _evaluate(scores: Any, data: Dataset, name: str, flags: Flags) -> Any:
     from argrank.evaluation.evaluate import evaluate
 
-    scores = data.to_caller(-np.arange(data.n_documents, dtype=float)) if model is None else model.predict(data)
     return evaluate(scores, data, name, convention="ranklib", max_grade=flags.max_grade)
 
 
-def _test(model: Any, data: Dataset, flags: Flags) -> None:
+def _test(scores: Any, data: Dataset, flags: Flags) -> None:
     name = flags.test_measure or flags.measure
-    found = _evaluate(model, data, name, flags)
+    found = _evaluate(scores, data, name, flags)
     typer.echo(f"{name} on test data: {found.means[name]:.4f}")
     if "idv" in flags.files:
         Path(flags.files["idv"]).parent.mkdir(parents=True, exist_ok=True)
@@ -183,10 +230,9 @@ def _test(model: Any, data: Dataset, flags: Flags) -> None:
             stream.write(text.encode())
 
 
-def _rank(model: Any, data: Dataset, flags: Flags) -> None:
+def _rank(scores: Any, data: Dataset, flags: Flags) -> None:
     from argrank.data.io.trec import write_run
 
-    scores = model.predict(data)
     if "indri" in flags.files:
         write_run(scores, data, flags.files["indri"], "indri")
         return
@@ -203,13 +249,16 @@ def _rank(model: Any, data: Dataset, flags: Flags) -> None:
 
 
 def _cross_validate(flags: Flags) -> None:
+    from argrank.cli.ranklib.folds import folds
     from argrank.trials.cv import cross_validate
 
-    data = _read(flags, "train", None)
+    data = _read(flags, flags.files["train"], None)
+    share = flags.share[1] if flags.share is not None and flags.share[0] == "tvs" else None
     names = list(dict.fromkeys([flags.measure, flags.test_measure or flags.measure]))
     found = cross_validate(
-        {flags.ranker: _ranker(flags, False)}, data, names, n_folds=flags.folds or 5, convention="ranklib"
-    )
+        {flags.ranker: _ranker(flags, False)}, None, names, folds=list(folds(data, flags.folds or 5, share)),
+        convention="ranklib",
+    )  # fmt: skip
     typer.echo(repr(found))
     if "kcvmd" in flags.files:
         folder = Path(flags.files["kcvmd"])

@@ -36,8 +36,9 @@ ALONE = ("missingZero", "noeq", "sparse", "silent", "hr")
 #: Flags that RankLib needs and argrank does not; they are silently ignored.
 HARMLESS = ("silent", "sparse", "hr", "noeq", "missingZero")
 
-#: Flags that name a file or, kcvmd, a folder.
-FILES = ("train", "validate", "test", "save", "load", "rank", "score", "indri", "idv", "feature", "kcvmd")
+#: Flags that name a file or, kcvmd, a folder; the models of folds and their files are given one after the other.
+FILES = ("train", "validate", "save", "score", "indri", "idv", "feature", "kcvmd")
+REPEATED = ("load", "test", "rank")
 
 _TREES: dict[str, tuple[str, type, Any]] = {
     "tree": ("n_trees", int, 1000),
@@ -83,6 +84,7 @@ class Flags:
     test_measure: str | None = None
     normalise: str | None = None
     files: dict[str, str] = field(default_factory=dict)  # those of FILES
+    lists: dict[str, list[str]] = field(default_factory=dict)  # those of REPEATED
     share: tuple[str, float] | None = None  # ("tvs" or "tts", share of the training file)
     folds: int | None = None
     fold_model: str = "model.txt"  # the models of the folds are called f1.model.txt and so on
@@ -94,13 +96,14 @@ class Flags:
 
 def read_flags(arguments: Sequence[str]) -> Flags:
     """Read RankLib's flags. Unlike RankLib, ``-metric2T`` sets the test measure alone."""
-    given = _pairs(arguments)
-    flags = Flags()
-    number = given.pop("ranker", "4")
-    if not number.isdigit() or int(number) not in RANKERS:
+    every = pairs(arguments, WITH_VALUE, ALONE, REPEATED)
+    flags = Flags(lists={name: every.pop(name) for name in REPEATED if name in every})
+    given = {name: values[0] for name, values in every.items()}
+    chosen = given.pop("ranker", "4")
+    if not chosen.isdigit() or int(chosen) not in RANKERS:
         known = ", ".join(f"{one} {name}" for one, name in RANKERS.items())
-        raise OptionError(f"-ranker: expected one of {known}, got {number!r}")
-    flags.ranker = RANKERS[int(number)]
+        raise OptionError(f"-ranker: expected one of {known}, got {chosen!r}")
+    flags.ranker = RANKERS[int(chosen)]
     flags.measure = measure_of(given.pop("metric2t", "ERR@10"), "-metric2t")
     if "metric2T" in given:
         flags.test_measure = measure_of(given.pop("metric2T"), "-metric2T")
@@ -114,19 +117,16 @@ def read_flags(arguments: Sequence[str]) -> Flags:
             flags.files[name] = given.pop(name)
     for name in ("tvs", "tts"):
         if name in given:
-            share = _number(given.pop(name), name, float)
-            if not 0 < share < 1:
-                raise OptionError(f"-{name}: expected a share between 0 and 1, got {share:g}")
-            flags.share = (name, share)
+            flags.share = (name, share_of(given.pop(name), name))
     if "kcv" in given:
-        flags.folds = _number(given.pop("kcv"), "kcv", int)
+        flags.folds = number(given.pop("kcv"), "kcv", int)
     flags.fold_model = given.pop("kcvmn", flags.fold_model)
     if "thread" in given:
-        flags.threads = _number(given.pop("thread"), "thread", int)
+        flags.threads = number(given.pop("thread"), "thread", int)
     if "gmax" in given:
-        flags.max_grade = _number(given.pop("gmax"), "gmax", float)
+        flags.max_grade = number(given.pop("gmax"), "gmax", float)
     for name, (ours, kind, default) in PARAMETERS.get(flags.ranker, {}).items():
-        flags.parameters[ours] = _number(given.pop(name), name, kind) if name in given else default
+        flags.parameters[ours] = number(given.pop(name), name, kind) if name in given else default
     if flags.parameters.get("member", 0) not in (0, 6):
         raise OptionError(f"-rtype: expected 0 (MART) or 6 (LambdaMART), got {flags.parameters['member']}")
     flags.parameters |= FIXED.get(flags.ranker, {})
@@ -147,29 +147,38 @@ def measure_of(name: str, flag: str) -> str:
     return f"{ours}@{cutoff}" if at else ours if ours == "rr" else f"{ours}@10"
 
 
-def _pairs(arguments: Sequence[str]) -> dict[str, str]:
-    """Return flag -> value; RankLib ignores the case of flags, except for -metric2t and -metric2T."""
-    known = {name.lower(): name for name in (*WITH_VALUE, *ALONE) if not name.startswith("metric2")}
-    given: dict[str, str] = {}
+def pairs(
+    arguments: Sequence[str], with_value: Sequence[str], alone: Sequence[str], repeated: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """Return flag -> values; RankLib ignores the case of flags, except for -metric2t and -metric2T."""
+    names = (*with_value, *alone)
+    known = {name.lower(): name for name in names if not name.startswith("metric2")}
+    given: dict[str, list[str]] = {}
     rest = list(arguments)
     while rest:
         text = rest.pop(0)
         word = text.lstrip("-")
-        name = word if word in ("metric2t", "metric2T") else known.get(word.lower(), "")
+        name = word if word in names else known.get(word.lower(), "")
         if not text.startswith("-") or not name:
-            raise unknown_name("flag of RankLib", text, [f"-{one}" for one in (*WITH_VALUE, *ALONE)])
-        if name in given:
+            raise unknown_name("flag of RankLib", text, [f"-{one}" for one in names])
+        if name in given and name not in repeated:
             raise OptionError(f"-{name}: expected once, got twice")
-        if name in ALONE:
-            given[name] = ""
-        elif not rest:
+        if name not in alone and not rest:
             raise OptionError(f"-{name}: expected a value, got nothing")
-        else:
-            given[name] = rest.pop(0)
+        given.setdefault(name, []).append("" if name in alone else rest.pop(0))
     return given
 
 
-def _number(text: str, name: str, kind: type) -> Any:
+def share_of(text: str, name: str) -> float:
+    """Return the value of a flag that is a share of the queries."""
+    share: float = number(text, name, float)
+    if not 0 < share < 1:
+        raise OptionError(f"-{name}: expected a share between 0 and 1, got {share:g}")
+    return share
+
+
+def number(text: str, name: str, kind: type) -> Any:
+    """Return the value of a flag that is a number."""
     try:
         return kind(text)
     except ValueError:
