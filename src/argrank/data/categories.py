@@ -42,6 +42,11 @@ def decode(codes: NDArray[Any], categories: Sequence[str]) -> list[str | None]:
     return [None if code != code else categories[int(code)] for code in codes.tolist()]
 
 
+def places(categories: Categories, names: Names) -> list[int]:
+    """Return the numbers of the columns that hold categories."""
+    return [(names or ()).index(name) for name in categories or ()]
+
+
 def align(X: Any, names: Names, categories: Categories, wanted: Names, wanted_categories: Categories) -> Any:
     """Return features as a model wants them: its columns by name in its order, texts as its numbers of them.
 

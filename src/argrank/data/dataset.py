@@ -14,7 +14,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, align, decode
+from argrank.data.categories import Categories, align, decode, places
 from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
 from argrank.data.frames import COLUMNS, columns_of, is_frame
 from argrank.data.grouping import id_array, offsets
@@ -326,13 +326,19 @@ class Dataset:
     def with_features(self, X: Any) -> Dataset:
         """Return the same queries, documents and labels with other features, given in stored row order.
 
-        The features are taken over, not copied: they must not be changed afterwards.
+        The features are taken over, not copied: they must not be changed afterwards. Where their number is the same,
+        they keep their names, and columns of categories that have not changed stay categories.
         """
         X = checks.features(X)
         if X.shape[0] != self.n_documents:
             raise InputError(f"X: expected {self.n_documents} rows, got {X.shape[0]}")
-        names = self.feature_names if X.shape[1] == self.n_features else None
-        return self._but(X=X, feature_names=names, categories=None)
+        if X.shape[1] != self.n_features:
+            return self._but(X=X, feature_names=None, categories=None)
+        if not self.categories or sparse.issparse(X):
+            return self._but(X=X, categories=None)
+        columns = zip(self.categories, places(self.categories, self.feature_names), strict=True)
+        same = [name for name, place in columns if np.array_equal(X[:, place], self.X[:, place], equal_nan=True)]
+        return self._but(X=X, categories={name: self.categories[name] for name in same} or None)
 
     def with_labels(self, y: Any) -> Dataset:
         """Return the same queries, documents and features with other labels, given in stored row order."""

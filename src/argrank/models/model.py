@@ -13,7 +13,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, align
+from argrank.data.categories import Categories, align, places
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import group_by_id, group_by_size
@@ -82,7 +82,9 @@ class Model(StoredModel):
 
     def normalised(self, X: Any, indptr: Integers | None) -> Any:
         """Return the features as the model has learned from them."""
-        return X if self.normaliser is None else self.normaliser.apply(X, indptr)
+        if self.normaliser is None:
+            return X
+        return self.normaliser.apply(X, indptr, places(self.categories, self.feature_names))
 
     def served(
         self: Served,

@@ -184,3 +184,47 @@ def test_letor3_query_level_norm(real_data):
         assert np.isnan(raw.X).any()
         assert np.array_equal(raw.y, published.y)
         np.testing.assert_allclose(data.X, published.X, rtol=0, atol=5.0001e-7)  # half a unit of the sixth digit
+
+
+@pytest.mark.parametrize("how", normaliser_names())
+def test_categories_stay_as_they_are(how):
+    brands = ("Acme", "Orbit", "Zeta")
+    X = np.array([[3.0, 2.0], [1.0, 0.0], [2.0, np.nan], [5.0, 1.0], [4.0, 2.0], [9.0, 0.0]])
+    names = {"feature_names": ["price", "brand"], "categories": {"brand": brands}}
+    data = ar.Dataset(X, [1, 0, 0, 1, 0, 2], group=[3, 3], **names)
+    scaled = ar.normalise(data, how)
+    assert scaled.categories == {"brand": brands}
+    assert np.array_equal(scaled.X[:, 1], X[:, 1], equal_nan=True)
+    plain = ar.Dataset(X[:, :1], data.y, group=[3, 3])
+    assert np.array_equal(scaled.X[:, 0], ar.normalise(plain, how).X[:, 0])
+
+
+def test_other_features_keep_the_categories_that_have_not_changed():
+    names = {"feature_names": ["a", "b", "f"], "categories": {"a": ("x", "y"), "b": ("u", "v")}}
+    data = ar.Dataset([[0.0, 1.0, 3.0], [1.0, np.nan, 4.0]], [0, 1], group=[2], **names)
+    X = data.X.copy()
+    X[:, 2] *= 2
+    assert data.with_features(X).categories == data.categories
+    X[:, 0] += 1
+    changed = data.with_features(X)
+    assert changed.categories == {"b": ("u", "v")}
+    assert changed.feature_names == ("a", "b", "f")
+    assert data.with_features(X[:, :2]).categories is None
+    assert data.with_features(sparse.csr_array(np.nan_to_num(X))).categories is None
+    assert ar.impute(data, "mean").categories == data.categories
+
+
+def test_trees_learn_from_categories_beside_normalised_features(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.column_stack((rng.normal(size=400), rng.integers(0, 6, 400)))
+    names = {"feature_names": ["price", "brand"], "categories": {"brand": tuple("abcdef")}}
+    y = np.isin(X[:, 1], (0, 2, 5)).astype(int)  # no order of the numbers tells
+    data = ar.Dataset(X, y, group=[10] * 40, **names)
+    for how in ("query-minmax", "standard"):
+        ranker = ar.make_ranker("mart", n_trees=3, min_documents=1, normalise=how).fit(data)
+        assert any(tree.categories for tree in ranker.model_.trees)
+        ranker.save(tmp_path / "m.json")
+        scores = ar.load_model(tmp_path / "m.json").predict(data)
+        assert np.array_equal(scores, ranker.predict(data))
+        outside = ar.make_ranker("mart", n_trees=3, min_documents=1).fit(ar.normalise(data, how))
+        assert np.array_equal(scores, outside.predict(ar.normalise(data, how)))

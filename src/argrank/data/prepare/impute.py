@@ -11,6 +11,7 @@ from scipy import sparse
 
 from argrank._types import Floats
 from argrank.data import checks
+from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.data.summary import feature_label
@@ -30,7 +31,7 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
         (the maximum suits ranks). A feature that is missing in
         a whole query takes the mean over all data, one that is missing everywhere 0.
     features : sequence of column numbers or feature names, optional
-        Fill only these; by default all.
+        Fill only these; by default all but categories, where missing is a value like others.
 
     Notes
     -----
@@ -87,7 +88,7 @@ def refuse_missing(data: Dataset) -> None:
 def _chosen(data: Dataset, features: Sequence[int | str] | None) -> NDArray[np.bool_]:
     check_dataset("data", data)
     if features is None:
-        return np.ones(data.n_features, bool)
+        return np.isin(np.arange(data.n_features), places(data.categories, data.feature_names), invert=True)
     chosen = np.zeros(data.n_features, bool)
     for feature in features:
         if isinstance(feature, str):

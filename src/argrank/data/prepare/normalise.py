@@ -3,7 +3,8 @@
 Every normaliser maps x to (x - shift) / scale, feature by feature. The per-query ones take shift and scale from the
 query at hand and have nothing to fit; the global ones (`standard`, `minmax`) take them from the data they were fitted
 on. Where the scale is 0, as for a constant feature, the result is 0, as in LETOR's QueryLevelNorm files. NaN is
-ignored in the statistics and stays NaN. Values of other data may leave [0, 1]; they are not clipped.
+ignored in the statistics and stays NaN. Values of other data may leave [0, 1]; they are not clipped. Columns of
+categories stay as they are: the number of a text has no size.
 
 In CSR the zeros that are not stored are values like any other. The result stays CSR where they stay 0 (always for
 `query-sum`, for `query-minmax` on features that are not negative); otherwise the result is dense,
@@ -12,7 +13,7 @@ and refused if it would hold more than DENSE_VALUES numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
+from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.prepare.query_statistics import Block, blocks
 from argrank.errors import InputError, ModelError, OptionError, shown, unknown_name
@@ -82,10 +84,21 @@ class Normaliser:
         for block in _by_feature(data.X):
             block_shift, block_scale = _usable(*rule(block))
             shift[block.features], scale[block.features] = block_shift, block_scale
+        kept = places(data.categories, data.feature_names)
+        shift[kept], scale[kept] = 0.0, 1.0
         return Normaliser(self.name, shift, scale)
 
-    def apply(self, X: Any, indptr: Integers | None = None) -> Any:
-        """Return the normalised features, of the type of X; ``indptr`` (where queries begin) only per query."""
+    def apply(self, X: Any, indptr: Integers | None = None, kept: Sequence[int] = ()) -> Any:
+        """Return the normalised features, of the type of X.
+
+        ``indptr``, where queries begin, is needed per query only; ``kept`` are columns that stay as they are.
+        """
+        out = self._apply(X, indptr)
+        if kept:
+            out[:, kept] = X[:, kept]
+        return out
+
+    def _apply(self, X: Any, indptr: Integers | None) -> Any:
         if self.needs_queries:
             if indptr is None:
                 raise InputError(f"{self.name}: expected the queries of the rows (indptr), got none")
@@ -106,7 +119,7 @@ class Normaliser:
 
     def transform(self, data: Dataset) -> Dataset:
         """Return the data with normalised features."""
-        return data.with_features(self.apply(data.X, data.indptr))
+        return data.with_features(self.apply(data.X, data.indptr, places(data.categories, data.feature_names)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a model file; JSON keeps every bit of the numbers."""
@@ -145,7 +158,7 @@ def normaliser_names() -> list[str]:
 
 
 def normalise(data: Dataset, how: str = "query-minmax", *, fit_on: Dataset | None = None) -> Dataset:
-    """Return the data with normalised features.
+    """Return the data with normalised features; those that are categories stay as they are.
 
     Parameters
     ----------
