@@ -363,7 +363,7 @@ def test_documents_for_slots_from_a_table(tmp_path, monkeypatch, run):
     rng = np.random.default_rng(1)
     rows = [(page, f"a{page}-{n}", *np.round(rng.random(2), 3)) for page in range(12) for n in range(4)]
     text = "\n".join(f"{page},{name},{x},{z},{x},{z}" for page, name, x, z in rows)
-    (tmp_path / "pages.csv").write_text(f"qid,docid,x,z,worth:front,worth:sport\n{text}\n")
+    (tmp_path / "pages.csv").write_text(f"qid,docid,x,z,gain:front,gain:sport\n{text}\n")
     code, out, err = run("train", "-r", "position-match", "pages.csv", "-p", "C=1000", "-o", "model.json")
     assert (code, err) == (0, "")
     assert "of the best page" in out
@@ -374,7 +374,7 @@ def test_documents_for_slots_from_a_table(tmp_path, monkeypatch, run):
     best = max((row for row in rows if row[0] == 0), key=lambda row: row[2] - row[3])
     assert lines[0][2] == best[1]  # what is left for the other slot costs least
     ar.dump(ar.make_ranking(3, 4, 2, random_state=0), "plain.csv")
-    assert "begin with 'worth'" in run("train", "-r", "position-match", "plain.csv")[2]
+    assert "begin with 'gain'" in run("train", "-r", "position-match", "plain.csv")[2]
 
 
 def test_streams_and_lists_of_numbers(files, run):

@@ -13,7 +13,7 @@ from argrank.errors import InputError, OptionError
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
 
-WORTH = "worth"  # how the names of columns begin that say what a document is worth at a slot
+GAIN = "gain"  # how the names of columns begin that say what a document gains at a slot
 
 Files = Mapping[str, str | None]
 Means = dict[str, dict[str, float]]
@@ -36,13 +36,13 @@ def train_slots(ranker: Any, files: Files, names: list[str], convention: str, ep
     """Learn what goes to which slot; say what pages earn, and what share of the best pages that is."""
     from argrank.models.slots import fill
 
-    parts = {role: _with_worth(path) for role, path in files.items() if path is not None}
+    parts = {role: _with_gains(path) for role, path in files.items() if path is not None}
     ranker.fit(*parts["train"])
     means: Means = {}
-    for role, (data, worth) in parts.items():
-        earned = _earned(ranker.match(data), worth)
-        best = _earned(fill(data, data.from_caller(worth)), worth)
-        means[role] = {"worth of a page": earned, "of the best page": earned / best if best else float("nan")}
+    for role, (data, gains) in parts.items():
+        earned = _earned(ranker.match(data), gains)
+        best = _earned(fill(data, data.from_caller(gains)), gains)
+        means[role] = {"gain of a page": earned, "of the best page": earned / best if best else float("nan")}
     return means
 
 
@@ -77,7 +77,7 @@ def predict_pairs(model: Any, path: str) -> list[str]:
 
 def predict_pages(model: Any, path: str) -> list[str]:
     """Return a line for every slot of every query: query, slot and document, its id or else its row, from 1."""
-    data, _ = _with_worth(path, known=False)
+    data, _ = _with_gains(path, known=False)
     names = None if data.document_ids is None else data.to_caller(data.document_ids)
     lines = []
     for query, page in zip(data.query_ids.tolist(), model.match(data), strict=True):
@@ -87,17 +87,17 @@ def predict_pages(model: Any, path: str) -> list[str]:
     return lines
 
 
-def _with_worth(path: str, known: bool = True) -> tuple[Dataset, Any]:
-    """Read a table; return its documents without, and as a matrix, what they are worth at every slot."""
+def _with_gains(path: str, known: bool = True) -> tuple[Dataset, Any]:
+    """Read a table; return its documents without, and as a matrix, what they gain at every slot."""
     data = options.load_wide(path, None)
-    is_worth = np.array([name.lower().startswith(WORTH) for name in data.feature_names or ()], bool)
-    if known and not is_worth.any():
-        raise InputError(f"{path}: expected columns whose names begin with {WORTH!r}, one a slot, got none")
-    if not is_worth.any():
+    is_gain = np.array([name.lower().startswith(GAIN) for name in data.feature_names or ()], bool)
+    if known and not is_gain.any():
+        raise InputError(f"{path}: expected columns whose names begin with {GAIN!r}, one a slot, got none")
+    if not is_gain.any():
         return data, None
-    return data.with_features(data.X[:, ~is_worth]), data.to_caller(np.asarray(data.X[:, is_worth]))
+    return data.with_features(data.X[:, ~is_gain]), data.to_caller(np.asarray(data.X[:, is_gain]))
 
 
-def _earned(pages: list[Any], worth: Any) -> float:
-    slots = np.arange(worth.shape[1])
-    return float(np.mean([worth[page, slots][page >= 0].sum() for page in pages]))
+def _earned(pages: list[Any], gains: Any) -> float:
+    slots = np.arange(gains.shape[1])
+    return float(np.mean([gains[page, slots][page >= 0].sum() for page in pages]))

@@ -62,7 +62,7 @@ def run(
 
     factor-rank and factor-regression learn from ratings: a table with columns user, item and rating, text such as
     MovieLens' u.data, or a sparse matrix (.npz). position-match learns from a table in which columns whose names begin
-    with "worth" say what a document is worth at each slot.
+    with "gain" say what a document gains at each slot.
 
     With --valid and -r, one model is trained for every combination of the values of --grid, by default the ranker's own
     ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation

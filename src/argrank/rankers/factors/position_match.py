@@ -31,9 +31,9 @@ Page = tuple[NDArray[np.intp], NDArray[np.intp]]  # documents and their slots
 class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Fill the slots of a page: minimise ``|W|² / (2C) + mean over queries of a bound of what the page lacks``.
 
-    A document with features x is worth ``x' W s`` at a slot with features s; a page is the best assignment of documents
-    to slots (ORM section 7.3). The bound is the structured hinge: the greatest (score less worth) of any page, plus the
-    worth of the best page, less its score. There is no order to exploit, so pages are found by SciPy's assignment.
+    A document with features x scores ``x' W s`` at a slot with features s; a page is the best assignment of documents
+    to slots (ORM section 7.3). The bound is the structured hinge: the greatest (score less gain) of any page, plus the
+    gain of the best page, less its score. There is no order to exploit, so pages are found by SciPy's assignment.
 
     Parameters
     ----------
@@ -61,28 +61,28 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     n_jobs: int | None = None
     verbose: int = 0
 
-    def fit(self, X: Any, worth: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
-        """Learn from documents, and what each is worth at each slot.
+    def fit(self, X: Any, gains: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
+        """Learn from documents, and what each gains at each slot.
 
-        ``X`` are features, with ``qid`` or ``group``, or a Dataset, whose labels are not used; ``worth`` has the shape
+        ``X`` are features, with ``qid`` or ``group``, or a Dataset, whose labels are not used; ``gains`` has the shape
         (n_documents, n_slots), its rows in the caller's order.
         """
         try:
-            worth = np.asarray(worth, np.float64)
+            gains = np.asarray(gains, np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(f"worth: expected finite numbers, documents by slots, got {error}") from error
-        if worth.ndim != 2 or not np.isfinite(worth).all():
-            raise InputError(f"worth: expected finite numbers, documents by slots, got shape {worth.shape}")
+            raise InputError(f"gains: expected finite numbers, documents by slots, got {error}") from error
+        if gains.ndim != 2 or not np.isfinite(gains).all():
+            raise InputError(f"gains: expected finite numbers, documents by slots, got shape {gains.shape}")
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
         refuse_missing(data)
-        if len(worth) != data.n_documents:
-            raise InputError(f"worth: expected {data.n_documents} rows, got {len(worth)}")
-        slots = np.eye(worth.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
-        if slots.ndim != 2 or len(slots) != worth.shape[1]:
-            raise InputError(f"slots: expected features of {worth.shape[1]} slots, got shape {slots.shape}")
+        if len(gains) != data.n_documents:
+            raise InputError(f"gains: expected {data.n_documents} rows, got {len(gains)}")
+        slots = np.eye(gains.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
+        if slots.ndim != 2 or len(slots) != gains.shape[1]:
+            raise InputError(f"slots: expected features of {gains.shape[1]} slots, got shape {slots.shape}")
         scaling = None if self.normalise is None else normaliser(self.normalise).fit(data)
         scaled = data if scaling is None else scaling.transform(data)
-        risk = _MatchRisk(scaled, worth if data.rows is None else worth[data.rows], slots, self.n_jobs)
+        risk = _MatchRisk(scaled, gains if data.rows is None else gains[data.rows], slots, self.n_jobs)
         with Watcher(type(self).__name__, [], self.verbose) as watcher:
             result = minimise(cast(Any, risk), C=self.C, tol=self.tol, max_iter=self.max_iter, callback=watcher)
         if not result.converged:
@@ -116,16 +116,16 @@ class _MatchRisk:
     convex = True
     smooth = second_order = difference = per_query = False
 
-    def __init__(self, data: Dataset, worth: Floats, slots: Floats, n_jobs: int | None = 1) -> None:
-        self._data, self._worth, self._slots, self._n_jobs = data, worth, slots, n_jobs
+    def __init__(self, data: Dataset, gains: Floats, slots: Floats, n_jobs: int | None = 1) -> None:
+        self._data, self._gains, self._slots, self._n_jobs = data, gains, slots, n_jobs
         self.n_features = data.n_features * slots.shape[1]
         self.n_passes, self.seconds = 0.0, 0.0
         self._queries = list(zip(data.indptr[:-1].tolist(), data.indptr[1:].tolist(), strict=True))
-        self._best = self._pages(worth)
+        self._best = self._pages(gains)
 
     def zero_scores(self) -> Floats:
         """Return the scores of W = 0."""
-        return np.zeros(self._worth.size)
+        return np.zeros(self._gains.size)
 
     def dot(self, u: Floats, v: Floats) -> float:
         """Return the inner product of two vectors of scores."""
@@ -139,11 +139,11 @@ class _MatchRisk:
     def at_scores(self, scores: Floats) -> tuple[float, Floats]:
         """Return the mean hinge and its gradient by the scores."""
         begin = time.perf_counter()
-        table, u, value = scores.reshape(self._worth.shape), np.zeros_like(self._worth), 0.0
-        violated = self._pages(table - self._worth)
+        table, u, value = scores.reshape(self._gains.shape), np.zeros_like(self._gains), 0.0
+        violated = self._pages(table - self._gains)
         for (a, b), best, page in zip(self._queries, self._best, violated, strict=True):
-            here, worth, part = table[a:b], self._worth[a:b], u[a:b]
-            value += (here[page] - worth[page]).sum() + (worth[best] - here[best]).sum()
+            here, gains, part = table[a:b], self._gains[a:b], u[a:b]
+            value += (here[page] - gains[page]).sum() + (gains[best] - here[best]).sum()
             part[page] += 1.0
             part[best] -= 1.0
         self.seconds += time.perf_counter() - begin
@@ -156,7 +156,7 @@ class _MatchRisk:
     def pull_back(self, u: Floats) -> Floats:
         """Return X' U S, flat."""
         self.n_passes += 0.5
-        return np.asarray(self._data.X.T @ (u.reshape(self._worth.shape) @ self._slots)).ravel()
+        return np.asarray(self._data.X.T @ (u.reshape(self._gains.shape) @ self._slots)).ravel()
 
 
 def _page(scores: Floats) -> Page:
