@@ -77,6 +77,15 @@ def test_a_search_over_a_frame_needs_no_routing(data, by_hand, column):
     assert values.mean() == pytest.approx(by_hand, rel=1e-12)
 
 
+def test_a_feature_called_rating_is_no_label_beside_labels(data, caplog):
+    frame = data.to_pandas().rename(columns={"f1": "rating"})
+    X, y = frame.drop(columns="label"), frame["label"]
+    ranker = ar.make_ranker("regression").fit(X, y)
+    assert "rating" in ranker.model_.feature_names
+    assert ranker.score(X, y) == ranker.score(frame)
+    assert "rating" not in caplog.text
+
+
 def test_fit_without_queries_keeps_its_warning(data):
     with pytest.warns(ArgrankWarning, match="all rows are taken as one query"):
         ar.make_ranker("regression").fit(data.X, data.y)

@@ -250,7 +250,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if sample_weight is not None:
             raise InputError("sample_weight: a ranking measure has no use for weights per row; see query_weight")
         without = not isinstance(X, Dataset) and qid is None and group is None
-        if without and not (is_frame(X) and "qid" in columns_of(X)):
+        if without and not (is_frame(X) and "qid" in columns_of(X, () if y is None else ["label"])):
             raise InputError(NO_QUERIES)
         data = X if isinstance(X, Dataset) else Dataset(X, y, qid, group=group)
         return mean_of(self.predict(data), data, self._reported)
