@@ -95,7 +95,10 @@ def _with_gains(path: str, known: bool = True) -> tuple[Dataset, Any]:
         raise InputError(f"{path}: expected columns whose names begin with {GAIN!r}, one a slot, got none")
     if not is_gain.any():
         return data, None
-    return data.with_features(data.X[:, ~is_gain]), data.to_caller(np.asarray(data.X[:, is_gain]))
+    names = np.array(data.feature_names)[~is_gain].tolist()
+    categories = {name: texts for name, texts in (data.categories or {}).items() if name in names}
+    documents = data._but(X=data.X[:, ~is_gain], feature_names=tuple(names), categories=categories or None)
+    return documents, data.to_caller(np.asarray(data.X[:, is_gain]))
 
 
 def _earned(pages: list[Any], gains: Any) -> float:

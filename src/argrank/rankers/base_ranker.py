@@ -18,7 +18,7 @@ from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame, select_columns
-from argrank.data.prepare.impute import refuse_missing
+from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.engines import LocalRisk, make_risk
 from argrank.errors import ArgrankWarning, InputError, OptionError
@@ -307,20 +307,11 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if not data.is_judged and not (self.takes_preferences and data.preferences is not None):
             raise InputError("expected judged data for training, got a Dataset without labels")
         if not self.takes_missing:
-            self._refuse_texts(data)
+            refuse_texts(data, type(self).__name__)
             refuse_missing(data)
         weight = data.sample_weight
         if weight is not None and not self.uses_row_weights and (weight != weight[0]).any():
             raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row; see query_weight")
-
-    def _refuse_texts(self, data: Dataset) -> None:
-        if data.categories:
-            names = ", ".join(map(repr, data.categories))
-            raise InputError(
-                f"column {names}: {type(self).__name__} takes numbers, got texts; leave the column out (drop it from "
-                "the frame, columns={…: None}, --drop), make numbers of it, or train trees, which take texts "
-                "(lambda-mart)"
-            )
 
     def _remember_features(self, X: Any, data: Dataset) -> None:
         if not isinstance(X, Dataset):

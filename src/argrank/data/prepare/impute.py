@@ -69,6 +69,16 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     return data.with_features(X)
 
 
+def refuse_texts(data: Dataset, ranker: str) -> None:
+    """Raise an InputError when features are texts: which, and what to do."""
+    if data.categories:
+        names = ", ".join(map(repr, data.categories))
+        raise InputError(
+            f"column {names}: {ranker} takes numbers, got texts; leave the column out (drop it from the frame, "
+            "columns={…: None}, --drop), make numbers of it, or train trees, which take texts (lambda-mart)"
+        )
+
+
 def refuse_missing(data: Dataset) -> None:
     """Raise an InputError when features are missing: which, how many, and what to do."""
     if not checks.has_missing(data.X):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.prepare.impute import refuse_missing
+from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import normaliser
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
@@ -74,6 +74,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if gains.ndim != 2 or not np.isfinite(gains).all():
             raise InputError(f"gains: expected finite numbers, documents by slots, got shape {gains.shape}")
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
+        refuse_texts(data, type(self).__name__)
         refuse_missing(data)
         if len(gains) != data.n_documents:
             raise InputError(f"gains: expected {data.n_documents} rows, got {len(gains)}")

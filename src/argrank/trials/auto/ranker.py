@@ -17,7 +17,7 @@ from argrank._tables import measure_text, table, to_text
 from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
-from argrank.data.prepare.impute import refuse_missing
+from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.errors import (
     ArgrankWarning,
     MissingExtraError,
@@ -203,7 +203,7 @@ class Auto(BaseRanker):
         if given is None:
             wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
             if missing and wanted == ["linear"]:
-                self._refuse_texts(data)
+                refuse_texts(data, type(self).__name__)
                 refuse_missing(data)
             if missing:
                 wanted = ["trees"]
