@@ -86,6 +86,18 @@ def test_engines_of_doubles_are_held_to_the_features_as_they_are():
     assert parity.holds
 
 
+def test_terms_that_cancel_in_float32_are_told_of():
+    x = np.random.default_rng(0).random((20, 1)).astype(np.float32)
+    data = ar.Dataset(np.repeat(x, 2, axis=1), np.arange(20) % 2, qid=np.repeat([1, 2], 10))
+    cancels, ordinary = LinearModel(np.array([1e7 + 1, -1e7])), LinearModel(np.array([1.0, 2.0]))  # 1 * x is left
+    found = ar.export(cancels, "opensearch", check=data)
+    assert found.parity.relative > 0.1
+    assert found.parity.holds
+    assert any("large terms cancel" in note and f"reorders {found.parity.reordered} " in note for note in found.notes)
+    assert not any("large terms cancel" in note for note in ar.export(cancels, "python", check=data).notes)
+    assert not any("large terms cancel" in note for note in ar.export(ordinary, "opensearch", check=data).notes)
+
+
 def test_an_exchange_beyond_rounding_is_told_from_one_within():
     size = np.full(3, 1.0)
     before = np.array([3.0, 2.0, 1.0])
