@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import argrank as ar
+from argrank.data.prepare.normalise import Normaliser
 from argrank.models._tree import Tree
+from argrank.models.tree_classes import LINKS, TreeClassesModel, outputs_of
 from argrank.models.trees import TreesModel
 
 STORED = Path(__file__).parent / "stored"
@@ -67,3 +69,14 @@ def random_tree(random: np.random.Generator, n_features: int, n_leaves: int, thr
 def forest() -> TreesModel:
     random = np.random.default_rng(3)
     return TreesModel(tuple(random_tree(random, 5, int(n)) for n in random.integers(1, 12, 20)), 5)
+
+
+@pytest.fixture(params=[*((link, 4) for link in LINKS), *((link, 1) for link in LINKS)], ids=lambda p: f"{p[0]}-{p[1]}")
+def classes(request) -> TreeClassesModel:
+    """Trees whose sums become probabilities of some labels; of a single one too."""
+    link, n_labels = request.param
+    random = np.random.default_rng(7)
+    trees = tuple(random_tree(random, 5, int(n)) for n in random.integers(1, 9, 4 * outputs_of(n_labels, link)))
+    gains = np.array([-0.5, 1.0, 3.0, 7.0])[:n_labels]
+    how = Normaliser("standard", np.arange(5.0), np.array([1, 2, 0, 3.7, 0.1]))
+    return TreeClassesModel(trees, 5, np.arange(float(n_labels)), gains, link, normaliser=how)

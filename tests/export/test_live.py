@@ -81,6 +81,14 @@ def test_onnxruntime_agrees_on_linear_models_and_sums(forest):
         np.testing.assert_allclose(live[:, 0], expected, atol=4e-6 * np.abs(expected).max())
 
 
+def test_onnxruntime_agrees_on_expected_gains(classes):
+    runtime = the("onnxruntime")
+    the("onnx")
+    rows = made_rows(plain(classes, "as-trained")).astype(np.float32)
+    (live,) = runtime.InferenceSession(ar.export(classes, "onnx").files["model.onnx"]).run(None, {"features": rows})
+    np.testing.assert_allclose(live[:, 0], classes.scores(rows), atol=4e-6 * np.abs(classes.gains).max())
+
+
 def test_lightgbm_predicts_the_same(model, tmp_path):
     lightgbm = the("lightgbm")
     ar.export(model, "lightgbm").write(tmp_path)
@@ -97,6 +105,13 @@ def test_the_python_file_runs_alone(model):
     np.testing.assert_allclose([names["score"](row.tolist()) for row in rows], expected, atol=1e-12)
     row = {f"f{i}": value for i, value in enumerate(rows[0], 1) if not np.isnan(value)}
     assert names["score"](row) == pytest.approx(expected[0])
+
+
+def test_the_python_file_gives_expected_gains(classes):
+    names: dict = {}
+    exec(ar.export(classes, "python").files["model.py"], names)
+    rows = made_rows(plain(classes, "as-trained"))
+    np.testing.assert_allclose([names["score"](row.tolist()) for row in rows], classes.scores(rows), atol=1e-12)
 
 
 @pytest.mark.parametrize("booster", ["gbtree", "dart"])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.export.conftest import random_tree
 
 import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
-from argrank.export import elasticsearch
+from argrank.export import elasticsearch, python
 from argrank.export.parity import _beyond, made_rows, own_scores
 from argrank.export.plain import plain
 from argrank.models.kernel import Kernel, KernelModel
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
+from argrank.models.tree_classes import TreeClassesModel
 from argrank.models.trees import TreesModel
 
 SINGLE = ("elasticsearch", "opensearch", "solr", "xgboost", "vespa", "elastic", "lightgbm", "python")
@@ -86,6 +89,18 @@ def test_engines_of_doubles_are_held_to_the_features_as_they_are():
     assert parity.holds
 
 
+def test_terms_that_cancel_in_float32_are_told_of():
+    x = np.random.default_rng(0).random((20, 1)).astype(np.float32)
+    data = ar.Dataset(np.repeat(x, 2, axis=1), np.arange(20) % 2, qid=np.repeat([1, 2], 10))
+    cancels, ordinary = LinearModel(np.array([1e7 + 1, -1e7])), LinearModel(np.array([1.0, 2.0]))  # 1 * x is left
+    found = ar.export(cancels, "opensearch", check=data)
+    assert found.parity.relative > 0.1
+    assert found.parity.holds
+    assert any("large terms cancel" in note and f"reorders {found.parity.reordered} " in note for note in found.notes)
+    assert not any("large terms cancel" in note for note in ar.export(cancels, "python", check=data).notes)
+    assert not any("large terms cancel" in note for note in ar.export(ordinary, "opensearch", check=data).notes)
+
+
 def test_an_exchange_beyond_rounding_is_told_from_one_within():
     size = np.full(3, 1.0)
     before = np.array([3.0, 2.0, 1.0])
@@ -123,6 +138,37 @@ def test_sums_of_trees_go_everywhere_and_those_with_a_linear_part_where_it_can_b
     assert set(ar.targets(mixed)) == {"onnx", "python", "vespa"}
     for to in ("python", "vespa"):
         assert ar.export(mixed, to).parity.holds
+
+
+@pytest.mark.parametrize("to", ["onnx", "python"])
+@pytest.mark.parametrize("missing", ["as-trained", "zero"])
+@pytest.mark.parametrize("shift", [False, True])
+def test_expected_gains_keep_their_scores(classes, to, missing, shift):
+    if to == "onnx":
+        pytest.importorskip("onnx", reason="onnx is not installed: its files were NOT written")
+    found = ar.export(classes, to, missing=missing, shift=shift)
+    assert found.parity.holds, str(found.parity)
+    assert found.parity.on_cuts < (1e-14 if to == "python" else 4e-6)
+    if shift:
+        assert plain(classes, missing, shift=True).classes.gains.min() == 0.0
+
+
+def test_trees_of_the_wrong_sums_are_found(forest, monkeypatch):
+    classes = TreeClassesModel(forest.trees[:8], 5, np.arange(4.0), np.arange(4.0))
+    wrong = replace(classes, trees=classes.trees[1:] + classes.trees[:1])
+    files = ar.export(wrong, "python").files
+    monkeypatch.setattr(python, "write", lambda *_: files)
+    assert not ar.export(classes, "python").parity.holds
+
+
+@pytest.mark.parametrize("link", ["multi-class", "ordinal"])
+def test_mcrank_is_measured_before_and_after(link):
+    data = ar.make_ranking(20, 10, 4, grades=3, random_state=0)
+    ranker = ar.make_ranker("mcrank", n_trees=5, n_leaves=4, link=link).fit(data)
+    assert set(ar.targets(ranker)) == {"onnx", "python"}
+    parity = ar.export(ranker, "python", check=data).parity
+    assert parity.holds
+    assert parity.measure_before == parity.measure_after == pytest.approx(ranker.score(data), abs=1e-12)
 
 
 def test_linear_parts_of_a_sum_become_one_in_the_units_of_the_first_normaliser():

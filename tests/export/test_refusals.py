@@ -40,7 +40,8 @@ def test_kinds_that_no_target_can_say(forest):
     refused(SlotModel(np.ones((2, 1)), np.ones((3, 1))), "solr", "'slots'")
     refused(KernelModel(Kernel("rbf"), np.ones((2, 2)), np.ones(2)), "onnx", r"kernel model \(rbf\).*kernel=\"linear\"")
     classes = TreeClassesModel(forest.trees[:2], 5, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    refused(classes, "onnx", "'tree-classes'")
+    blend = SumModel((forest, classes), np.ones(2))
+    refused(blend, "onnx", "'tree-classes'.*as part of a sum; export it alone to onnx or python")
     refused(object(), "onnx", "is no argrank model")
     refused(ar.make_ranker("rank-svm"), "solr", "expected a fitted ranker")
 
@@ -49,6 +50,9 @@ def test_what_a_target_cannot_say_names_those_that_can(forest):
     refused(LINEAR, "xgboost", "xgboost cannot express linear models; .*solr")
     refused(LINEAR, "elastic", "cannot express linear models")
     mixed = SumModel((forest, LinearModel(np.ones(5))), np.ones(2))
+    classes = TreeClassesModel(forest.trees[:2], 5, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    for to in set(ar.targets()) - {"onnx", "python"}:
+        refused(classes, to, f"{to} cannot express probabilities .*mcrank.*; onnx, python can, or train mart")
     refused(mixed, "opensearch", 'trees with a linear part; onnx, python, vespa can.*family="trees"')
 
 

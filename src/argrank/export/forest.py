@@ -61,6 +61,14 @@ class Forest:
             total += values[reached[:, tree]]
         return total.astype(np.float64)
 
+    def sums_by_output(self, X: NDArray[Any], output: Integers) -> Floats:
+        """Return several float64 sums of every row; ``output`` is the one that each tree adds its leaf to."""
+        reached = self.leaves(X)
+        total = np.zeros((len(X), int(output.max()) + 1))
+        for tree, own in enumerate(output.tolist()):
+            total[:, own] += self.value[reached[:, tree]]
+        return total
+
     def magnitudes(self, X: NDArray[Any]) -> Floats:
         """Return the sum of the absolute leaves of every row: the scale of rounding errors."""
         return np.asarray(np.abs(self.value)[self.leaves(X)].sum(axis=1))

@@ -1,7 +1,7 @@
 """ONNX: a graph with the input ``features`` (float [N, D]) and the output ``score`` (float [N, 1]).
 
-Trees are one TreeEnsembleRegressor (BRANCH_LEQ, float32 cuts); linear parts are computed in double inside. Needs the
-package onnx to write; the files are run by onnxruntime in the tests.
+Trees are one TreeEnsembleRegressor (BRANCH_LEQ, float32 cuts); linear parts, and probabilities from several sums of
+trees, are computed in double inside. Needs the package onnx to write; the files are run by onnxruntime in the tests.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.errors import MissingExtraError
 from argrank.export import cuts
 from argrank.export.forest import Builder, Forest
 from argrank.export.options import Files, Options, singles
-from argrank.export.plain import Linear, Plain
+from argrank.export.plain import Classes, Linear, Plain
 
 OPSETS = {"": 13, "ai.onnx.ml": 3}
 IR_VERSION = 8
@@ -36,8 +36,11 @@ def write(plain: Plain, options: Options) -> Files:
         nodes += _linear(plain.linear, helper, kinds, constants)
         parts.append("linear")
     if plain.forest is not None:
-        nodes.append(_trees(plain.forest, helper))
+        nodes.append(_trees(plain.forest, helper, 1 if plain.classes is None else plain.classes.n_sums))
         parts.append("trees")
+    if plain.classes is not None:
+        nodes += _classes(plain.classes, helper, kinds, constants)
+        parts = ["expected"]
     if len(parts) == 2:
         nodes.append(helper.make_node("Cast", ["trees"], ["trees_double"], to=kinds.DOUBLE))
         nodes.append(helper.make_node("Add", ["linear", "trees_double"], ["total"]))
@@ -75,7 +78,35 @@ def _linear(linear: Linear, helper: Any, kinds: Any, constants: list[Any]) -> li
     ]
 
 
-def _trees(forest: Forest, helper: Any) -> Any:
+def _classes(classes: Classes, helper: Any, kinds: Any, constants: list[Any]) -> list[Any]:
+    n, gains = classes.n_sums, classes.gains.tolist()
+
+    def constant(name: str, shape: list[int], values: list[float]) -> None:
+        constants.append(helper.make_tensor(name, kinds.DOUBLE, shape, values))
+
+    nodes = [helper.make_node("Cast", ["trees"], ["sums"], to=kinds.DOUBLE)]
+    if classes.link == "multi-class":
+        nodes.append(helper.make_node("Softmax", ["sums"], ["chances"], axis=1))
+    else:
+        # differences of neighbours among 0, the chances of at most each label, and 1
+        steps = np.eye(n, n + 1) - np.eye(n, n + 1, 1)
+        constant("steps", [n, n + 1], steps.ravel().tolist())
+        constant("last", [n + 1], [0.0] * n + [1.0])
+        constant("nothing", [], [0.0])
+        constants.append(helper.make_tensor("labels", kinds.INT64, [1], [1]))
+        nodes += [
+            helper.make_node("Sigmoid", ["sums"], ["at_most"]),
+            helper.make_node("MatMul", ["at_most", "steps"], ["stepped"]),
+            helper.make_node("Add", ["stepped", "last"], ["differences"]),
+            helper.make_node("Max", ["differences", "nothing"], ["parts"]),
+            helper.make_node("ReduceSum", ["parts", "labels"], ["whole"], keepdims=1),
+            helper.make_node("Div", ["parts", "whole"], ["chances"]),
+        ]
+    constant("gains", [len(gains), 1], gains)
+    return [*nodes, helper.make_node("MatMul", ["chances", "gains"], ["expected"])]
+
+
+def _trees(forest: Forest, helper: Any, n_sums: int) -> Any:
     thresholds = [float(t) for t in cuts.writable(forest.cut).tolist()]
     values = singles(forest.value, "leaves")
     nodes: dict[str, list[Any]] = {
@@ -102,14 +133,15 @@ def _trees(forest: Forest, helper: Any) -> Any:
                 column.append(value)
             missing.append(int(split and forest.nan_left[node]))
             if not split:
-                for column, value in zip(targets.values(), (tree, number[node], 0, values[~node]), strict=True):
+                leaf = (tree, number[node], tree % n_sums, values[~node])
+                for column, value in zip(targets.values(), leaf, strict=True):
                     column.append(value)
     return helper.make_node(
         "TreeEnsembleRegressor",
         ["features"],
         ["trees"],
         domain="ai.onnx.ml",
-        n_targets=1,
+        n_targets=n_sums,
         nodes_missing_value_tracks_true=missing,
         **{f"nodes_{name}": column for name, column in nodes.items()},
         **{f"target_{name}": column for name, column in targets.items()},
@@ -117,7 +149,7 @@ def _trees(forest: Forest, helper: Any) -> Any:
 
 
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
-    """Score rows from the written graph: float32 features, linear part in double, trees' sum rounded to float32."""
+    """Score rows from the written graph: float32 features, linear part and probabilities in double, float32 score."""
     rows = X.astype(np.float32)
     graph = _onnx().load_from_string(files["model.onnx"]).graph
     total = np.zeros(len(rows))
@@ -129,11 +161,19 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
         total += (scaled * tables["weights"]).sum(axis=1)
     for node in graph.node:
         if node.op_type == "TreeEnsembleRegressor":
-            total += _forest(node).sums(rows, np.float64)
+            forest, output = _forest(node)
+            sums = forest.sums_by_output(rows, output)
+            total += _score(graph, tables["gains"], sums) if "gains" in tables else sums[:, 0]
     return total.astype(np.float32).astype(np.float64)
 
 
-def _forest(node: Any) -> Forest:
+def _score(graph: Any, gains: Floats, sums: Floats) -> Floats:
+    link = "multi-class" if any(node.op_type == "Softmax" for node in graph.node) else "ordinal"
+    return Classes(link, gains, sums.shape[1]).scores(sums)
+
+
+def _forest(node: Any) -> tuple[Forest, Integers]:
+    """Return the trees, and the sum that each of them adds to."""
     said = {one.name: list(one.ints) or list(one.floats) or list(one.strings) for one in node.attribute}
     weights = iter(said["target_weights"])
     builder = Builder()
@@ -151,7 +191,8 @@ def _forest(node: Any) -> Forest:
         if said["nodes_modes"][i] != b"LEAF":
             children = made[tree, said["nodes_truenodeids"][i]], made[tree, said["nodes_falsenodeids"][i]]
             builder.join(made[tree, number], *children)
-    return builder.forest(np.float32)
+    output = dict(zip(said["target_treeids"], said["target_ids"], strict=True))
+    return builder.forest(np.float32), np.array([output[tree] for tree, number in keys if number == 0])
 
 
 def _onnx() -> Any:

@@ -7,7 +7,7 @@ the first normaliser, as engines that sum in float32 need the features shifted b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.stumps import StumpsModel
 from argrank.models.sum import SumModel
+from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
 from argrank.models.trees import TreesModel
 
 
@@ -47,8 +48,27 @@ class Linear:
 
 
 @dataclass(frozen=True, eq=False)
+class Classes:
+    """How several sums of trees become one score: the expected gain of the label, by its probabilities.
+
+    Tree i belongs to sum i modulo ``n_sums``.
+    """
+
+    link: str  # "multi-class" or "ordinal"
+    gains: Floats  # one for each probability
+    n_sums: int
+
+    def scores(self, sums: Floats) -> Floats:
+        """Return the score of every row of sums."""
+        return expected(probabilities(sums, self.link), self.gains)
+
+
+@dataclass(frozen=True, eq=False)
 class Plain:
-    """A model for writers: a linear part, trees with float32 cuts (and with float64 cuts), or both."""
+    """A model for writers: a linear part, trees with float32 cuts (and with float64 cuts), or both.
+
+    Where there are classes, the trees do not add up to the score: they are several sums.
+    """
 
     n_features: int
     linear: Linear | None
@@ -56,10 +76,13 @@ class Plain:
     doubles: Forest | None  # the same trees with cuts for engines that compare float64
     constant: float  # what the parts' sum lacks; it moves no document
     trained_with_missing: bool
+    classes: Classes | None = None
 
     @property
     def kind(self) -> str:
-        """One of "linear", "trees" and "sum"."""
+        """One of "linear", "trees", "sum" and "classes"."""
+        if self.classes is not None:
+            return "classes"
         return "sum" if self.linear and self.forest else "linear" if self.linear else "trees"
 
     def magnitudes(self, X: Floats) -> Floats:
@@ -69,6 +92,8 @@ class Plain:
             total += self.linear.magnitudes(X)
         if self.forest is not None:
             total += self.forest.magnitudes(X.astype(np.float32))
+        if self.classes is not None:  # a score moves by no more than a sum does times the range of the gains
+            total = total * np.ptp(self.classes.gains) + np.abs(self.classes.gains).max()
         return total
 
 
@@ -76,7 +101,7 @@ def plain(model: Any, missing: str, shift: bool = False) -> Plain:
     """Return the parts of a model, or refuse it with the reason and the remedy."""
     linear: list[tuple[float, Floats, Normaliser | None]] = []
     trees: list[tuple[Tree, Normaliser | None]] = []
-    seen_missing = False
+    seen_missing, classes = False, None
     for weight, part, normaliser in _parts(model):
         if normaliser is not None and normaliser.needs_queries:
             raise ModelError(
@@ -92,19 +117,29 @@ def plain(model: Any, missing: str, shift: bool = False) -> Plain:
         elif isinstance(part, TreesModel):
             trees += [(tree.with_values(tree.value * weight), normaliser) for tree in part.trees]
             seen_missing |= any((tree.missing > 0).any() for tree in part.trees)
+        elif isinstance(part, TreeClassesModel) and part is model:
+            trees += [(tree, normaliser) for tree in part.trees]
+            seen_missing |= any((tree.missing > 0).any() for tree in part.trees)
+            # ordinal trees of a single label have a sum all the same, and so a second probability that is worth nothing
+            n_chances = part.n_outputs + (part.link == "ordinal")
+            classes = Classes(part.link, np.pad(part.gains, (0, n_chances - len(part.gains))), part.n_outputs)
         else:
             raise ModelError(_refusal(part))
     own, constant = _one_linear(linear, model.n_features) if linear else (None, 0.0)
     singles = doubles = None
     if trees:
         changed = [(plain_splits(tree) if needs_chains(tree) else tree, normaliser) for tree, normaliser in trees]
-        if shift:
+        if shift and classes is not None:
+            lift = max(0.0, -float(classes.gains.min()))
+            classes = replace(classes, gains=classes.gains + lift)
+            constant -= lift
+        elif shift:
             lift = max(0.0, -sum(float(tree.value.min()) for tree, _ in changed))
             first, normaliser = changed[0]
             changed[0] = (first.with_values(first.value + lift), normaliser)
             constant -= lift
         singles, doubles = _forests(changed, missing)
-    return Plain(model.n_features, own, singles, doubles, constant, seen_missing)
+    return Plain(model.n_features, own, singles, doubles, constant, seen_missing, classes)
 
 
 def _parts(model: Any) -> Iterator[tuple[float, Any, Normaliser | None]]:
@@ -127,11 +162,15 @@ def _refusal(model: Any) -> str:
             f"a kernel model ({model.kernel.name}) compares documents with support vectors, which no target can say; "
             'train with kernel="linear", or a linear or boosted ranker'
         )
+    if kind == "tree-classes":
+        return (
+            "a model of kind 'tree-classes' turns several sums of trees into probabilities, which no target can say as "
+            "part of a sum; export it alone to onnx or python, or blend mart or lambda-mart in its place"
+        )
     reasons = {
         "factors": "scores pairs of users and items by their factors",
         "slots": "matches documents with slots",
         "ensemble": "holds scikit-learn objects",
-        "tree-classes": "turns several sums of trees into probabilities",
     }
     reason = reasons.get(kind, "is no argrank model")
     advice = "targets take linear models, trees, stumps and their sums: train rank-svm, mart or lambda-mart, say"

@@ -13,7 +13,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.export.forest import Builder, Forest, nested
 from argrank.export.options import Files, Options, check_names
-from argrank.export.plain import Plain
+from argrank.export.plain import Classes, Plain
 
 CODE = '''\
 """The model {name!r}, exported by argrank: ``score(features)`` takes a dictionary by name or a sequence in order.
@@ -25,9 +25,7 @@ import math
 
 NAMES = {names}
 
-# (feature, weight, shift, scale): weight * (x - shift) / scale
-LINEAR = {linear}
-
+{constants}
 # a split is (feature, cut, missing goes left, left, right): left where x <= cut; a leaf is a number
 TREES = {trees}
 
@@ -38,18 +36,57 @@ def score(features):
     if len(features) != len(NAMES):
         raise ValueError("expected %d features, got %d" % (len(NAMES), len(features)))
     row = [math.nan if value is None else float(value) for value in features]
+{body}
+
+def leaf(node, row):
+    while isinstance(node, tuple):
+        feature, cut, missing_left, left, right = node
+        value = row[feature]
+        node = left if (missing_left if math.isnan(value) else value <= cut) else right
+    return node
+'''
+
+LINEAR = """\
+# (feature, weight, shift, scale): weight * (x - shift) / scale
+LINEAR = {linear}
+"""
+SUM = """\
     total = 0.0
     for feature, weight, shift, scale in LINEAR:
         value = row[feature]
         total += weight * (((0.0 if math.isnan(value) else value) - shift) / scale)
     for node in TREES:
-        while isinstance(node, tuple):
-            feature, cut, missing_left, left, right = node
-            value = row[feature]
-            node = left if (missing_left if math.isnan(value) else value <= cut) else right
-        total += node
+        total += leaf(node, row)
     return total
-'''
+"""
+
+CLASSES = """\
+# the gains of the labels, from the worst to the best: the score is their mean by the labels' probabilities
+GAINS = {gains}
+
+# tree i adds to sum i % N_SUMS; LINK says how sums become probabilities
+N_SUMS = {n_sums}
+LINK = {link!r}
+"""
+SUMS = """\
+    sums = [0.0] * N_SUMS
+    for number, node in enumerate(TREES):
+        sums[number % N_SUMS] += leaf(node, row)
+"""
+SHARES = """\
+    total = sum(parts)
+    return sum(part / total * gain for part, gain in zip(parts, GAINS))
+"""
+LINKS = {
+    "multi-class": """\
+    largest = max(sums)
+    parts = [math.exp(one - largest) for one in sums]
+""",
+    "ordinal": """\
+    edges = [0.0] + [0.5 * (1.0 + math.tanh(0.5 * one)) for one in sums] + [1.0]
+    parts = [max(high - low, 0.0) for low, high in zip(edges, edges[1:])]
+""",
+}
 
 
 def write(plain: Plain, options: Options) -> Files:
@@ -62,7 +99,13 @@ def write(plain: Plain, options: Options) -> Files:
     trees = [] if plain.doubles is None else _trees(plain.doubles)
     listed = "[\n" + "".join(f"    {tree},\n" for tree in trees) + "]"
     name = options.name.replace("\\", "/").replace('"', "'")
-    return {"model.py": CODE.format(name=name, names=list(options.features), linear=linear, trees=listed).encode()}
+    constants, body = LINEAR.format(linear=linear), SUM
+    if plain.classes is not None:
+        classes = plain.classes
+        constants = CLASSES.format(gains=classes.gains.tolist(), n_sums=classes.n_sums, link=classes.link)
+        body = SUMS + LINKS[classes.link] + SHARES
+    text = CODE.format(name=name, names=list(options.features), constants=constants, trees=listed, body=body)
+    return {"model.py": text.encode()}
 
 
 def _trees(forest: Forest) -> list[str]:
@@ -87,9 +130,13 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
         for node in ast.parse(files["model.py"]).body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
+    builder = Builder()
+    builder.roots = [nested(builder, tree, lambda node: node) for tree in said["TREES"]]
+    forest = builder.forest()
+    if "GAINS" in said:
+        classes = Classes(said["LINK"], np.array(said["GAINS"]), said["N_SUMS"])
+        return classes.scores(forest.sums_by_output(X, np.arange(forest.n_trees) % classes.n_sums))
     total = np.zeros(len(X))
     for feature, weight, shift, scale in said["LINEAR"]:
         total += weight * ((np.nan_to_num(X[:, feature], nan=0.0) - shift) / scale)
-    builder = Builder()
-    builder.roots = [nested(builder, tree, lambda node: node) for tree in said["TREES"]]
-    return total + builder.forest().sums(X, np.float64) if builder.roots else total
+    return total + forest.sums(X, np.float64) if forest.n_trees else total

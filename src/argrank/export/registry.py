@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from argrank.errors import ArgrankError, ModelError, unknown_name
 from argrank.export.plain import Plain, plain
 
-EVERYTHING = ("linear", "trees", "sum")
+SUMS = ("linear", "trees", "sum")
+EVERYTHING = (*SUMS, "classes")
 RAN = "the engine's own code gave the simulated scores, bit by bit"
 TESTED = "loaded and compared in argrank's tests"
 WRITTEN = "written from the engine's source, not run"
@@ -34,7 +35,7 @@ TARGETS = {
     "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False),
     "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN),
     "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN),
-    "vespa": Target("vespa", "Vespa rank profile", EVERYTHING, WRITTEN),
+    "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN),
     "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED),
 }
 
@@ -48,7 +49,7 @@ def targets(model: Any = None) -> dict[str, str]:
     >>> ar.targets()["opensearch"]
     'OpenSearch LTR plugin: linear models, trees'
     """
-    said = {"linear": "linear models", "trees": "trees", "sum": "sums of both"}
+    said = {"linear": "linear models", "trees": "trees", "sum": "sums of both", "classes": "mcrank's probabilities"}
     kind = None
     if model is not None:
         try:
@@ -111,8 +112,12 @@ def check_takes(name: str, model: Plain) -> None:
     if model.kind in target(name).takes:
         return
     able = [other for other, line in TARGETS.items() if model.kind in line.takes]
-    what = {"linear": "linear models", "trees": "trees", "sum": "trees with a linear part"}[model.kind]
-    advice = ', or blend trees alone (family="trees")' if model.kind == "sum" else ""
+    what, advice = {
+        "linear": ("linear models", ""),
+        "trees": ("trees", ""),
+        "sum": ("trees with a linear part", ', or blend trees alone (family="trees")'),
+        "classes": ("probabilities from several sums of trees (mcrank)", ", or train mart or lambda-mart"),
+    }[model.kind]
     raise ModelError(f"{name} cannot express {what}; {', '.join(able)} can{advice}")
 
 

@@ -32,6 +32,8 @@ def _is(value: Any, kind: str) -> bool:
         return value is None
     if kind == "str":
         return isinstance(value, str)
+    if kind == "bool":
+        return isinstance(value, bool)
     if isinstance(value, bool):
         return False
     if kind == "int":

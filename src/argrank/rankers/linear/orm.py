@@ -142,6 +142,7 @@ class ORM(StructuredRanker):
             model = features.model(w)
             watcher.record([model.scores(part.data.X) for part in watcher.validations], facts)
 
+        tell.keeper = None  # type: ignore[attr-defined]  # no checkpoints: the solver's weights are not of features
         outcome = super()._train(features.data, cast(Watcher, tell), None)
         return outcome._replace(model=features.model(cast(LinearModel, outcome.model).weights))
 
