@@ -35,7 +35,11 @@ def check_path(path: object) -> None:
     """Raise unless something can be the name of a file."""
     if not isinstance(path, str | os.PathLike):
         raise InputTypeError(f"expected the name of a file, got {shown(path)}")
-    if "\0" in os.fspath(path):
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InputError(f"{os.fspath(path)!r}: expected the name of a file, got half a surrogate") from error
+    if b"\0" in name:
         raise InputError(f"{os.fspath(path)!r}: expected the name of a file, got a NUL byte in it")
 
 

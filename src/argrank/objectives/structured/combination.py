@@ -73,7 +73,7 @@ class Combination(Objective):
         try:
             weights = np.asarray(self.weights, np.float64)
             full = np.broadcast_to(weights, (data.n_queries, n_measures))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 f"{self.name}: expected weights as a number, {n_measures} numbers or an array of shape "
                 f"({data.n_queries}, {n_measures}), got {shown(self.weights)}"

@@ -69,7 +69,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         """
         try:
             worth = np.asarray(worth, np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"worth: expected finite numbers, documents by slots, got {error}") from error
         if worth.ndim != 2 or not np.isfinite(worth).all():
             raise InputError(f"worth: expected finite numbers, documents by slots, got shape {worth.shape}")
