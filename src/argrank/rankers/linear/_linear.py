@@ -219,7 +219,7 @@ class StructuredRanker(LinearRanker):
 
 def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
     """Return the measure a ranker is asked for with its cut-off; loss terms of the user's own come back as they are."""
-    if callable(measure) and not isinstance(measure, Measure):
+    if callable(measure) and not isinstance(measure, Measure | type):
         if k != "auto":
             raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
         return measure
