@@ -105,7 +105,7 @@ def _closest(name: object, known: Iterable[str]) -> list[str]:
 
 def check_count(name: str, value: object, least: int = 1, most: int = 2**63 - 1) -> None:
     """Raise unless an option's value is a whole number from ``least`` up, at most what compiled code can hold."""
-    if isinstance(value, Integral) and value > most:
+    if isinstance(value, Integral) and int(value) > most:
         raise OptionError(f"{name}: expected a whole number up to {most}, got {shown(value)}")
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise OptionError(f"{name}: expected a whole number from {least} up, got {shown(value)}")
