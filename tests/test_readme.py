@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import argrank as ar
@@ -37,6 +38,17 @@ def test_the_python_block_runs(tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
+def write_runs(data: ar.Dataset, judgements: str, runs: dict[str, int]) -> None:
+    """Write labels and some columns as TREC files."""
+    documents = [(qid, f"d{row}") for row, qid in enumerate(np.repeat(data.query_ids, data.sizes))]
+    lines = [f"{qid} 0 {name} {label:.0f}" for (qid, name), label in zip(documents, data.y, strict=True)]
+    Path(judgements).write_text("\n".join(lines) + "\n", "utf-8")
+    for path, column in runs.items():
+        lines = [f"{qid} Q0 {name} 1 {s} x" for (qid, name), s in zip(documents, data.X[:, column], strict=True)]
+        Path(path).write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")  # little data: the best C may lie at a border
 def test_the_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
@@ -46,6 +58,7 @@ def test_the_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
         ar.dump(part, f"{name}.txt")
     for number, name in enumerate("ab"):
         ar.write_scores(parts["test"].X[:, number], f"{name}.txt")
+    write_runs(data, "q.qrels", {"bm25.run": 0, "embedding.run": 1})
     named = {shlex.split(line)[1] for line in commands()}
     assert {"inspect", "train", "predict", "evaluate", "compare", "report", "cv", "convert", "ranklib"} <= named
     for line in commands():
