@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from argrank._memory import check_memory
-from argrank.errors import ArgrankError, FormatError, InputError, InputTypeError, shown
+from argrank.errors import FormatError, InputError, InputTypeError, shown
 
 COMPRESSIONS = (".gz", ".xz", ".bz2", ".zip")
 STDIN = "-"
@@ -35,6 +35,12 @@ def check_path(path: object) -> None:
     """Raise unless something can be the name of a file."""
     if not isinstance(path, str | os.PathLike):
         raise InputTypeError(f"expected the name of a file, got {shown(path)}")
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InputError(f"{os.fspath(path)!r}: expected the name of a file, got half a surrogate") from error
+    if b"\0" in name:
+        raise InputError(f"{os.fspath(path)!r}: expected the name of a file, got a NUL byte in it")
 
 
 def split_suffixes(path: str | os.PathLike[str]) -> tuple[str, str]:
@@ -61,10 +67,6 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if not _is_damage(error, split_suffixes(path)[1]):
             raise
         raise FormatError(path, None, "a complete archive", f"{error}" or type(error).__name__) from error
-    except ValueError as error:
-        if isinstance(error, ArgrankError) or "\0" not in path:
-            raise
-        raise InputError(f"{path!r}: expected the name of a file, got a NUL byte in it") from error
 
 
 def _is_damage(error: Exception, compression: str) -> bool:

@@ -22,6 +22,8 @@ def json_value(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: json_value(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
         return [json_value(one) for one in value]
     return repr(value)

@@ -19,7 +19,7 @@ import difflib
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -80,6 +80,12 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
     return OptionError(f"unknown {kind} {name!r}; {hint}")
 
 
+def check_name(kind: str, name: object, known: Collection[str]) -> None:
+    """Raise unless a name is one of the known ones; what is no text at all may not even be looked up."""
+    if not isinstance(name, str) or name not in known:
+        raise unknown_name(kind, name, known)
+
+
 def check_choice(what: str, value: object, known: Iterable[object]) -> None:
     """Raise unless an option's value is one of the known ones; the message lists them and suggests the closest."""
     choices = list(known)
@@ -97,8 +103,10 @@ def _closest(name: object, known: Iterable[str]) -> list[str]:
     return [by_lower[match] for match in difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)]
 
 
-def check_count(name: str, value: object, least: int = 1) -> None:
-    """Raise unless an option's value is a whole number from ``least`` up."""
+def check_count(name: str, value: object, least: int = 1, most: int = 2**63 - 1) -> None:
+    """Raise unless an option's value is a whole number from ``least`` up, at most what compiled code can hold."""
+    if isinstance(value, Integral) and int(value) > most:
+        raise OptionError(f"{name}: expected a whole number up to {most}, got {shown(value)}")
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise OptionError(f"{name}: expected a whole number from {least} up, got {shown(value)}")
 

@@ -26,14 +26,17 @@ DRAWS: dict[str, Any] = {"feature_fraction": 0.5, "bagging_fraction": 0.6}
 
 #: The work of every solver and climb that can go on: ranker and parameters.
 WORK: dict[str, tuple[str, dict[str, Any]]] = {
-    "bundle": ("svm-ndcg", {"solver": "bundle", "tol": 1e-4}),
-    "bundle with signs": ("svm-ndcg", {"solver": "bundle", "tol": 1e-3, "signs": [1, 1, 0, 0, -1]}),
+    "bundle": ("svm-ndcg", {"C": 1.0, "bound": "convex", "solver": "bundle", "tol": 1e-4}),
+    "bundle with signs": (
+        "svm-ndcg",
+        {"C": 1.0, "bound": "convex", "solver": "bundle", "tol": 1e-3, "signs": [1, 1, 0, 0, -1]},
+    ),
     "bundle, then cutting planes": ("svm-map", {"tol": 1e-9, "C": 1000.0}),
-    "level": ("svm-ndcg", {"penalty": "l1", "tol": 1e-3}),
+    "level": ("svm-ndcg", {"C": 1.0, "bound": "convex", "penalty": "l1", "tol": 1e-3}),
     "newton": ("rank-svm", {"tol": 1e-9}),
     "l-bfgs": ("log-mle", {"solver": "l-bfgs", "tol": 1e-8}),
     "l-bfgs from several starts": ("log-gain", {"n_starts": 3, "tol": 1e-5}),
-    "around a centre": ("orm", {"w0": [1.0, 0.0, 0.0, 0.0, 0.0], "solver": "bundle"}),
+    "around a centre": ("orm", {"w0": [1.0, 0.0, 0.0, 0.0, 0.0], "bound": "convex", "solver": "bundle"}),
     "cutting planes": ("svm-map", {"solver": "cutting-plane", "tol": 1e-4}),
     "frank-wolfe": ("svm-map", {"solver": "frank-wolfe", "tol": 1e-4}),
     "online": ("orm", {"solver": "online", "max_iter": 20}),

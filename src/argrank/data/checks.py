@@ -205,6 +205,8 @@ def per_query(values: Any, queries: Grouping, what: str) -> Any:
     if values is None:
         return None
     n_queries, n_rows = len(queries.query_ids), int(queries.indptr[-1])
+    if not hasattr(values, "__len__"):
+        raise InputError(f"{what}: expected one value for each of {n_queries} queries, got {shown(values)}")
     if len(values) == n_queries:
         return id_array(values, n_queries, what)
     if len(values) != n_rows:

@@ -50,6 +50,8 @@ def offsets(sizes: NDArray[Any]) -> Integers:
 
 def id_array(values: Any, n_rows: int, what: str, gaps: bool = False) -> NDArray[Any]:
     """Return ids of any type as a 1-D array, without missing values unless ``gaps``; Python strings stay objects."""
+    if not hasattr(values, "__array__") and not hasattr(values, "__iter__"):
+        raise InputError(f"{what}: expected one id for each of {n_rows} rows, got {shown(values)}")
     array = np.asarray(values) if hasattr(values, "__array__") else _array_of_sequence(values)
     if array.dtype.kind == "U" and not hasattr(values, "__array__"):
         array = array.astype(object)

@@ -15,7 +15,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
 from argrank.data.prepare.normalise import normalise
 from argrank.data.synthetic import draw_features, noisy_truth
-from argrank.errors import unknown_name
+from argrank.errors import check_count, check_name
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def make_standin(name: str, *, random_state: int = 0) -> Dataset:
         Features are float32, correlated, and scaled to [0, 1] within each query as in the papers. Labels
         follow a partly nonlinear truth with much noise. Query ids say that the data is generated.
     """
-    if name not in STANDINS:
-        raise unknown_name("stand-in", name, STANDINS)
+    check_name("stand-in", name, STANDINS)
+    check_count("random_state", random_state, 0)
     counts = STANDINS[name]
     rng = np.random.default_rng([random_state, sorted(STANDINS).index(name)])
     total, n_queries = counts.n_documents, counts.n_queries

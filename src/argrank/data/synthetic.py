@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
-from argrank.errors import OptionError, check_choice, shown
+from argrank.errors import OptionError, check_choice, check_count
 
 Generator = np.random.Generator
 
@@ -68,13 +69,16 @@ def make_ranking(
     _check(truth=truth, grades=grades, relevant=relevant, navigational=navigational, density=density)
     if not 0 <= correlation < 1 or (correlation and density is not None) or noise < 0:
         raise OptionError(f"correlation, noise: expected 0 <= {correlation!r} < 1 (0 for CSR) and {noise!r} >= 0")
+    low, high = n_documents if isinstance(n_documents, tuple) and len(n_documents) == 2 else (n_documents, n_documents)
+    for name, number in (("n_queries", n_queries), ("n_features", n_features), ("n_documents", low)):
+        check_count(name, number)
+    check_count("n_documents", high, low)
+    check_count("navigational_documents", navigational_documents, 2)
+    check_count("random_state", random_state, 0)
+    n_rows = n_queries * max(high, navigational_documents if navigational else 0)
+    n_values = n_rows * (3.0 + n_features * (1.0 if density is None else density))
+    check_memory("make_ranking", 8.0 * n_values, "generate fewer queries, or sparse features (density)")
     rng = np.random.default_rng(random_state)
-    low, high = (n_documents, n_documents) if isinstance(n_documents, int) else n_documents
-    if not 1 <= low <= high or n_queries < 1 or n_features < 1 or navigational_documents < 2:
-        raise OptionError(
-            "expected positive numbers of queries, features and documents (low <= high), got "
-            f"{n_queries!r}, {n_features!r}, {shown(n_documents)}, {navigational_documents!r}"
-        )
     sizes = rng.integers(low, high, size=n_queries, endpoint=True)
     navigates = np.zeros(n_queries, bool)
     navigates[rng.permutation(n_queries)[: round(navigational * n_queries)]] = True

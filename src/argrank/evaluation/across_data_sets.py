@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats
-from argrank.errors import InputError
+from argrank.data.checks import as_array
+from argrank.errors import InputError, InputTypeError, shown
 
 #: data set -> system -> what evaluation found: an Evaluation, or a mapping from measures to values
 Table = Mapping[str, Mapping[str, Any]]
@@ -81,6 +82,8 @@ def micro_average(table: Table) -> dict[str, dict[str, float]]:
 
 def _shape(table: Table) -> tuple[list[str], list[str]]:
     """Return the systems and measures, which every data set must have."""
+    if not isinstance(table, Mapping) or not all(isinstance(results, Mapping) for results in table.values()):
+        raise InputTypeError(f"table: expected a mapping from data sets to systems, got {shown(table)}")
     if not table or not all(table.values()):
         raise InputError("table: expected at least one data set with at least one system, got an empty mapping")
     systems = list(next(iter(table.values())))
@@ -107,13 +110,13 @@ def _found(result: Any) -> Mapping[str, Any]:
 
 
 def _mean(result: Any, measure: str) -> float:
-    value = np.asarray(_found(result)[measure], np.float64)
+    value = as_array(_found(result)[measure], f"table: {measure}", np.float64)
     return float(value if value.ndim == 0 else np.mean(value[~np.isnan(value)]))
 
 
 def _values(result: Any, measure: str) -> Floats:
     held = result if isinstance(result, Mapping) else result.values
-    values = np.asarray(held[measure], np.float64)
+    values = as_array(held[measure], f"table: {measure}", np.float64)
     if values.ndim != 1:
         raise InputError(f"table: expected one value of {measure!r} for every query, got {held[measure]!r}")
     return values

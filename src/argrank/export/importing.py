@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from argrank.errors import ArgrankError, ModelError, unknown_name
+from argrank._files import check_path
+from argrank.errors import ArgrankError, ModelError, check_name
 from argrank.export import cuts
 from argrank.export.forest import Forest
 from argrank.export.lightgbm import tree_of
@@ -37,8 +38,9 @@ def import_model(path: str | os.PathLike[str], format: str | None = None) -> Mod
     format : str, optional
         "xgboost", "lightgbm", "catboost" or "ranklib"; by default the file's content tells.
     """
-    if format is not None and format not in READERS:
-        raise unknown_name("format", format, READERS)
+    check_path(path)
+    if format is not None:
+        check_name("format", format, READERS)
     place = Path(path)
     try:
         if place.stat().st_size > LARGEST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
-from argrank.errors import ArgrankError, ModelError, unknown_name
+from argrank.errors import ArgrankError, ModelError, check_name
 from argrank.export.plain import Plain, plain
 
 SUMS = ("linear", "trees", "sum")
@@ -73,8 +73,7 @@ def blend_families(name: str) -> tuple[str, ...]:
 
 def target(name: str) -> Target:
     """Return the line of a name."""
-    if name not in TARGETS:
-        raise unknown_name("target", name, TARGETS)
+    check_name("target", name, TARGETS)
     return TARGETS[name]
 
 

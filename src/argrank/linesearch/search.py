@@ -225,7 +225,7 @@ def _check_window(window: tuple[float, float] | None) -> tuple[float, float]:
         return -math.inf, math.inf
     try:
         low, high = (float(end) for end in window)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"window: expected two numbers (low, high), got {shown(window)}") from error
     if not low < high:
         raise OptionError(f"window: expected low < high, got {low:g} and {high:g}")

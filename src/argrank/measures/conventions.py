@@ -128,7 +128,7 @@ class Convention:
                 raise OptionError(f"{switch}: expected a number, got {shown(value)}")
         try:
             self.format % 0.5
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise OptionError(f"format: expected a % format such as '%.4f', got {shown(self.format)}") from error
 
     def switches(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from argrank._types import Floats
+from argrank.data.checks import as_array
 from argrank.errors import InputError, OptionError, shown, unknown_name
 
 DISCOUNTS = ("letor", "log2", "reciprocal")
@@ -28,7 +29,7 @@ def check_discount(discount: Any) -> Discount:
         if discount not in DISCOUNTS:
             raise unknown_name("discount", discount, DISCOUNTS)
         return discount
-    if callable(discount):
+    if callable(discount) and not isinstance(discount, type):
         return discount  # type: ignore[no-any-return]
     raise OptionError(f"discount: expected one of {', '.join(DISCOUNTS)} or a callable, got {shown(discount)}")
 
@@ -51,7 +52,7 @@ def parts(n: int, discount: Discount, logarithm: str) -> tuple[Floats, Floats]:
     if discount == "reciprocal":
         return ones, ranks
     if not isinstance(discount, str):
-        values = np.asarray(discount(ranks), np.float64)
+        values = as_array(discount(ranks), "discount", np.float64)
         if values.shape != ranks.shape or not np.isfinite(values).all():
             raise InputError(f"discount: expected a callable that returns {n} finite numbers, got {shown(values)}")
         return values, ones

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from argrank._types import Floats
+from argrank.data.checks import as_array
 from argrank.errors import InputError, OptionError, shown, unknown_name
 
 GAINS = ("binary", "exp2", "linear")
@@ -25,10 +26,10 @@ class GainTable:
     @classmethod
     def of(cls, table: Sequence[float] | Mapping[float, float], outside: float | str | None = None) -> GainTable:
         """Make a table of a sequence (the gains of the labels 0, 1, …) or of a mapping from label to gain."""
-        pairs = table.items() if isinstance(table, Mapping) else enumerate(table)
         try:
+            pairs = table.items() if isinstance(table, Mapping) else enumerate(table)
             ordered = sorted((float(label), float(gain)) for label, gain in pairs)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise OptionError(f"gain: expected a table of numbers, got {shown(table)}") from error
         if not ordered or not np.isfinite(np.array(ordered)).all():
             raise OptionError(f"gain: expected a table of finite numbers, got {shown(table)}")
@@ -62,7 +63,7 @@ def check_gain(gain: Any) -> Gain:
         if gain not in GAINS:
             raise unknown_name("gain", gain, GAINS)
         return gain
-    if callable(gain):
+    if callable(gain) and not isinstance(gain, type):
         return gain  # type: ignore[no-any-return]
     if isinstance(gain, Mapping | Sequence | np.ndarray):
         return GainTable.of(gain)  # type: ignore[arg-type]
@@ -88,7 +89,7 @@ def gains_of(labels: Floats, gain: Gain = "exp2", relevant_at: float = 1.0) -> F
         function = check_gain(gain)
         if isinstance(function, str):
             return gains_of(labels, function, relevant_at)
-        values = np.asarray(function(labels), np.float64)
+        values = as_array(function(labels), "gain", np.float64)
         if values.shape != labels.shape:
             raise InputError(f"gain: expected a callable that returns {labels.shape} gains, got shape {values.shape}")
     if not np.isfinite(values).all():

@@ -107,7 +107,7 @@ class Measure(abc.ABC):
         "auto" keeps the measure's own, or takes ``default`` where it has none; measures without a cut-off ignore it.
         """
         own = getattr(self, "k", None)
-        if k == "auto":
+        if isinstance(k, str) and k == "auto":
             k = default if own is None else own
         if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
             raise OptionError(f"expected k to be a whole number from 1 up, None or 'auto', got {shown(k)}")

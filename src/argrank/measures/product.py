@@ -91,7 +91,7 @@ def _rank_discounts(a: Sequence[float] | Floats) -> tuple[float, ...]:
         raise OptionError(f"a: expected numbers for the ranks 1, 2, … or a callable, got {shown(a)}")
     try:
         values = np.asarray(a, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"a: expected numbers for the ranks 1, 2, … or a callable, got {shown(a)}") from error
     if values.ndim != 1 or len(values) == 0 or not values.any():
         raise OptionError(f"a: expected at least one number that is not 0, got {shown(a)}")

@@ -104,7 +104,7 @@ class FactorModel(StoredModel):
         try:
             U, V = (np.array(fields.get(name), np.float64) for name in ("user_factors", "item_factors"))
             seen = tuple(np.array(row, np.int64) for row in cast("list[Any]", fields.get("seen")))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ModelError("expected tables of numbers as factors") from error
         fits = U.ndim == V.ndim == 2 and U.shape[0] == len(users) and V.shape == (len(items), U.shape[1] + 1)
         if not fits or len(seen) != len(users) or any((row < 0).any() or (row >= len(items)).any() for row in seen):

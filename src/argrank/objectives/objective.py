@@ -14,7 +14,7 @@ import numpy as np
 
 from argrank._jit import LazyKernel, curvature_over_queries, over_queries
 from argrank._types import Floats, Integers
-from argrank.data.checks import numbers
+from argrank.data.checks import as_array, numbers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.measures.structure import level_numbers, pair_counts
@@ -187,8 +187,8 @@ class Shifted(Prepared):
         return self.prepared.evaluate(first, last, scores, order, gradient) + self._constants[first:last]
 
 
-def as_value(parameter: Any) -> Any:
+def as_value(what: str, parameter: Any) -> Any:
     """Return arrays and lists as tuples of numbers, so that objectives can be compared and hashed."""
     if isinstance(parameter, np.ndarray | list):
-        return tuple(np.asarray(parameter, np.float64).tolist())
+        return tuple(np.atleast_1d(as_array(parameter, what, np.float64)).tolist())
     return parameter

@@ -166,6 +166,8 @@ class SmoothedMeasure(Objective):
 
     def __post_init__(self) -> None:
         check_positive("sigma", self.sigma)
+        if not 1e-150 < self.sigma < 1e150:  # its square has to be a number
+            raise OptionError(f"sigma: expected a number between 1e-150 and 1e150, got {self.sigma!r}")
         if not self._is_precision:
             product_of(self.measure, self.convention, self.name)
 

@@ -6,6 +6,8 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from argrank._threads import count_jobs
 from argrank.errors import OptionError, shown
 
@@ -16,7 +18,7 @@ def check_parameters(ranker: Any) -> None:
     """Raise where a parameter is not of a declared kind; those of other kinds are looked at by who uses them."""
     declared: dict[str, str] = {}
     for ancestor in reversed(type(ranker).__mro__):
-        declared |= {name: kind for name, kind in vars(ancestor).get("__annotations__", {}).items() if kind != "bool"}
+        declared |= vars(ancestor).get("__annotations__", {})
     for name, value in ranker.get_params(deep=False).items():
         kinds = [kind.strip() for kind in str(declared.get(name, "Any")).split("|")]
         if set(kinds) <= set(KINDS) and not any(_is(value, kind) for kind in kinds):
@@ -33,7 +35,7 @@ def _is(value: Any, kind: str) -> bool:
     if kind == "str":
         return isinstance(value, str)
     if kind == "bool":
-        return isinstance(value, bool)
+        return isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))
     if isinstance(value, bool):
         return False
     if kind == "int":

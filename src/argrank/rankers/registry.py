@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from argrank.errors import OptionError, unknown_name
+from argrank.errors import OptionError, check_choice, unknown_name
 
 if TYPE_CHECKING:
     from argrank.objectives.objective import Objective
@@ -171,6 +171,8 @@ def default_grid(ranker: Any) -> dict[str, Any]:
 
 def ranker_names(task: str | None = "ranking") -> list[str]:
     """Return the names of the registered rankers of a task: "ranking", "factors" or "slots"; None for all."""
+    if task is not None:
+        check_choice("task", task, sorted({line.takes for line in RANKERS.values()}))
     return [name for name, line in RANKERS.items() if task is None or line.takes == task]
 
 

@@ -66,7 +66,7 @@ def minimise(problem: Problem) -> Result:
                 reason = "callback"
             elif inner.reason != "gap":  # out of passes, or interrupted
                 reason = inner.reason
-            elif before - objective <= problem.tol * objective:
+            elif before - objective <= problem.tol * abs(objective):  # rounding may leave it below 0
                 reason = "gap"
             before = objective
     except KeyboardInterrupt:

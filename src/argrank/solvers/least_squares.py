@@ -16,7 +16,7 @@ from scipy import sparse
 from argrank._blas import single_threaded_blas
 from argrank._threads import map_threads
 from argrank._types import Floats
-from argrank.errors import OptionError
+from argrank.errors import InputError, OptionError
 
 MOST_COLUMNS = 2000  # of a sparse matrix that is factorised
 ROWS_PER_COLUMN = 32  # rows of a block: the triangles that remain are a small share of the features
@@ -42,7 +42,8 @@ def solve(
     if not ridge >= 0 or not np.isfinite(ridge):
         raise OptionError(f"ridge: expected a number >= 0, got {ridge!r}")
     weight = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    share = weight / weight.sum()
+    share = weight / weight.max()  # first, as the sum of huge weights overflows
+    share /= share.sum()
     target_mean = float((share * targets).sum())
     residual = (targets - target_mean) * np.sqrt(weight)
     with single_threaded_blas():
@@ -80,6 +81,11 @@ def _by_factors(
         triangles.append(np.sqrt(ridge) * np.eye(n_features, n_features + 1))
     whole = _triangle(np.concatenate(triangles))
     small = np.finfo(np.float64).eps * max(X.shape)  # singular values below it, relative to the largest, are zeros
+    if not np.isfinite(whole).all():
+        raise InputError(
+            "X: expected features and weights of ordinary size, got such that their products overflow; "
+            "scale them (normalise='standard')"
+        )
     w, _, rank, _ = np.linalg.lstsq(whole[:, :-1], whole[:, -1], rcond=small)
     missed = whole[:, :-1] @ w - whole[:, -1]
     return np.asarray(w, np.float64), float(missed @ missed), int(rank)

@@ -11,8 +11,9 @@ import numpy as np
 from argrank._progress import Progress
 from argrank._tables import table, to_text
 from argrank._types import Floats
-from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
+from argrank.data.dataset import Dataset, check_dataset
+from argrank.errors import InputError, check_count, shown
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.trials.select import quiet
 
 
@@ -68,8 +69,10 @@ def bootstrap_weights(
     """
     from sklearn.base import clone
 
-    if n_resamples < 2:
-        raise OptionError(f"n_resamples: expected a number from 2 up, got {n_resamples!r}")
+    check_count("n_resamples", n_resamples, 2)
+    check_dataset("train", train)
+    if not isinstance(ranker, BaseRanker) or not hasattr(ranker, "coef_"):
+        raise InputError(f"ranker: expected a fitted linear ranker, got {shown(ranker)}")
     weights = ranker.coef_
     rng = np.random.default_rng(random_state)
     found = np.empty((n_resamples, len(weights)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from argrank._files import check_path
 from argrank.data.collections import find_collection
 from argrank.data.prepare.impute import FILLINGS
 from argrank.data.prepare.normalise import normaliser_names
@@ -85,6 +86,7 @@ class Config:
 
 def read_config(path: str | os.PathLike[str]) -> Config:
     """Read and check the configuration of an experiment; relative paths in it count from its own folder."""
+    check_path(path)
     path = Path(path)
     top = Section(read_toml(path), str(path), TOP_KEYS)
     title = top.text("title", path.stem)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from argrank._progress import Progress
 from argrank._types import Integers
-from argrank.data.dataset import Dataset
+from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.doctor import doctor
 from argrank.data.folds import Fold, QueryKFold
 from argrank.errors import InputError, OptionError, shown, unknown_name
@@ -74,7 +74,7 @@ def cross_validate(
     if folds is None:
         if data is None:
             raise InputError("cross_validate: expected data or folds, got neither")
-        folds, tested = _split(data, n_folds, random_state)
+        folds, tested = _split(check_dataset("data", data), n_folds, random_state)
         everything: tuple[Dataset, ...] = (data,)
     else:
         folds = list(folds)
@@ -135,12 +135,15 @@ def benchmark(
     >>> sorted(found.systems)
     ['regression', 'svm-auc']
     """
-    names = tuple(name for name, _ in measure_list(measures if isinstance(measures, str) else list(measures)))
+    check_dataset("data", data)
+    names = tuple(name for name, _ in measure_list(measures))
     if (valid is None) != (test is None):
         raise InputError("benchmark: expected valid and test together, or neither, got one of them")
     scaling = _scaling(data) if normalise == "auto" else normalise
     made = _spread(rankers, scaling)
     if valid is not None and test is not None:
+        check_dataset("valid", valid)
+        check_dataset("test", test)
         judged, folds, tested = test, [Fold(data, valid, test)], [np.arange(test.n_queries)]
         diagnosis = doctor(data, valid, test, names=("training", "validation", "test"))
     else:

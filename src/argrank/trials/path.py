@@ -12,11 +12,12 @@ import numpy as np
 from argrank._progress import Progress
 from argrank._tables import Cell, measure_text, table, to_text
 from argrank._types import Floats
-from argrank.data.dataset import Dataset
+from argrank.data.dataset import Dataset, check_dataset
 from argrank.errors import OptionError, shown
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention
 from argrank.rankers import make_ranker
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.trials.grid import is_number
 from argrank.trials.select import quiet
 
@@ -111,14 +112,15 @@ def regularisation_path(
     from sklearn.base import clone
 
     ranker = make_ranker(ranker) if isinstance(ranker, str) else ranker
-    known = ranker.get_params()
+    known = ranker.get_params() if isinstance(ranker, BaseRanker) else {}
     if "C" not in known:
         raise OptionError(f"regularisation_path: expected a ranker with a parameter C, got {type(ranker).__name__}")
-    if not len(values) or not all(is_number(value) for value in values):
+    if not isinstance(values, Sequence | np.ndarray) or not len(values) or not all(map(is_number, values)):
         raise OptionError(f"values: expected numbers, got {shown(values)}")
+    check_dataset("train", train)
     if valid is None:
         measure = None
-    elif measure is None:
+    elif check_dataset("valid", valid) and measure is None:
         measure = ranker._reported
     points: list[PathPoint] = []
     start = None

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from argrank._files import STDIN, split_suffixes
-from argrank.data.dataset import Dataset
+from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.io.letor.reader import read_letor, write_letor
 from argrank.data.io.tables import TABLES, is_naming, read_table, write_table
 from argrank.data.io.trec import write_qrels
-from argrank.errors import InputError, OptionError, unknown_name
+from argrank.errors import InputError, OptionError, check_name
 
 EXTENSIONS = {
     ".arrow": "arrow",
@@ -106,6 +106,7 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
     ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (``.feather``, ``.ipc``) as `load` reads them, ``.qrels`` the labels as
     TREC judgements, everything else LETOR/SVMlight text; ``format`` overrules the extension.
     """
+    check_dataset("data", data)
     kind = _kind(path, format)
     if kind not in WRITABLE:
         raise OptionError(f"{os.fspath(path)}: a TREC run needs scores; argrank.data.io.trec.write_run writes one")
@@ -122,9 +123,7 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
 def _kind(path: str | os.PathLike[str], given: str | None) -> str:
     if given is None:
         return EXTENSIONS.get(split_suffixes(path)[0], "letor")
-    kinds = {"letor", *EXTENSIONS.values()}
-    if given not in kinds:
-        raise unknown_name("format", given, kinds)
+    check_name("format", given, {"letor", *EXTENSIONS.values()})
     return given
 
 

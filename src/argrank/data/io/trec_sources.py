@@ -254,7 +254,7 @@ def _numbers(columns: Mapping[str, Sequence[Any]], wanted: tuple[str, ...], wher
     name, values = _column(columns, wanted, where)
     try:
         numbers = np.array([float(value) for value in values], np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{where}: expected numbers as {name}, got {error}") from error
     return checks.numbers(numbers, len(numbers), f"{where}: {name}", name)
 

@@ -81,7 +81,7 @@ def _scale_and_bias(given: Any) -> tuple[float, float]:
         scale, bias = given
         bias = bias[0] if isinstance(bias, list) and len(bias) == 1 else bias
         scale, bias = float(scale), float(bias)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"scale_and_bias: expected a scale and one bias, got {shown(given)}") from error
     if not np.isfinite([scale, bias]).all():
         raise ModelError("scale_and_bias: expected finite numbers")

@@ -148,5 +148,5 @@ def _numbers(values: list[Any], length: int | None, name: str) -> Any:
 def _whole(value: Any, name: str) -> int:
     try:
         return int(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{name}: expected a whole number, got {shown(value)}") from error

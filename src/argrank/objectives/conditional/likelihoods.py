@@ -73,7 +73,7 @@ class Conditional(Objective):
     sampling: Sampling
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", as_value(self.weights))
+        object.__setattr__(self, "weights", as_value("weights", self.weights))
         check_choice("scale", self.scale, SCALES)
         check_positive("rho", getattr(self, "rho", 1.0))
         _ = self.loss

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats, Integers
+from argrank.data.checks import as_array
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -87,7 +88,11 @@ def ranking_loss(name: str, measures: Sequence[Measure], weights: Any, conventio
     """Return the loss of measures with given weights, or with equal ones that add up to 1."""
     if not measures:
         raise OptionError(f"{name}: expected at least one measure, got none")
-    shares = np.full(len(measures), 1.0 / len(measures)) if weights is None else np.asarray(weights, np.float64)
+    shares = (
+        np.full(len(measures), 1.0 / len(measures))
+        if weights is None
+        else as_array(weights, f"{name}: weights", np.float64)
+    )
     if shares.shape != (len(measures),) or not np.isfinite(shares).all() or (shares < 0).any():
         raise OptionError(
             f"{name}: expected weights to be {len(measures)} numbers from 0 up, one a measure, got {shown(weights)}"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from argrank._types import Floats, Integers
+from argrank.data.checks import as_array
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, check_choice, shown
 from argrank.objectives.objective import Objective, Prepared, Sum
@@ -36,7 +37,8 @@ class Combination(Objective):
     def __post_init__(self) -> None:
         check_choice("slacks", self.slacks, SLACKS)
         if isinstance(self.weights, np.ndarray | Sequence):  # hashable, like every other parameter
-            frozen = tuple(tuple(row) if np.ndim(row) else float(row) for row in self.weights)
+            rows = as_array(self.weights, "weights", np.float64).tolist()
+            frozen = tuple(tuple(row) if isinstance(row, list) else row for row in rows)
             object.__setattr__(self, "weights", frozen)
 
     @property
@@ -71,7 +73,7 @@ class Combination(Objective):
         try:
             weights = np.asarray(self.weights, np.float64)
             full = np.broadcast_to(weights, (data.n_queries, n_measures))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 f"{self.name}: expected weights as a number, {n_measures} numbers or an array of shape "
                 f"({data.n_queries}, {n_measures}), got {shown(self.weights)}"

@@ -68,7 +68,7 @@ class StructuredHinge(Objective):
     bound: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "decay", as_value(self.decay))
+        object.__setattr__(self, "decay", as_value("decay", self.decay))
         for parameter, known in (
             ("bound", BOUNDS), ("scale", SCALES), ("margin", MARGINS), ("reference", REFERENCES),
             ("assignment", ASSIGNMENTS),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from argrank._files import check_path
 from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.checks import has_missing
@@ -29,10 +30,11 @@ from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosters import Boosters, Loss
 from argrank.rankers.boosted._boosting import BoostedRanker, row_weights
-from argrank.rankers.boosted._growth import SMALL_CELLS, feature_columns, load_lightgbm
+from argrank.rankers.boosted._growth import LARGEST_INT, SMALL_CELLS, feature_columns, load_lightgbm
 from argrank.rankers.boosted._start import linear_start
 
 #: Parameters of LightGBM that are not the user's to set: our losses and scores rest on them.
+MOST_SEEDS = 1000
 OURS = ("objective", "num_class", "metric", "boost_from_average", "seed", "boosting", "linear_tree")
 
 
@@ -261,8 +263,8 @@ class GradientBoostedRanker(BoostedRanker):
     def _signs(self, data: Dataset) -> Floats:
         """Return 1, -1 or 0 for every feature: how the score may move with it."""
         signs = np.zeros(data.n_features)
-        for feature, sign in (self.monotone or {}).items():
-            if sign not in (1, -1):
+        for feature, sign in _mapping("monotone", self.monotone).items():
+            if isinstance(sign, bool) or not isinstance(sign, int | np.integer) or sign not in (1, -1):
                 raise OptionError(f"monotone: expected 1 or -1 for {feature!r}, got {shown(sign)}")
             signs[feature_columns("monotone", [feature], data)] = sign
         return signs
@@ -289,19 +291,23 @@ class GradientBoostedRanker(BoostedRanker):
             "feature_pre_filter": False,
             "verbosity": -1,
         }
-        if self.monotone:
+        if self.monotone is not None:
             parameters["monotone_constraints"] = self._signs(data).astype(int).tolist()
         if self.interactions is not None:
+            if not isinstance(self.interactions, list | tuple):
+                raise OptionError(
+                    f"interactions: expected a list of groups of features, got {shown(self.interactions)}"
+                )
             groups = [feature_columns("interactions", group, data) for group in self.interactions]
             parameters["interaction_constraints"] = groups
-        return {**parameters, **(self.lightgbm_params or {})}
+        return {**parameters, **_mapping("lightgbm_params", self.lightgbm_params)}
 
     def _check(self) -> None:
         counts = {"n_trees": 1, "n_seeds": 1, "n_leaves": 2, "min_documents": 1, "random_state": 0}
         for name, least in counts.items():
-            check_count(name, getattr(self, name), least)
+            check_count(name, getattr(self, name), least, MOST_SEEDS if name == "n_seeds" else LARGEST_INT)
         for name in ("early_stopping", "max_depth"):
-            check_count(name, 1 if getattr(self, name) is None else getattr(self, name))
+            check_count(name, 1 if getattr(self, name) is None else getattr(self, name), most=LARGEST_INT)
         check_positive("learning_rate", self.learning_rate)
         for name in ("feature_fraction", "bagging_fraction", "holdout"):
             value = getattr(self, name)
@@ -312,7 +318,7 @@ class GradientBoostedRanker(BoostedRanker):
                 raise OptionError(f"{name}: expected a number from 0 up, got {shown(getattr(self, name))}")
         if self.start not in (None, "linear"):
             raise OptionError(f'start: expected None or "linear", got {shown(self.start)}')
-        taken = [name for name in self.lightgbm_params or {} if name in OURS]
+        taken = [name for name in _mapping("lightgbm_params", self.lightgbm_params) if name in OURS]
         if taken:
             raise OptionError(f"lightgbm_params: {taken[0]} is argrank's own to set")
 
@@ -347,9 +353,13 @@ def read_model(given: Any) -> Model:
     """Return the model of a ranker, of a file of ours or of LightGBM, or of a LightGBM booster."""
     model = getattr(given, "model_", given)
     if isinstance(model, str | os.PathLike):
-        with Path(model).open("rb") as file:
-            is_text = file.read(5) == b"tree\n"
-        model = _from_lightgbm(Path(model).read_text(encoding="utf-8")) if is_text else load_model(model)
+        check_path(model)
+        try:
+            content = Path(model).read_bytes()
+        except OSError as error:
+            raise InputError(f"init_model: {os.fspath(model)}: cannot be read: {error.strerror}") from error
+        is_text = content.startswith(b"tree\n")
+        model = _from_lightgbm(content.decode("utf-8", "replace")) if is_text else load_model(model)
     elif hasattr(model, "model_to_string"):
         model = _from_lightgbm(model)
     if not isinstance(model, TreesModel | SumModel | LinearModel):
@@ -399,3 +409,10 @@ def _call(
             if row is not None:
                 break  # what only looks is called once
     return None
+
+
+def _mapping(name: str, given: Any) -> Mapping[Any, Any]:
+    """Return a parameter that is a mapping, or None for an empty one."""
+    if given is not None and not isinstance(given, Mapping):
+        raise OptionError(f"{name}: expected a dict, got {shown(given)}")
+    return given or {}

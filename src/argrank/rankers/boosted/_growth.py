@@ -6,7 +6,7 @@ round, so the difference of two rounds tells which leaf every row is in, without
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from argrank.errors import InputError, MissingExtraError, OptionError, check_cou
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
 
+LARGEST_INT = 2**31 - 1  # that a parameter of LightGBM can hold
 SMALL_CELLS = 2_000_000  # features times rows that one thread works through as fast as two
 BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
 
@@ -35,7 +36,7 @@ class Settings(NamedTuple):
     def check(self) -> None:
         """Refuse what no tree can be grown with."""
         for name, least in (("n_leaves", 2), ("min_documents", 1), ("random_state", 0)):
-            check_count(name, getattr(self, name), least)
+            check_count(name, getattr(self, name), least, LARGEST_INT)
         if not 0 < self.feature_fraction <= 1:
             raise OptionError(f"feature_fraction: expected a share above 0, at most 1, got {self.feature_fraction!r}")
 
@@ -149,8 +150,10 @@ def rounded(values: Floats) -> Floats:
 
 def feature_columns(what: str, given: Sequence[int | str] | None, data: Dataset) -> list[int]:
     """Return the numbers of features that are given by name or by number; features that are texts are categorical."""
+    if given is not None and (isinstance(given, str) or not isinstance(given, Sequence | np.ndarray | Set)):
+        raise OptionError(f"{what}: expected a list of names or numbers of features, got {shown(given)}")
     texts = data.categories or () if what == "categorical_features" else ()
-    return list(dict.fromkeys(_column(what, feature, data) for feature in (*(given or ()), *texts)))
+    return list(dict.fromkeys(_column(what, feature, data) for feature in (*(() if given is None else given), *texts)))
 
 
 def _column(what: str, feature: Any, data: Dataset) -> int:

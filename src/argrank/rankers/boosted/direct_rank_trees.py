@@ -157,7 +157,7 @@ class DirectRankTrees(BoostedRanker):
                 raise OptionError(f"{name}: expected {' or '.join(choices)}, got {shown(getattr(self, name))}")
         try:
             low, high = (float(end) for end in self.weight_range)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise OptionError(f"weight_range: expected (low, high), got {shown(self.weight_range)}") from error
         if not 0 <= low < high < np.inf:
             raise OptionError(f"weight_range: expected 0 <= low < high, got {low:g} and {high:g}")

@@ -69,7 +69,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         """
         try:
             gains = np.asarray(gains, np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"gains: expected finite numbers, documents by slots, got {error}") from error
         if gains.ndim != 2 or not np.isfinite(gains).all():
             raise InputError(f"gains: expected finite numbers, documents by slots, got shape {gains.shape}")

@@ -11,7 +11,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import LocalRisk, make_risk
-from argrank.errors import ArgrankWarning, OptionError
+from argrank.errors import ArgrankWarning, OptionError, check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
@@ -88,6 +88,7 @@ class LinearRanker(BaseRanker):
         return {name: getattr(self, name) for name in ("n_starts", "batch_size") if hasattr(self, name)}
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        check_positive("C", self.C)
         risk, R = make_risk(data, self._objective(), self.n_jobs), self._regulariser(data)
         self._note(risk)
         result = minimise(
@@ -218,7 +219,7 @@ class StructuredRanker(LinearRanker):
 
 def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
     """Return the measure a ranker is asked for with its cut-off; loss terms of the user's own come back as they are."""
-    if callable(measure) and not isinstance(measure, Measure):
+    if callable(measure) and not isinstance(measure, Measure | type):
         if k != "auto":
             raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
         return measure

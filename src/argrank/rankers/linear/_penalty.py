@@ -30,7 +30,7 @@ def sign_vector(signs: Any, data: Dataset) -> Floats:
     named = _by_name(signs, data) if isinstance(signs, Mapping) else signs
     try:
         vector: Floats = np.array(named, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"signs: expected -1, 0 or 1 for every feature, got {shown(signs)}") from error
     if vector.shape != (data.n_features,):
         raise OptionError(f"signs: expected one for each of {data.n_features} features, got shape {vector.shape}")
@@ -53,7 +53,7 @@ def given_weights(w0: Any, data: Dataset) -> Floats:
     """Return weights that a user gave, checked."""
     try:
         weights: Floats = np.array(w0, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}") from error
     if weights.shape != (data.n_features,) or not np.isfinite(weights).all():
         raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}")

@@ -46,7 +46,7 @@ def raw_scores(scores: Any, n_documents: int, name: str) -> Floats:
     """Return one score for every row, NaN where there is none, or say what is wrong."""
     try:
         values = np.asarray(scores, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"scores of {name}: expected numbers, got {error}") from error
     if values.shape != (n_documents,):
         got = f"{len(values)}" if values.ndim == 1 else f"shape {values.shape}"

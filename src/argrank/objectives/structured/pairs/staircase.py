@@ -8,6 +8,7 @@ import numpy as np
 
 from argrank._jit import query_kernel
 from argrank._types import Floats, Integers
+from argrank.data.checks import as_array
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.objectives.objective import Kernels, Prepared
@@ -98,7 +99,8 @@ def loss_terms(hinge: StructuredHinge, index: Integers, rank: Integers, n_goods:
     structure = hinge.structure
     if structure is None:  # given terms
         given = cast(Terms, hinge.measure)
-        terms: Floats = np.asarray(given(index.astype(np.float64), rank.astype(np.float64), n_goods), np.float64)
+        found = given(index.astype(np.float64), rank.astype(np.float64), n_goods)
+        terms: Floats = as_array(found, f"{hinge.name}: loss terms", np.float64)
         if terms.shape != rank.shape or not np.isfinite(terms).all():
             raise InputError(
                 f"{hinge.name}: expected loss terms f(index, rank, n_goods) that are finite and of shape "

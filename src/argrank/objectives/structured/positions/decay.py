@@ -24,12 +24,12 @@ def decay_vector(hinge: StructuredHinge, n: int) -> Floats:
     if isinstance(decay, str):
         return _named(hinge, decay, r)
     if isinstance(decay, int | float) and not isinstance(decay, bool):
-        if decay < 0:
-            raise OptionError(f"{hinge.name}: expected decay (1+r)^-d with d >= 0, got d={decay!r}")
+        if not 0 <= decay <= np.finfo(np.float64).max:
+            raise OptionError(f"{hinge.name}: expected decay (1+r)^-d with a finite d >= 0, got d={shown(decay)}")
         return np.asarray((1.0 + r) ** -float(decay))
     try:
         given = np.asarray(decay, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"{hinge.name}: expected decay to be a name, number or vector, got {shown(decay)}") from error
     if given.ndim != 1 or len(given) == 0 or not np.isfinite(given).all() or (np.diff(given) > 0).any():
         raise OptionError(
