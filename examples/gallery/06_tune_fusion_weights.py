@@ -22,8 +22,7 @@ import numpy as np
 
 grid = np.linspace(0, 4, 200)
 values = [
-    ar.evaluate(systems["bm25_title"] + weight * systems["rating"], data, "ndcg@10").means["ndcg@10"]
-    for weight in grid
+    ar.evaluate(systems["bm25_title"] + weight * systems["rating"], data, "ndcg@10").means["ndcg@10"] for weight in grid
 ]
 plt.plot(grid, values)
 plt.xlabel("weight of rating beside bm25_title")

@@ -2,8 +2,8 @@
 Several measures at once
 ========================
 
-Navigational queries want the one right page first (MRR), informational ones a good first page (NDCG). ``svm-combo`` adds
-the bounds of several measures, with weights for each.
+Navigational queries want the one right page first (MRR), informational ones a good first page (NDCG). ``svm-combo``
+adds the bounds of several measures, with weights for each.
 """
 
 import argrank as ar
