@@ -52,7 +52,8 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     """
     if isinstance(with_, str) and with_ not in FILLINGS:
         raise unknown_name("filling", with_, FILLINGS)
-    if not isinstance(with_, str) and not (isinstance(with_, Real) and abs(with_) < np.inf):
+    number: Any = with_
+    if not isinstance(number, str) and not (isinstance(number, Real) and abs(float(number)) < np.inf):
         raise OptionError(f"with_: expected a finite number or one of {', '.join(FILLINGS)}, got {shown(with_)}")
     chosen = _chosen(data, features)
     X = data.X.copy()
