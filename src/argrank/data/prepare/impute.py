@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     """
     if isinstance(with_, str) and with_ not in FILLINGS:
         raise unknown_name("filling", with_, FILLINGS)
-    if not isinstance(with_, str) and not (isinstance(with_, Real) and abs(with_) < np.inf):
+    if not isinstance(with_, str) and not (isinstance(with_, int | float | np.number) and abs(with_) < np.inf):
         raise OptionError(f"with_: expected a finite number or one of {', '.join(FILLINGS)}, got {shown(with_)}")
     chosen = _chosen(data, features)
     X = data.X.copy()
