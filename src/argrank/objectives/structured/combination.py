@@ -37,7 +37,7 @@ class Combination(Objective):
     def __post_init__(self) -> None:
         check_choice("slacks", self.slacks, SLACKS)
         if isinstance(self.weights, np.ndarray | Sequence):  # hashable, like every other parameter
-            rows = as_array(self.weights, "weights", np.float64).tolist()
+            rows = np.atleast_1d(as_array(self.weights, "weights", np.float64)).tolist()
             frozen = tuple(tuple(row) if isinstance(row, list) else row for row in rows)
             object.__setattr__(self, "weights", frozen)
 

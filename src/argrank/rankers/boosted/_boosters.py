@@ -14,7 +14,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError
+from argrank.errors import InputError, OptionError
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
 from argrank.rankers.boosted._growth import load_lightgbm, rounded
@@ -103,6 +103,8 @@ class Boosters:
                 for number, rows in enumerate(held):
                     self.boosters[-1].add_valid(rows, str(number))
         except lightgbm.basic.LightGBMError as error:
+            if "config" in str(error):  # where LightGBM checks its parameters
+                raise OptionError(f"lightgbm_params: LightGBM says: {error}") from error
             raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         self._number = 0
         self._texts: list[list[str]] = [[] for _ in seeds]  # of trees that another process has grown

@@ -153,7 +153,15 @@ def feature_columns(what: str, given: Sequence[int | str] | None, data: Dataset)
     if given is not None and (isinstance(given, str) or not isinstance(given, Sequence | np.ndarray | Set)):
         raise OptionError(f"{what}: expected a list of names or numbers of features, got {shown(given)}")
     texts = data.categories or () if what == "categorical_features" else ()
-    return list(dict.fromkeys(_column(what, feature, data) for feature in (*(() if given is None else given), *texts)))
+    return list(
+        dict.fromkeys(
+            _column(what, feature, data)
+            for feature in (
+                *(() if given is None else np.atleast_1d(given) if isinstance(given, np.ndarray) else given),
+                *texts,
+            )
+        )
+    )
 
 
 def _column(what: str, feature: Any, data: Dataset) -> int:
