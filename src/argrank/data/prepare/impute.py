@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from argrank._types import Floats
 from argrank.data import checks
+from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.data.summary import feature_label
@@ -30,7 +32,7 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
         (the maximum suits ranks). A feature that is missing in
         a whole query takes the mean over all data, one that is missing everywhere 0.
     features : sequence of column numbers or feature names, optional
-        Fill only these; by default all.
+        Fill only these; by default all but categories, where missing is a value like others.
 
     Notes
     -----
@@ -50,7 +52,8 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     """
     if isinstance(with_, str) and with_ not in FILLINGS:
         raise unknown_name("filling", with_, FILLINGS)
-    if not isinstance(with_, str) and not (isinstance(with_, int | float | np.number) and abs(with_) < np.inf):
+    number: Any = with_
+    if not isinstance(number, str) and not (isinstance(number, Real) and abs(float(number)) < np.inf):
         raise OptionError(f"with_: expected a finite number or one of {', '.join(FILLINGS)}, got {shown(with_)}")
     chosen = _chosen(data, features)
     X = data.X.copy()
@@ -66,6 +69,16 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
         else:
             _fill_by_query(data, values, wanted, with_, overall)
     return data.with_features(X)
+
+
+def refuse_texts(data: Dataset, ranker: str) -> None:
+    """Raise an InputError when features are texts: which, and what to do."""
+    if data.categories:
+        names = ", ".join(map(repr, data.categories))
+        raise InputError(
+            f"column {names}: {ranker} takes numbers, got texts; leave the column out (drop it from the frame, "
+            "columns={…: None}, --drop), make numbers of it, or train trees, which take texts (lambda-mart)"
+        )
 
 
 def refuse_missing(data: Dataset) -> None:
@@ -87,7 +100,7 @@ def refuse_missing(data: Dataset) -> None:
 def _chosen(data: Dataset, features: Sequence[int | str] | None) -> NDArray[np.bool_]:
     check_dataset("data", data)
     if features is None:
-        return np.ones(data.n_features, bool)
+        return np.isin(np.arange(data.n_features), places(data.categories, data.feature_names), invert=True)
     chosen = np.zeros(data.n_features, bool)
     for feature in features:
         if isinstance(feature, str):
