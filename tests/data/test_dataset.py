@@ -66,10 +66,13 @@ def test_group_sizes_and_one_query_with_a_warning():
         assert Dataset(X4, [0, 1, 0, 1]).n_queries == 1
 
 
-def test_contiguous_rows_are_not_copied_and_nothing_can_be_written():
+def test_a_read_only_array_is_shared_another_copied_and_nothing_can_be_written():
     X = np.ones((4, 2), np.float32)
     data = Dataset(X, [0, 1, 0, 1], qid=[1, 1, 2, 2])
-    assert np.shares_memory(data.X, X)
+    assert not np.shares_memory(data.X, X)
+    handed_over = X.copy()
+    handed_over.flags.writeable = False
+    assert np.shares_memory(Dataset(handed_over, [0, 1, 0, 1], qid=[1, 1, 2, 2]).X, handed_over)
     assert data.X.dtype == np.float32
     assert data.rows is None
     with pytest.raises(ValueError, match="read-only"):

@@ -131,11 +131,11 @@ def test_keeps_what_every_C_gave_on_the_validation_queries(data, tmp_path):
 
 def test_says_where_a_ranker_has_nothing_to_say(data):
     empty = data.with_features(np.zeros_like(data.X))
-    found = ar.benchmark(empty, "map", ["regression", "svm-ndcg"], n_folds=3, progress=False)
+    found = ar.benchmark(empty, "map", ["regression", "svm-map"], n_folds=3, progress=False)
     same = "gives all documents the same score in 24 of 24 queries"
     assert [note for note in found.notes if same in note] == [
         f"regression {same}.",
-        f"svm-ndcg {same}; bound='tight' may help.",
+        f"svm-map {same}; bound='tight' may help.",
     ]
     assert not any("same score" in note for note in ar.benchmark(data, "map", "regression", progress=False).notes)
 

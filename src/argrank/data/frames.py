@@ -111,7 +111,8 @@ def columns_of(frame: Any, known: Collection[str] = (), features: Sequence[str] 
 def select_columns(frame: Any, names: Sequence[str]) -> Any:
     """Return some columns of a data frame, as a frame of the same kind."""
     table, wanted = _table(frame), set(names)
-    return table.select([name for name in table.columns if str(name) in wanted]).to_native()
+    places = [place for place, name in enumerate(table.columns) if str(name) in wanted]
+    return table[:, places].to_native()
 
 
 def _table(frame: Any) -> Any:

@@ -6,7 +6,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -279,9 +279,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     @property
     def coef_(self) -> Floats:
         """Weights of a linear model, for features as normalised."""
-        if not hasattr(self, "model_") or not hasattr(self.model_, "weights"):
+        model = getattr(self, "model_", None)
+        if not isinstance(model, LinearModel):
             raise AttributeError(f"{type(self).__name__} has no coef_: it is not fitted, or its model is not linear")
-        return cast("Floats", self.model_.weights)
+        return model.weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

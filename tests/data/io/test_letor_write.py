@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from argrank import Dataset
+from argrank.data.checks import LARGEST_LABEL
 from argrank.data.io.letor.reader import read_letor, write_letor
 from argrank.errors import InputError, OptionError
 
@@ -49,7 +50,7 @@ def test_what_is_written_reads_back_the_same(tmp_path_factory: pytest.TempPathFa
     weight = data.draw(st.sampled_from([None, np.linspace(0.1, 2, n)]))
     original = Dataset(
         sparse.csr_matrix(np.where(X == 0, 0, X)) if as_csr else X,
-        data.draw(st.lists(st.floats(0, allow_infinity=False), min_size=n, max_size=n)),
+        data.draw(st.lists(st.floats(0, LARGEST_LABEL), min_size=n, max_size=n)),
         data.draw(st.lists(kind, min_size=n, max_size=n)),
         sample_weight=weight,
         feature_base=data.draw(st.sampled_from([0, 1])),

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import argrank as ar
+from argrank.data.checks import LARGEST_LABEL
 from argrank.errors import FormatError, InputError, OptionError
 
 TABLES = ["csv", "tsv", "parquet", "arrow"]
@@ -46,7 +47,7 @@ def datasets(draw: st.DrawFn, ids: st.SearchStrategy[str], letor: bool = False) 
         if draw(st.booleans()):
             fields["query_weight"] = some(weight, n_queries)
     judged = letor or draw(st.booleans())
-    y = [abs(label) for label in some(finite)] if judged else None
+    y = some(st.floats(0, LARGEST_LABEL)) if judged else None
     X = np.array(some(st.one_of(finite, st.just(np.nan)), n * width)).reshape(n, width)
     return ar.Dataset(X, y, qid, **fields)
 

@@ -110,7 +110,7 @@ def test_parquet_without_pyarrow_names_the_extra(data, write, monkeypatch):
         ("s.txt", "1_0\n2\n3\n4\n", r"s\.txt:1: .* got '1_0'"),
         ("s.txt", "1 2\n", r"s\.txt:1: .* got '1 2'"),
         ("s.txt", b"1\n\xff\n", r"s\.txt:2: expected UTF-8 text"),
-        ("s.txt", "b 0 1\na 0 2\nb 1 3\nb 1 4\n", r"s\.txt:4: expected qid a as in the data's row 4, got qid b"),
+        ("s.txt", "b 0 1\na 0 2\nb 1 3\nb 1 4\n", r"s\.txt:4: expected qid a as in the data's row 4, got qid 'b'"),
         ("s.txt", "b 0 1\na 2\n", r"s\.txt:2: expected qid, index and score"),
         ("s.txt", "b 0 1\na 0 x\nb 1 3\na 1 4\n", r"s\.txt:2: expected a finite number as score, got 'x'"),
         ("s.txt", "c Q0 d1 1 0.5 tag\n", "expected queries of the data such as 'a', got 'c'"),

@@ -325,7 +325,7 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("argrank._files.os.fdopen", lambda descriptor, mode: Full(io.FileIO(descriptor, "w")))
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match="table: cannot be written: No space left"):
         write_table(full, target, kind)
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]

@@ -34,13 +34,13 @@ def per_query(function, scores, data):
 
 
 def test_separate_slacks_add_up_and_shared_take_the_greatest(data, scores):
-    single = np.array([per_query(objective(name), scores, data) for name in SINGLE])
+    single = np.array([per_query(objective(name, bound="convex"), scores, data) for name in SINGLE])
     weights = np.array([0.5, 2.0, 0.0])
-    value, gradient = objective("svm-combo", weights=weights)(scores, data)
+    value, gradient = objective("svm-combo", bound="convex", weights=weights)(scores, data)
     assert value == pytest.approx((weights @ single).mean())
-    parts = [objective(name)(scores, data)[1] for name in SINGLE]
+    parts = [objective(name, bound="convex")(scores, data)[1] for name in SINGLE]
     np.testing.assert_allclose(gradient, weights @ np.array(parts), atol=1e-14)
-    shared, _ = objective("svm-combo", slacks="shared")(scores, data)
+    shared, _ = objective("svm-combo", bound="convex", slacks="shared")(scores, data)
     assert shared == pytest.approx(single.max(axis=0).mean())
 
 
@@ -48,8 +48,8 @@ def test_queries_may_have_their_own_weights(data, scores):
     weights = np.zeros((5, 3))
     weights[[0, 2], 2] = 1.0  # navigational
     weights[[1, 3, 4], 0] = 1.0  # informational
-    value, gradient = objective("svm-combo", weights=weights)(scores, data)
-    ndcg, mrr = (per_query(objective(name), scores, data) for name in ("svm-ndcg", "svm-mrr"))
+    value, gradient = objective("svm-combo", bound="convex", weights=weights)(scores, data)
+    ndcg, mrr = (per_query(objective(name, bound="convex"), scores, data) for name in ("svm-ndcg", "svm-mrr"))
     assert value == pytest.approx((ndcg[1] + ndcg[3] + ndcg[4] + mrr[0] + mrr[2]) / 5)
     assert np.isfinite(gradient).all()
 
@@ -66,8 +66,8 @@ def test_the_slacks_bound_the_losses(data):
     for scale in (0.0, 0.1, 1.0, 10.0):
         scores = scale * rng.standard_normal(data.n_documents)
         table = losses(scores, data)
-        separate = objective("svm-combo")(scores, data)[0]
-        shared = objective("svm-combo", slacks="shared")(scores, data)[0]
+        separate = objective("svm-combo", bound="convex")(scores, data)[0]
+        shared = objective("svm-combo", bound="convex", slacks="shared")(scores, data)[0]
         assert separate >= table.sum(axis=0).mean() - 1e-12
         assert table.sum(axis=0).mean() >= table.max(axis=0).mean()
         assert shared >= table.max(axis=0).mean() - 1e-12
@@ -93,12 +93,12 @@ def test_the_tight_bound_is_a_difference_of_convex_parts(data, slacks):
 
 
 def test_measures_may_be_objectives_with_their_own_maps(data, scores):
-    on_pairs = objective("svm-mrr", feature_map="pairs")
-    both = objective("svm-combo", measures=["ndcg", on_pairs, "p@5", "AUC(graded=True)"])
+    on_pairs = objective("svm-mrr", bound="convex", feature_map="pairs")
+    both = objective("svm-combo", bound="convex", measures=["ndcg", on_pairs, "p@5", "AUC(graded=True)"])
     expected = [
-        objective("svm-ndcg-nc", gain="exp2"),
+        objective("svm-ndcg-nc", bound="convex", gain="exp2"),
         on_pairs,
-        objective("svm-ndcg", measure="p@5"),
+        objective("svm-ndcg", bound="convex", measure="p@5"),
         objective("svm-auc"),
     ]
     assert both(scores, data)[0] == pytest.approx(sum(one(scores, data)[0] for one in expected))
@@ -117,7 +117,7 @@ def test_unusable_parameters_are_refused(data, scores):
 
 @pytest.mark.parametrize("slacks", ["separate", "shared"])
 def test_a_convex_combination_is_its_own_convex_part(slacks):
-    convex = objective("svm-combo", slacks=slacks)
+    convex = objective("svm-combo", bound="convex", slacks=slacks)
     assert convex.convex
     assert convex.convex_part() == convex
 

@@ -46,7 +46,7 @@ def top_bad():
 def test_a_registered_triple_serves_every_ranker(top_bad):
     data = Dataset(np.eye(5), [1, 0, 0, 1, 0], group=[3, 2])
     scores = np.array([0.0, 0.5, -1.0, 2.0, 0.0])
-    hinge = objective("svm-ndcg", measure="p@1", feature_map="top-bad")
+    hinge = objective("svm-ndcg", bound="convex", measure="p@1", feature_map="top-bad")
     assert hinge(scores, data)[0] == pytest.approx(0.75)
     value, gradient = LocalRisk(data, hinge).value_and_gradient(scores)
     assert value == pytest.approx(0.75)

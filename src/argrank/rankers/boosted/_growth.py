@@ -157,7 +157,7 @@ def feature_columns(what: str, given: Sequence[int | str] | None, data: Dataset)
         dict.fromkeys(
             _column(what, feature, data)
             for feature in (
-                *(() if given is None else np.atleast_1d(given) if isinstance(given, np.ndarray) else given),
+                *(() if given is None else given),
                 *texts,
             )
         )
