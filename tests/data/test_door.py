@@ -93,7 +93,7 @@ def test_names_that_no_file_can_hold_are_refused() -> None:
 
 def test_columns_of_one_name_are_refused() -> None:
     frame = pd.DataFrame(np.ones((4, 3)), columns=["label", "f", "f"])
-    with pytest.raises(InputError, match="expected columns of different names.*'f'"):
+    with pytest.raises(InputError, match=r"expected columns of different names.*'f'"):
         ar.Dataset(frame, qid=QID)
 
 
