@@ -5,6 +5,9 @@ Deploy to a search engine
 Export a model for OpenSearch, with proof that the engine computes the trained scores.
 """
 
+import tempfile
+from pathlib import Path
+
 import argrank as ar
 
 data = ar.load_bundled()
@@ -21,4 +24,6 @@ print(exported.parity)
 # %%
 # The files, ready to be posted, and a README with the requests.
 
-exported.write("deploy")
+folder = Path(tempfile.mkdtemp())
+exported.write(folder)
+print(sorted(path.name for path in folder.iterdir()))
