@@ -43,6 +43,7 @@ _HOME = {
     "micro_average": "argrank.evaluation.across_data_sets",
     "normalise": "argrank.data.prepare.normalise",
     "objective": "argrank.rankers",
+    "pack": "argrank.data.io.pack.pack",
     "plot": "argrank.report",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.io.scores",
@@ -92,6 +93,7 @@ __all__ = [
     "micro_average",
     "normalise",
     "objective",
+    "pack",
     "plot",
     "ranker_names",
     "read_scores",
@@ -114,6 +116,7 @@ if TYPE_CHECKING:
     from argrank.data.doctor import doctor
     from argrank.data.folds import QueryKFold
     from argrank.data.io.load import dump, load
+    from argrank.data.io.pack.pack import pack
     from argrank.data.io.scores import read_scores, write_scores
     from argrank.data.prepare.clean import clean
     from argrank.data.prepare.impute import impute

@@ -1,4 +1,4 @@
-"""Files in and out: compressed input, standard input, and writes that appear whole or not at all."""
+"""Files in and out: compressed input, standard input, and files and folders that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import lzma
 import os
 import platform
 import re
+import shutil
 import struct
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -135,9 +136,7 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield stream
         return
     try:
-        _remove_leftovers(target)
-        prefix = f".{target.name[:LONGEST_NAME]}.{_host()}.{os.getpid()}."
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=PART)
+        descriptor, temporary = _unfinished(target, tempfile.mkstemp)
     except OSError as error:
         raise _unwritable(name, error) from error
     try:
@@ -146,11 +145,9 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 yield stream
             raw.flush()
             os.fsync(raw.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes private files; ours are ordinary ones
+        os.chmod(temporary, 0o666 & ~_mask())  # mkstemp makes private files; ours are ordinary ones
         os.replace(temporary, target)
-        _sync_folder(target.parent)
+        _sync(target.parent)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         if error.errno in FULL:
@@ -159,6 +156,57 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
+    """Give an empty folder to fill; it takes its name only when the block ends without error.
+
+    A folder of that name is replaced where it holds the file ``mark``, or nothing: other folders are not ours. Who has
+    files of the old folder open keeps them. The new contents are on the disk before they take the name.
+    """
+    check_path(path)
+    name = os.fspath(path)
+    target = Path(os.path.realpath(name))
+    try:
+        if target.exists() and not (target.is_dir() and ((target / mark).exists() or not any(target.iterdir()))):
+            raise InputError(
+                f"{name}: expected a new name or that of a folder with {mark} to replace, got another thing"
+            )
+        temporary = Path(_unfinished(target, tempfile.mkdtemp))
+    except OSError as error:
+        raise _unwritable(name, error) from error
+    try:
+        yield temporary
+        for file in temporary.iterdir():
+            _sync(file)
+        _sync(temporary)
+        os.chmod(temporary, 0o777 & ~_mask())
+        _swap(temporary, target)
+        _sync(target.parent)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if error.errno in FULL:
+            raise _unwritable(name, error) from error
+        raise
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _swap(folder: Path, target: Path) -> None:
+    """Give a folder its name; what had the name is set aside before and deleted after."""
+    if not target.exists():
+        os.rename(folder, target)
+        return
+    aside = folder.with_suffix(".old" + PART)
+    os.rename(target, aside)
+    try:
+        os.rename(folder, target)
+    except OSError:
+        os.rename(aside, target)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -178,6 +226,19 @@ def _host() -> str:
     return re.sub(r"[^A-Za-z0-9-]", "-", platform.node())[:LONGEST_NAME] or "host"
 
 
+def _unfinished(target: Path, make: Callable[..., Any]) -> Any:
+    """Make a file or a folder beside the target, whose name says that it is unfinished and whose it is."""
+    _remove_leftovers(target)
+    prefix = f".{target.name[:LONGEST_NAME]}.{_host()}.{os.getpid()}."
+    return make(dir=target.parent, prefix=prefix, suffix=PART)
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def _remove_leftovers(target: Path) -> None:
     """Remove what processes of this machine that are gone have left unfinished of the same file."""
     pattern = re.compile(
@@ -187,7 +248,10 @@ def _remove_leftovers(target: Path) -> None:
         for entry in os.scandir(target.parent):
             found = pattern.fullmatch(entry.name)
             if found is not None and not _is_alive(int(found[1])):
-                Path(entry.path).unlink(missing_ok=True)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink(missing_ok=True)
 
 
 def _is_alive(process: int) -> bool:
@@ -200,10 +264,10 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make a new name last over a power failure; not every system can, and then there is nothing to do."""
+def _sync(place: Path) -> None:
+    """Make a file, or the names in a folder, last over a power failure; where a system cannot, nothing can be done."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(place, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

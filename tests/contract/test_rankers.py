@@ -166,8 +166,8 @@ def test_sparse_and_dense_agree(exact, data):
 
 
 def test_same_bits_for_any_number_of_threads(ranker, monkeypatch):
-    monkeypatch.setattr("argrank.engines.local.BLOCK_ROWS", 100)  # several blocks of queries
-    monkeypatch.setattr("argrank.engines.local.SMALL_ROWS", 0)
+    monkeypatch.setattr("argrank.data.blocks.BLOCK_ROWS", 100)  # several blocks of queries
+    monkeypatch.setattr("argrank.data.blocks.SMALL_ROWS", 0)
     data = ar.make_ranking(20, (20, 40), 8, random_state=5)
     one, two = (clone(ranker).set_params(n_jobs=n).fit(data) for n in (1, 2))
     assert learned(one, data).tobytes() == learned(two, data).tobytes()

@@ -8,7 +8,7 @@ from scipy import sparse
 from tests.contract.test_objectives import names_with_objectives
 
 from argrank import Dataset, objective
-from argrank.engines import local
+from argrank.data import blocks
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError, OptionError
 
@@ -16,8 +16,8 @@ from argrank.errors import InputError, OptionError
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Several blocks on data small enough for a test."""
-    monkeypatch.setattr(local, "BLOCK_ROWS", 300)
-    monkeypatch.setattr(local, "SMALL_ROWS", 300)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 300)
+    monkeypatch.setattr(blocks, "SMALL_ROWS", 300)
 
 
 def make(dtype=np.float64, kind=np.asarray, **options) -> Dataset:

@@ -216,11 +216,10 @@ class Dataset:
     @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256 of features, labels and query borders: the same data, the same fingerprint."""
-        digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
-        parts = (self.X.data, self.X.indices, self.X.indptr) if self.is_sparse else (self.X,)
-        for part in (*parts, self.y, self.indptr):
-            digest.update(np.ascontiguousarray(part).data)
-        return digest.hexdigest()
+        X = self.X
+        parts = (X.data, X.indices, X.indptr.astype(np.int64)) if self.is_sparse else (X,)
+        sums = [hashlib.sha256(np.ascontiguousarray(part).data).hexdigest() for part in (*parts, self.y, self.indptr)]
+        return fingerprint_of(X.shape, X.dtype, sums)
 
     # ---- the caller's rows ------------------------------------------------------------------------------------
 
@@ -423,6 +422,11 @@ class Dataset:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self._facts())
         return f"<table><caption>argrank Dataset</caption>{rows}</table>"
+
+
+def fingerprint_of(shape: tuple[int, ...], dtype: Any, sums: Sequence[str]) -> str:
+    """Return the fingerprint of data, given the SHA-256 of the arrays of its features, its labels and its indptr."""
+    return hashlib.sha256(" ".join([str(tuple(shape)), str(dtype), *sums]).encode()).hexdigest()
 
 
 def check_dataset(what: str, given: Any) -> Dataset:

@@ -12,6 +12,7 @@ import numpy as np
 from argrank._blas import single_threaded_blas
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
+from argrank.data.blocks import block_borders
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.engines._dense import PULL_BACK, SCORE
@@ -20,9 +21,6 @@ from argrank.objectives._sorting import Sorter
 from argrank.objectives.objective import Objective
 
 Result = TypeVar("Result")
-
-BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
-SMALL_ROWS = 4_000  # documents that one thread does as fast as two
 
 
 class _Block:
@@ -242,10 +240,4 @@ class LocalRisk:
 
 
 def _blocks(data: Dataset) -> list[_Block]:
-    """Cut between queries, about every BLOCK_ROWS rows: a rule of the data, not of the number of threads."""
-    n_blocks = -(-data.n_documents // BLOCK_ROWS)
-    if data.n_documents > SMALL_ROWS:
-        n_blocks += n_blocks % 2  # an even number, so that two threads end together
-    targets = np.linspace(0, data.n_documents, n_blocks + 1)
-    borders = np.unique(np.searchsorted(data.indptr, targets))
-    return [_Block(data.X, data.indptr, a, b) for a, b in itertools.pairwise(borders.tolist())]
+    return [_Block(data.X, data.indptr, a, b) for a, b in itertools.pairwise(block_borders(data.indptr).tolist())]

@@ -172,7 +172,7 @@ def test_a_damaged_archive(packed: str, kind: str, tmp_path: Path) -> None:
 
 
 def test_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected a file, got a folder"):
+    with pytest.raises(InputError, match="expected a file or a pack, got a folder"):
         ar.load(tmp_path)
 
 

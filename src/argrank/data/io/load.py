@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argrank._files import STDIN, split_suffixes
+from argrank._files import STDIN, check_path, split_suffixes
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.io.letor.reader import read_letor, write_letor
+from argrank.data.io.pack.loader import is_pack, load_pack
+from argrank.data.io.pack.pack import pack
 from argrank.data.io.tables import TABLES, is_naming, read_table, write_table
 from argrank.data.io.trec import write_qrels
 from argrank.errors import InputError, OptionError, check_name
@@ -19,14 +21,15 @@ EXTENSIONS = {
     ".csv": "csv",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".pack": "pack",
     ".parquet": "parquet",
     ".qrel": "qrels",
     ".qrels": "qrels",
     ".run": "run",
     ".tsv": "tsv",
 }
-READABLE = ("letor", *TABLES)
-WRITABLE = ("letor", "qrels", *TABLES)
+READABLE = ("letor", "pack", *TABLES)
+WRITABLE = ("letor", "pack", "qrels", *TABLES)
 
 
 def load(
@@ -41,17 +44,18 @@ def load(
     feature_base: int | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
+    verify: bool = False,
 ) -> Dataset:
     """Read judged query–document data from a file.
 
     The extension says what a file holds: ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (also ``.feather``, ``.ipc``);
     everything else is read as LETOR/SVMlight text. ``.gz``, ``.xz``, ``.bz2`` and ``.zip`` after it are decompressed;
-    ``-`` is standard input.
+    ``-`` is standard input. A pack (`ar.pack`) is a folder; it is not read but mapped into memory, and may be larger.
 
     Parameters
     ----------
     path : path
-    format : "letor", "csv", "tsv", "parquet" or "arrow", optional
+    format : "letor", "csv", "tsv", "parquet", "arrow" or "pack", optional
         Overrules the extension.
     columns : mapping of column name to meaning, optional
         For tables that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
@@ -73,6 +77,8 @@ def load(
         Threads that read LETOR text.
     progress : bool
         Whether LETOR text that takes longer than a second shows a progress bar on a terminal.
+    verify : bool
+        Whether to read all of a pack and compare it with the sums that were taken when it was written.
     """
     kind = _kind(path, format)
     if kind not in READABLE:
@@ -80,6 +86,13 @@ def load(
             f"{os.fspath(path)}: a TREC {kind} file has no features; expected one of the formats {', '.join(READABLE)} "
             "(ar.evaluate and `argrank evaluate` take judgements and runs as they are)"
         )
+    if kind == "pack":
+        told = (columns, features, dtype, n_features, feature_base)
+        if sparse != "auto" or is_naming() or any(option is not None for option in told):
+            raise OptionError(
+                f"{os.fspath(path)}: a pack is read as it is; give these options to ar.pack or argrank pack"
+            )
+        return load_pack(path, verify)
     _check_is_file(path)
     if kind in TABLES:
         if sparse != "auto" or n_features is not None or feature_base is not None:
@@ -103,8 +116,8 @@ def load(
 def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
     """Write a Dataset to a file, in the format and compression of its extension, whole or not at all.
 
-    ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (``.feather``, ``.ipc``) as `load` reads them, ``.qrels`` the labels as
-    TREC judgements, everything else LETOR/SVMlight text; ``format`` overrules the extension.
+    ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (``.feather``, ``.ipc``), ``.pack`` as `load` reads them, ``.qrels``
+    the labels as TREC judgements, everything else LETOR/SVMlight text; ``format`` overrules the extension.
     """
     check_dataset("data", data)
     kind = _kind(path, format)
@@ -112,7 +125,9 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
         raise OptionError(f"{os.fspath(path)}: a TREC run needs scores; argrank.data.io.trec.write_run writes one")
     if os.fspath(path) == STDIN:
         raise OptionError("expected the name of a file to write, got '-'")
-    if kind in TABLES:
+    if kind == "pack":
+        pack(data, path)
+    elif kind in TABLES:
         write_table(data, path, kind)
     elif kind == "qrels":
         write_qrels(data, path)
@@ -122,6 +137,9 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
 
 def _kind(path: str | os.PathLike[str], given: str | None) -> str:
     if given is None:
+        check_path(path)
+        if is_pack(path):
+            return "pack"
         return EXTENSIONS.get(split_suffixes(path)[0], "letor")
     check_name("format", given, {"letor", *EXTENSIONS.values()})
     return given
@@ -131,6 +149,6 @@ def _check_is_file(path: str | os.PathLike[str]) -> None:
     if os.fspath(path) == STDIN:
         return
     if Path(path).is_dir():
-        raise InputError(f"{os.fspath(path)}: expected a file, got a folder")
+        raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")
     if not Path(path).exists():
         raise InputError(f"{os.fspath(path)}: expected a file, got nothing of that name")

@@ -1,0 +1,105 @@
+"""One array of a pack: a plain ``.npy`` file that grows at its end while it is written, and is mapped to be read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank.data.io.pack.contents import ContentsError, Stored
+
+SUFFIX = ".npy"
+
+
+class GrowingArray:
+    """An array that is written piece by piece; its header, with the number of rows, is written last.
+
+    NumPy leaves room in the header for a first dimension of any size, so that it can be written again in its place.
+    """
+
+    def __init__(self, folder: Path, name: str, dtype: Any, row_shape: tuple[int, ...] = ()) -> None:
+        self.name, self.dtype, self.n_rows = name, np.dtype(dtype).newbyteorder("<"), 0
+        self._row_shape, self._sum = row_shape, hashlib.sha256()
+        self._file: IO[bytes] = open(folder / f"{name}{SUFFIX}", "wb+")  # noqa: SIM115 - closed by finish
+        self._header = self._write_header()
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Write rows at the end."""
+        piece = np.ascontiguousarray(values, self.dtype)
+        if len(piece):
+            self._file.write(piece.data)
+            self._sum.update(piece.data)
+            self.n_rows += len(piece)
+
+    def finish(self) -> Stored:
+        """Write the header; return what is stored."""
+        self._file.seek(0)
+        if self._write_header() != self._header:
+            raise AssertionError("the header of a .npy file has grown")
+        self._file.close()
+        return Stored(self.dtype.str, (self.n_rows, *self._row_shape), self._sum.hexdigest())
+
+    def close(self) -> None:
+        """Let the file go, finished or not."""
+        self._file.close()
+
+    def _write_header(self) -> int:
+        shape = (self.n_rows, *self._row_shape)
+        header = {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+        return self._file.tell()
+
+
+def write_array(folder: Path, name: str, values: NDArray[Any]) -> Stored:
+    """Write a whole array."""
+    array = GrowingArray(folder, name, values.dtype, values.shape[1:])
+    try:
+        array.append(values)
+        return array.finish()
+    finally:
+        array.close()
+
+
+def open_array(folder: Path, name: str, stored: Stored) -> NDArray[Any]:
+    """Map an array into memory, read-only, or raise ContentsError where the file is not what the description says.
+
+    Nothing is unpickled, no link is followed, and no byte beyond the file's end becomes part of the array.
+    """
+    path = folder / f"{name}{SUFFIX}"
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        raise ContentsError(f"a plain file {path.name}", error.strerror or str(error)) from error
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ContentsError(f"a plain file {path.name}", "something else")
+        try:
+            version = np.lib.format.read_magic(file)
+            if version != (1, 0):
+                raise ValueError(f"version {version}")
+            shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError) as error:
+            raise ContentsError(f"{path.name}: a .npy file", " ".join(str(error).split())[:200]) from error
+        if fortran or dtype.hasobject or dtype.str != stored.dtype or tuple(shape) != stored.shape:
+            raise ContentsError(f"{path.name}: {stored.dtype} of shape {stored.shape}", f"{dtype.str} of shape {shape}")
+        begin, size = file.tell(), os.fstat(descriptor).st_size
+        if size != begin + stored.n_bytes:
+            raise ContentsError(f"{path.name}: {begin + stored.n_bytes:,} bytes", f"{size:,}")
+        if stored.n_bytes == 0:
+            return np.empty(stored.shape, stored.dtype)
+        mapped = np.memmap(file, np.dtype(stored.dtype), "r", begin, stored.shape)
+    return mapped.view(np.ndarray)
+
+
+def sum_of(values: NDArray[Any]) -> str:
+    """Return the SHA-256 of an array's values, read block by block."""
+    digest = hashlib.sha256()
+    step = max(1, (1 << 24) // max(1, values[:1].nbytes))
+    for start in range(0, len(values), step):
+        digest.update(np.ascontiguousarray(values[start : start + step]).data)
+    return digest.hexdigest()

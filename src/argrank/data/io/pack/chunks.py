@@ -1,0 +1,66 @@
+"""Pieces of data on their way into a pack: rows in the source's order, with the query id of each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
+from argrank.data.grouping import id_array
+from argrank.errors import InputError, shown
+
+BY_ROW = ("document_ids", "sources", "sample_weight", "query_weight")
+
+
+class Chunk(NamedTuple):
+    """Some rows: features (dense or CSR), labels (None without judgements), query ids, and what else rows have.
+
+    Ids are int64 or objects that are Python strings; ``extras`` has arrays by the names of BY_ROW. ``rows`` are the
+    numbers of the rows in the source, None where they follow those of the chunk before.
+    """
+
+    X: Any
+    y: Floats | None
+    qid: NDArray[Any]
+    extras: dict[str, NDArray[Any]]
+    rows: NDArray[np.int64] | None = None
+
+    def take(self, rows: Any) -> Chunk:
+        """Return some rows, by a slice or by their numbers."""
+        extras = {name: values[rows] for name, values in self.extras.items()}
+        y = None if self.y is None else self.y[rows]
+        return Chunk(self.X[rows], y, self.qid[rows], extras, None if self.rows is None else self.rows[rows])
+
+
+def plain_ids(values: Any, n_rows: int, what: str) -> NDArray[Any]:
+    """Return ids as int64 or as objects that are strings, or say that a pack has no place for them."""
+    ids = id_array(values, n_rows, what)
+    if ids.dtype.kind in "iu":
+        if ids.dtype.kind == "u" and len(ids) and ids.max() > np.iinfo(np.int64).max:
+            raise InputError(f"{what}: expected integers below 2^63, got {ids.max()}")
+        return ids.astype(np.int64, copy=False)
+    if ids.dtype.kind == "U":
+        ids = ids.astype(object)
+    if ids.dtype == object and all(type(one) is int for one in ids.tolist()):
+        try:
+            return ids.astype(np.int64)
+        except OverflowError as error:
+            raise InputError(f"{what}: expected integers of 64 bits, got larger ones") from error
+    if ids.dtype == object:
+        odd = next((one for one in ids.tolist() if not isinstance(one, str)), None)
+        odd = next((one for one in ids.tolist() if isinstance(one, str) and "\0" in one), None) if odd is None else odd
+        if odd is None:
+            return ids
+        raise InputError(f"{what}: expected integers alone or texts (without NUL) alone in a pack, got {shown(odd)}")
+    raise InputError(f"{what}: expected integers or texts in a pack, got {shown(ids.tolist()[0])}")
+
+
+def as_texts(ids: NDArray[Any]) -> NDArray[Any]:
+    """Return ids as texts: an integer becomes the text that it was read from."""
+    if ids.dtype == object:
+        return ids
+    texts = np.empty(len(ids), object)
+    texts[:] = list(map(str, ids.tolist()))
+    return texts

@@ -1,0 +1,217 @@
+"""What a pack holds, as ``pack.json`` says it: format, sizes, kinds, where blocks begin, and a sum of every array."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from argrank._version import __version__
+from argrank.data.dataset import fingerprint_of
+from argrank.errors import is_text, shown
+
+DESCRIPTION = "pack.json"
+FORMAT = 1
+LARGEST_DESCRIPTION = 1 << 28  # bytes; 1e9 rows have 42,000 blocks, and names of features are short
+
+#: Per array: the types it may have, and its shape by the numbers of rows, features, queries and values stored (v)
+ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "X": (r"<f[48]", ("n", "d")),
+    "XT": (r"<f[48]", ("d", "n")),
+    "X.data": (r"<f[48]", ("v",)),
+    "X.indices": (r"<i[48]", ("v",)),
+    "X.indptr": (r"<i8", ("n+1",)),
+    "y": (r"<f8", ("n",)),
+    "indptr": (r"<i8", ("q+1",)),
+    "query_ids": (r"<i8|\|S[1-9]\d{0,5}", ("q",)),
+    "query_weight": (r"<f8", ("q",)),
+    "docids": (r"<i8|<U[1-9]\d{0,5}", ("n",)),
+    "sources": (r"<i8|<U[1-9]\d{0,5}", ("n",)),
+    "sample_weight": (r"<f8", ("n",)),
+    "rows": (r"<i8", ("n",)),
+}
+KINDS = {"qid": ("integer", "text"), "label": ("number", None)}
+
+
+class ContentsError(Exception):
+    """Something in a description that is not as it should be: what was expected, what came."""
+
+    def __init__(self, expected: str, got: Any) -> None:
+        self.expected, self.got = expected, got if isinstance(got, str) else shown(got)
+        super().__init__(f"expected {expected}, got {self.got}")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One array: its NumPy type, its shape, and the SHA-256 of its values (the file without its header)."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    sha256: str
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the values."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """The description of a pack; ``blocks`` are query numbers, from 0 to the number of queries."""
+
+    shape: tuple[int, int]
+    queries: int
+    dtype: str
+    sparse: bool
+    label: str | None
+    qid: str
+    blocks: tuple[int, ...]
+    arrays: Mapping[str, Stored]
+    feature_names: tuple[str, ...] | None = None
+    feature_base: int = 1
+    categories: Mapping[str, tuple[str, ...]] | None = None
+    normalise: str | None = None
+    argrank: str = field(default=__version__)
+    format: int = FORMAT
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint that the Dataset has when its arrays are summed."""
+        features = ("X.data", "X.indices", "X.indptr") if self.sparse else ("X",)
+        sums = [self.arrays[name].sha256 for name in (*features, "y", "indptr")]
+        return fingerprint_of(self.shape, self.dtype, sums)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(stored.n_bytes for stored in self.arrays.values())
+
+    def to_json(self) -> bytes:
+        """Return the text of ``pack.json``."""
+        values = asdict(self)
+        first = ("format", "argrank", "shape", "queries", "dtype")
+        ordered = {name: values.pop(name) for name in first} | values
+        lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in ordered.items())
+        return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Contents:
+        """Return the description in a text, or raise ContentsError; every size is checked against every other."""
+        try:
+            values = json.loads(text.decode("utf-8", "strict"))
+        except (ValueError, RecursionError) as error:
+            raise ContentsError("JSON", f"{error}") from error
+        if not isinstance(values, dict) or values.get("format") != FORMAT:
+            got = values.get("format") if isinstance(values, dict) else values
+            raise ContentsError(f"a pack of format {FORMAT}", f"format {shown(got)}; a newer argrank may read it")
+        names = set(cls.__dataclass_fields__)
+        if set(values) != names:
+            raise ContentsError(f"the entries {', '.join(sorted(names))}", ", ".join(sorted(map(str, values)))[:200])
+        found = cls(**_plain(values))
+        found._check_sizes()
+        return found
+
+    def _check_sizes(self) -> None:
+        """Check that the arrays are those of the format and that their shapes are those of the data."""
+        if not ("X" in self.arrays) != ("X.data" in self.arrays) or ("X.data" in self.arrays) != self.sparse:
+            raise ContentsError("features, dense or sparse", sorted(self.arrays))
+        needed = {"y", "indptr", "query_ids", *(("X.indices", "X.indptr") if self.sparse else ())}
+        if not needed <= set(self.arrays):
+            raise ContentsError(f"the arrays {', '.join(sorted(needed))}", sorted(self.arrays))
+        n, d = self.shape
+        stored = self.arrays["X.data"].shape if self.sparse else (0,)
+        lengths = {
+            "n": n,
+            "d": d,
+            "q": self.queries,
+            "v": stored[0] if stored else 0,
+            "n+1": n + 1,
+            "q+1": self.queries + 1,
+        }
+        for name, one in self.arrays.items():
+            kinds, shape = ARRAYS[name]
+            if not re.fullmatch(kinds, one.dtype):
+                raise ContentsError(f"{name} of another type", one.dtype)
+            if one.shape != tuple(lengths[length] for length in shape):
+                raise ContentsError(f"{name} of shape {tuple(lengths[length] for length in shape)}", one.shape)
+            if name in ("X", "XT", "X.data") and np.dtype(one.dtype) != np.dtype(self.dtype):
+                raise ContentsError(f"{name} of type {self.dtype}", one.dtype)
+        if self.arrays["query_ids"].dtype.startswith("|S") != (self.qid == "text"):
+            raise ContentsError(f"query ids that are {self.qid}", self.arrays["query_ids"].dtype)
+        borders = np.asarray(self.blocks)
+        if borders[0] != 0 or borders[-1] != self.queries or (np.diff(borders) <= 0).any():
+            raise ContentsError(f"blocks that begin at rising query numbers from 0 to {self.queries}", self.blocks)
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of a description as types that can be relied on."""
+    _need(_is_counts(values["shape"], 1) and len(values["shape"]) == 2, "shape: two positive numbers", values["shape"])
+    n, d = values["shape"]
+    _need(
+        _is_counts([values["queries"]], 1) and values["queries"] <= n,
+        "queries: a number up to that of rows",
+        values["queries"],
+    )
+    _need(values["dtype"] in ("float32", "float64"), "dtype: float32 or float64", values["dtype"])
+    _need(isinstance(values["sparse"], bool), "sparse: true or false", values["sparse"])
+    for name, kinds in KINDS.items():
+        _need(values[name] in kinds, f"{name}: a kind that is known", values[name])
+    _need(
+        _is_counts(values["blocks"], 0) and len(values["blocks"]) >= 2,
+        "blocks: two query numbers or more",
+        values["blocks"],
+    )
+    names = values["feature_names"]
+    _need(
+        names is None or (_is_texts(names) and len(names) == d == len(set(names))),
+        f"feature_names: {d} different names",
+        names,
+    )
+    _need(
+        values["feature_base"] in (0, 1) and not isinstance(values["feature_base"], bool),
+        "feature_base: 0 or 1",
+        values["feature_base"],
+    )
+    texts = values["categories"]
+    known = (
+        isinstance(texts, dict)
+        and names is not None
+        and all(name in names and _is_texts(own) for name, own in texts.items())
+    )
+    _need(texts is None or known, "categories: texts of features", texts)
+    _need(values["normalise"] is None or _is_texts([values["normalise"]]), "normalise: a name", values["normalise"])
+    _need(_is_texts([values["argrank"]]), "argrank: a version", values["argrank"])
+    _need(isinstance(values["arrays"], dict), "arrays: a table", values["arrays"])
+    arrays = {}
+    for name, one in values["arrays"].items():
+        _need(name in ARRAYS, f"arrays: names of {', '.join(ARRAYS)}", name)
+        _need(isinstance(one, dict) and set(one) == {"dtype", "shape", "sha256"}, f"{name}: dtype, shape, sha256", one)
+        _need(isinstance(one["dtype"], str) and _is_counts(one["shape"], 0), f"{name}: a type and a shape", one)
+        _need(isinstance(one["sha256"], str) and re.fullmatch("[0-9a-f]{64}", one["sha256"]), f"{name}: a SHA-256", one)
+        arrays[name] = Stored(one["dtype"], tuple(one["shape"]), one["sha256"])
+    return values | {
+        "shape": (n, d),
+        "blocks": tuple(values["blocks"]),
+        "arrays": arrays,
+        "feature_names": None if names is None else tuple(names),
+        "categories": None if texts is None else {name: tuple(own) for name, own in texts.items()},
+    }
+
+
+def _need(holds: Any, expected: str, got: Any) -> None:
+    if not holds:
+        raise ContentsError(expected, got)
+
+
+def _is_counts(values: Any, least: int) -> bool:
+    whole = isinstance(values, list) and all(isinstance(one, int) and not isinstance(one, bool) for one in values)
+    return whole and all(least <= one < 1 << 60 for one in values)
+
+
+def _is_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(one, str) and is_text(one) for one in values)

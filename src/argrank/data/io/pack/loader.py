@@ -1,0 +1,199 @@
+"""Packs are opened, not read: a Dataset of memory maps, whole or some of its blocks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank._types import Integers
+from argrank.data.checks import LARGEST_LABEL
+from argrank.data.dataset import Dataset
+from argrank.data.io.pack.array_file import SUFFIX, open_array, sum_of
+from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
+from argrank.errors import FormatError, InputError, check_count
+
+CHECK_VALUES = 1 << 20  # numbers of a mapped array that are looked at together
+EXTRAS = {"docids": "document_ids", "sources": "sources", "sample_weight": "sample_weight"}
+
+
+def is_pack(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is a folder with a pack's description."""
+    return (Path(path) / DESCRIPTION).is_file()
+
+
+class Pack:
+    """An open pack: its description, and its arrays as read-only memory maps.
+
+    Everything that compiled code follows blindly is checked for what is taken: sizes, borders of queries, the columns
+    of a sparse matrix, labels. Features are not looked at, unless ``verify`` compares the SHA-256 of every array.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], verify: bool = False) -> None:
+        self.path = Path(path)
+        try:
+            self.contents = self._read_contents()
+            opened = self.contents.arrays.items()
+            self.arrays = {name: open_array(self.path, name, stored) for name, stored in opened}
+            _check_borders("indptr", self.arrays["indptr"], self.contents.shape[0], 1)
+            if self.contents.sparse:
+                _check_borders("X.indptr", self.arrays["X.indptr"], len(self.arrays["X.data"]), 0)
+            if verify:
+                self._verify()
+        except ContentsError as wrong:
+            raise FormatError(path, None, wrong.expected, wrong.got) from wrong
+
+    @property
+    def borders(self) -> Integers:
+        """The query numbers at which blocks begin, and the number of queries."""
+        return np.asarray(self.contents.blocks, np.int64)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks of whole queries; the cuts depend on the sizes of the queries alone."""
+        return len(self.contents.blocks) - 1
+
+    def dataset(self) -> Dataset:
+        """Return all of it; the caller's rows are those of the source."""
+        return self._part(0, self.n_blocks)
+
+    def part(self, first: int, last: int) -> Dataset:
+        """Return the blocks from ``first`` up to, but without, ``last``; rows and queries count from 0."""
+        check_count("first", first, 0, self.n_blocks - 1)
+        check_count("last", last, first + 1, self.n_blocks)
+        return self._part(first, last)
+
+    def _part(self, first: int, last: int) -> Dataset:
+        contents, arrays = self.contents, self.arrays
+        a, b = contents.blocks[first], contents.blocks[last]
+        start, end = int(arrays["indptr"][a]), int(arrays["indptr"][b])
+        whole = (first, last) == (0, self.n_blocks)
+        try:
+            self._check_part(start, end, a, b)
+            if whole and "rows" in arrays:
+                self._check_rows()
+        except ContentsError as wrong:
+            raise FormatError(self.path, None, wrong.expected, wrong.got) from wrong
+        fields: dict[str, Any] = dict.fromkeys(("comments", "titles", "query_texts", "preferences", "rows"))
+        fields |= {field: None if name not in arrays else arrays[name][start:end] for name, field in EXTRAS.items()}
+        fields["query_weight"] = arrays["query_weight"][a:b] if "query_weight" in arrays else None
+        fields["query_ids"] = _ids(arrays["query_ids"][a:b])
+        fields["indptr"] = arrays["indptr"][a : b + 1] - start
+        fields |= {"X": self._features(start, end), "y": arrays["y"][start:end]}
+        fields |= {name: getattr(contents, name) for name in ("feature_names", "feature_base", "categories")}
+        if whole:
+            fields |= {"rows": arrays.get("rows"), "fingerprint": contents.fingerprint}
+        return Dataset._assemble(**fields)
+
+    def _features(self, start: int, end: int) -> Any:
+        if not self.contents.sparse:
+            return self.arrays["X"][start:end]
+        indptr = self.arrays["X.indptr"][start : end + 1]
+        stored = slice(int(indptr[0]), int(indptr[-1]))
+        parts = (self.arrays["X.data"][stored], self.arrays["X.indices"][stored], indptr - indptr[0])
+        matrix = sparse.csr_matrix(parts, shape=(end - start, self.contents.shape[1]))
+        matrix.has_sorted_indices = matrix.has_canonical_format = True  # checked
+        return matrix
+
+    # ---- checks -----------------------------------------------------------------------------------------------
+
+    def _read_contents(self) -> Contents:
+        path = self.path / DESCRIPTION
+        if not path.is_file() or path.is_symlink():
+            raise ContentsError(f"a pack: a folder with a file {DESCRIPTION}", "none")
+        with open(path, "rb") as stream:
+            text = stream.read(LARGEST_DESCRIPTION + 1)
+        if len(text) > LARGEST_DESCRIPTION:
+            raise ContentsError(f"{DESCRIPTION} of at most {LARGEST_DESCRIPTION:,} bytes", "more")
+        return Contents.from_json(text)
+
+    def _check_part(self, start: int, end: int, a: int, b: int) -> None:
+        """Check what compiled code relies on, of the rows from ``start`` to ``end`` and the queries from a to b."""
+        contents, arrays = self.contents, self.arrays
+        for block in _blocks(arrays["y"][start:end]):
+            fits = np.isnan(block).all() if contents.label is None else ((block >= 0) & (block <= LARGEST_LABEL)).all()
+            if not fits:
+                raise ContentsError("y: labels from 0 up" if contents.label else "y: no labels", "other values")
+        for name, where in (("sample_weight", slice(start, end)), ("query_weight", slice(a, b))):
+            for block in _blocks(arrays.get(name, np.zeros(0))[where]):
+                if not ((block >= 0) & (block < np.inf)).all():
+                    raise ContentsError(f"{name}: numbers from 0 up", "other values")
+        if contents.sparse:
+            self._check_columns(start, end)
+
+    def _check_columns(self, start: int, end: int) -> None:
+        indptr, indices = self.arrays["X.indptr"], self.arrays["X.indices"]
+        for first in range(start, end, CHECK_VALUES):
+            begins = indptr[first : min(first + CHECK_VALUES, end) + 1]
+            columns = indices[begins[0] : begins[-1]]
+            if not len(columns):
+                continue
+            _check_range("X.indices", columns, self.contents.shape[1])
+            rising = np.diff(columns) > 0
+            inner = begins[(begins > begins[0]) & (begins < begins[-1])] - begins[0]
+            rising[inner - 1] = True  # from one row to the next
+            if not rising.all():
+                raise ContentsError("X.indices: columns that rise within a row", "others")
+
+    def _check_rows(self) -> None:
+        seen = np.zeros(self.contents.shape[0], bool)
+        for block in _blocks(self.arrays["rows"]):
+            _check_range("rows", block, len(seen))
+            seen[block] = True
+        if not seen.all():
+            raise ContentsError("rows: every row once", "some twice")
+
+    def _verify(self) -> None:
+        for name, stored in self.contents.arrays.items():
+            found = sum_of(self.arrays[name])
+            if found != stored.sha256:
+                raise ContentsError(f"{name}{SUFFIX}: values with SHA-256 {stored.sha256[:12]}…", f"{found[:12]}…")
+
+
+def load_pack(path: str | os.PathLike[str], verify: bool = False) -> Dataset:
+    """Open a pack as a Dataset of memory maps; ``verify`` reads everything and compares it with its sums."""
+    return Pack(path, verify).dataset()
+
+
+def load_part(path: str | os.PathLike[str], first: int, last: int) -> Dataset:
+    """Open the blocks from ``first`` up to, but without, ``last`` of a pack as a Dataset of memory maps."""
+    return Pack(path).part(first, last)
+
+
+def verify_pack(path: str | os.PathLike[str]) -> None:
+    """Read all of a pack and compare it with its sums; raise where something has changed."""
+    Pack(path, verify=True)
+
+
+def _ids(stored: NDArray[Any]) -> NDArray[Any]:
+    """Return query ids as they were: integers, or Python's strings."""
+    if stored.dtype.kind == "i":
+        return stored
+    ids = np.empty(len(stored), object)
+    try:
+        ids[:] = [text.decode() for text in stored.tolist()]
+    except UnicodeDecodeError as error:
+        raise InputError(f"query_ids: expected UTF-8, got {error}") from error
+    return ids
+
+
+def _blocks(values: NDArray[Any]) -> Any:
+    return (values[start : start + CHECK_VALUES] for start in range(0, len(values), CHECK_VALUES))
+
+
+def _check_borders(name: str, indptr: NDArray[Any], end: int, least: int) -> None:
+    """Check that offsets begin at 0, rise by at least ``least`` and end where the values do."""
+    rises = all(
+        (np.diff(indptr[at : at + CHECK_VALUES + 1]) >= least).all() for at in range(0, len(indptr), CHECK_VALUES)
+    )
+    if indptr[0] != 0 or indptr[-1] != end or not rises:
+        raise ContentsError(f"{name}: offsets that rise from 0 to {end:,}", "others")
+
+
+def _check_range(name: str, values: NDArray[Any], end: int) -> None:
+    if values.min() < 0 or values.max() >= end:
+        raise ContentsError(f"{name}: numbers from 0 to {end - 1:,}", f"{values.min()} to {values.max()}")
