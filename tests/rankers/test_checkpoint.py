@@ -54,6 +54,15 @@ WORK: dict[str, tuple[str, dict[str, Any]]] = {
     "trees of two seeds, best round kept": ("mart", {**TREES, **DRAWS, "n_seeds": 2, "early_stopping": 3}),
     "trees of several outputs": ("mcrank", {**TREES, **DRAWS, "n_trees": 5}),
     "trees on drawn gains": ("xendcg-mart", TREES),
+    "leveraged trees": (
+        "direct-rank-trees",
+        {**TREES, "n_trees": 5, "variant": "leveraged", "objective": "rank-svm", "early_stopping": 3},
+    ),
+    "exact leaves": ("direct-rank-trees", {**TREES, "n_trees": 5, "leaves": "exact", "feature_fraction": 0.6}),
+    "features": ("adarank", {"n_rounds": 6}),
+    "thresholds by pairs": ("rankboost", {"n_rounds": 6}),
+    "thresholds by fidelity": ("frank", {"n_rounds": 6}),
+    "kernel": ("orm", {"kernel": "rbf", "bound": "convex", "solver": "bundle", "C": 1.0}),
     "coordinate ascent": ("coordinate-ascent", {"n_starts": 2, "max_iter": 3}),
 }
 
@@ -164,6 +173,34 @@ def test_a_checkpoint_of_another_fit_is_refused_with_the_difference(tmp_path: Pa
     weighed = ar.Dataset(DATA.X, DATA.y, group=DATA.sizes, query_weight=np.arange(1.0, 25.0))
     with pytest.raises(InputError, match="with another data"):
         made("bundle").fit(weighed, checkpoint=path)
+
+
+def test_a_finished_fit_is_read_with_its_warnings_and_all_it_knows(tmp_path: Path) -> None:
+    path, silent = tmp_path / "fit.ckpt", ar.Dataset(np.ones((6, 1)), [0, 1, 2, 0, 1, 2], group=[3, 3])
+    parameters: dict[str, Any] = {"bound": "convex", "C": 1.0, "max_iter": 50, "verbose": -1}
+    with pytest.warns(ArgrankWarning, match="the optimum is w = 0 for every C") as first:
+        whole = ar.make_ranker("svm-ndcg", **parameters).fit(DATA).fit(silent, checkpoint=path)  # the second time
+    with pytest.warns(ArgrankWarning) as again:
+        read = ar.make_ranker("svm-ndcg", **parameters).fit(silent, checkpoint=path)
+    assert [str(one.message) for one in again] == [str(one.message) for one in first]
+    assert (read.collapsed_, read.objective_at_zero_) == (whole.collapsed_, whole.objective_at_zero_)
+    assert read.collapsed_.norm <= read.collapsed_.tolerance
+    assert read.trace_.seconds_before > 0
+
+
+def test_parameters_that_no_other_process_knows_again_are_refused(tmp_path: Path) -> None:
+    from sklearn.tree import DecisionTreeRegressor
+
+    for name, parameters in (
+        ("direct-rank-trees", {"base_estimator": DecisionTreeRegressor()}),
+        ("direct-rank", {"measure": len}),
+        ("mart", {"callbacks": [print]}),
+        ("mart", {"init_model": made("bundle").fit(DATA)}),
+    ):
+        with pytest.raises(
+            OptionError, match=rf"checkpoint: .* got {list(parameters)[0]}=.*; fit without a checkpoint"
+        ):
+            ar.make_ranker(name, **parameters).fit(DATA, checkpoint=tmp_path / "fit.ckpt")
 
 
 def test_more_passes_and_a_smaller_tolerance_go_on(tmp_path: Path) -> None:

@@ -16,16 +16,19 @@ import time
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from argrank._files import split_suffixes, write_bytes
 from argrank._json import json_value
 from argrank._version import __version__
 from argrank.data.dataset import Dataset
 from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
+from argrank.measures.measure import Measure
 from argrank.models import KINDS
 from argrank.models.model import Model
 from argrank.rankers._trace import Watcher
@@ -125,6 +128,8 @@ class Checkpoint:
             "outcome": outcome,
             **last,
         }
+        if outcome is not None:
+            document["seconds"] = self._watcher.seconds
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
             store = _Store(archive)
@@ -177,7 +182,7 @@ class Checkpoint:
 
 def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> dict[str, Any]:
     """Return what has to be the same for a fit to go on."""
-    parameters = {name: json_value(value) for name, value in ranker.get_params(deep=False).items()}
+    parameters = {name: _plain(name, value) for name, value in ranker.get_params(deep=False).items()}
     if "random_state" in parameters and parameters["random_state"] is None:
         raise OptionError("checkpoint: expected a random_state, got None, with which no two fits are the same")
     version = ".".join(__version__.split(".")[:2])
@@ -188,6 +193,23 @@ def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> d
         "validation": [_digest(part) for part in validations],
         "parameters": parameters,
     }
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return a parameter as another process would know it again; what it could not is refused."""
+    if isinstance(value, list | tuple):
+        return [_plain(name, one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(name, one) for key, one in value.items()}
+    if isinstance(value, BaseEstimator) and not hasattr(value, "model_") and hasattr(value, "_train"):
+        return [type(value).__name__, _plain(name, value.get_params(deep=False))]
+    known = value is None or isinstance(value, str | bool | Real | np.generic | np.ndarray | os.PathLike)
+    if not known and not (isinstance(value, Measure) and " at 0x" not in repr(value)):
+        raise OptionError(
+            f"checkpoint: expected parameters that another process knows again (numbers, names, measures), got "
+            f"{name}={shown(value)}; fit without a checkpoint"
+        )
+    return json_value(value)
 
 
 def _digest(data: Dataset) -> str:
@@ -214,7 +236,11 @@ def model_from(state: Mapping[str, Any]) -> Model:
 
 def storable(value: Any) -> bool:
     """Tell whether a fitted attribute can go into a checkpoint."""
-    return value is None or isinstance(value, bool | int | float | str | np.ndarray)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub"
+    if isinstance(value, tuple | list):
+        return all(map(storable, value))
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 # ---- nested states as arrays and JSON ---------------------------------------------------------------------------

@@ -20,6 +20,8 @@ Facts = Mapping[str, float]
 class Trace:
     """One row per iteration. ``trace["objective"]`` is a column, ``trace[-1]`` a row, ``len(trace)`` their number."""
 
+    seconds_before: float = 0.0  # spent on this fit by processes before this one, which left a checkpoint
+
     def __init__(self) -> None:
         self._rows: list[dict[str, float]] = []
 
@@ -76,6 +78,7 @@ class Watcher:
 
     def __init__(self, name: str, validations: Sequence[Validation], verbose: int) -> None:
         self.trace = Trace()
+        self.notes: list[str] = []  # what the fit will warn of
         self.validations, self._begin = validations, time.perf_counter()
         self._progress = Progress(f"training {name}", None, enabled=verbose >= 0)
         self._watching = 0.0  # seconds spent in here, which are not the solver's
@@ -107,6 +110,7 @@ class Watcher:
         for row in rows:
             self.trace.append(row)
         self._begin -= seconds
+        self.trace.seconds_before = seconds
 
     def __enter__(self) -> Watcher:
         return self

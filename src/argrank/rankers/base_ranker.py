@@ -37,6 +37,7 @@ NO_QUERIES = (
     "sklearn.set_config(enable_metadata_routing=True) and qid=…; qid='single' if all rows are one query"
 )
 VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
+COMMON = ("model_", "objective_", "gap_", "n_iter_", "trace_", "n_features_in_", "feature_names_in_")  # of all fits
 PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
 
 
@@ -172,8 +173,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             else:
                 outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
-        if outcome.complaint is not None:
-            warnings.warn(f"{type(self).__name__}: {outcome.complaint}", ArgrankWarning, stacklevel=3)
+        for note in (*watcher.notes, *([] if outcome.complaint is None else [outcome.complaint])):
+            warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
         self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories)
@@ -183,18 +184,25 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """Train with a checkpoint; take a training that was finished before from there."""
         found = keeper.attach(watcher)
         if found is not None:
+            watcher.notes += found["notes"]
             for name, value in found["fitted"].items():
-                setattr(self, name, value)
-            return Outcome(model_from(found["model"]), *(found[name] for name in ("objective", "gap", "n_iter")))
-        before = set(vars(self))
+                setattr(self, name, self._restored(name, value))
+            numbers = (found[name] for name in ("objective", "gap", "n_iter", "complaint"))
+            return Outcome(model_from(found["model"]), *numbers)
         outcome = self._train(data, watcher, start)
         if outcome.complaint is not None and outcome.complaint.startswith("interrupted"):
             keeper.close(None)
             return outcome
-        numbers = {"objective": outcome.objective, "gap": outcome.gap, "n_iter": outcome.n_iter}
-        fitted = {name: value for name, value in vars(self).items() if name not in before and storable(value)}
-        keeper.close(numbers | {"model": model_state(outcome.model), "fitted": fitted})
+        kept = {name: value for name, value in outcome._asdict().items() if name != "model"}
+        own = {name: value for name, value in vars(self).items() if name.endswith("_") and name not in COMMON}
+        fitted = {name: value for name, value in own.items() if storable(value)}
+        kept |= {"model": model_state(outcome.model), "fitted": fitted, "notes": watcher.notes}
+        keeper.close(kept)
         return outcome
+
+    def _restored(self, name: str, value: Any) -> Any:
+        """Return a fitted attribute as ``_train`` sets it, of what a checkpoint holds."""
+        return tuple(value) if isinstance(value, list) else value
 
     def _refuse_useless(self, model: Model, data: Dataset) -> None:
         """Refuse weights that are no numbers, and warn of trees that give every document the same score."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from argrank.solvers._result import Result
+from argrank.solvers.collapse import Collapse
 
 State = Mapping[str, Any]
 
@@ -62,7 +63,8 @@ def keeping(keeper: Keeper | None, solve: Callable[[], Result]) -> Result:
         return solve()
     found = keeper.finished()
     if found is not None:
-        return Result(**found)
+        proof = found.get("collapsed")
+        return Result(**{**found, "collapsed": None if proof is None else Collapse(*proof)})
     result = solve()
     if result.reason != "interrupted":
         keeper.finish(result_state(result))
@@ -72,7 +74,7 @@ def keeping(keeper: Keeper | None, solve: Callable[[], Result]) -> Result:
 def result_state(result: Result) -> State:
     """Return the fields of a result of which a new one can be made."""
     given = {field.name: getattr(result, field.name) for field in fields(result)}
-    return {name: value for name, value in given.items() if isinstance(value, float | int | str | np.ndarray)}
+    return {name: value for name, value in given.items() if isinstance(value, float | int | str | np.ndarray | tuple)}
 
 
 def random_state(random: np.random.Generator) -> State:

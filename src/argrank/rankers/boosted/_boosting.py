@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar, cast
@@ -98,17 +98,17 @@ class BoostedRanker(BaseRanker):
             self.n_jobs,
         )
 
-    def _rounds(self, data: Dataset, watcher: Watcher, n_outputs: int = 1, sums: Sums = _forest.sums) -> Rounds:
+    def _rounds(self, watcher: Watcher, sums: Sums = _forest.sums) -> Rounds:
         rounds, patience = self.n_trees, self.early_stopping
         for name, value in (("n_trees", rounds), ("early_stopping", 1 if patience is None else patience)):
             check_count(name, value)
         if patience is not None and not watcher.validations:
             raise InputError("early_stopping: expected an eval_set to stop by, got none")
-        return Rounds(data, watcher, patience, n_outputs, sums)
+        return Rounds(watcher, patience, sums)
 
 
 class Rounds:
-    """The trees so far, the scores they give to training and validation rows, and which round was best.
+    """The trees so far, the scores they give to validation rows, and which round was best.
 
     ``kept`` are the members, and ``objective`` is the objective, after the best round: the last one, or with early
     stopping the best on validation data.
@@ -117,36 +117,42 @@ class Rounds:
     keeps the rounds that were recorded.
     """
 
-    def __init__(
-        self, data: Dataset, watcher: Watcher, patience: int | None, n_outputs: int = 1, sums: Sums = _forest.sums
-    ) -> None:
-        self._watcher, self._patience, self._n_outputs, self._sums = watcher, patience, n_outputs, sums
+    def __init__(self, watcher: Watcher, patience: int | None, sums: Sums = _forest.sums) -> None:
+        self._watcher, self._patience, self._sums = watcher, patience, sums
         self.members: list[Any] = []
-        self.scores = np.zeros((data.n_documents, n_outputs))
-        self._validation = [np.zeros((part.data.n_documents, n_outputs)) for part in watcher.validations]
+        self._validation = [np.zeros((part.data.n_documents, 1)) for part in watcher.validations]
         self.best, self._best_value, self.n_recorded = 0, -np.inf, 0
         self.kept: list[Any] = []
         self.objective = np.nan
         self.interrupted = False
 
-    def add(self, members: Sequence[Any], outputs: Sequence[Floats]) -> None:
-        """Add a member for every output, given its values for the training rows."""
-        self.members += members
-        for i, output in enumerate(outputs):
-            self.scores[:, i] += output
+    def add(self, member: Any) -> None:
+        """Add a member."""
+        self.members.append(member)
         for part, scores in zip(self._watcher.validations, self._validation, strict=True):
-            scores += self._sums(members, part.data.X, self._n_outputs)
+            scores += self._sums([member], part.data.X, 1)
+
+    def state(self) -> dict[str, float]:
+        """Return how far it has come, apart from the members."""
+        numbers = {"best": self.best, "best_value": self._best_value, "n_recorded": self.n_recorded}
+        return {**numbers, "n_kept": len(self.kept), "objective": self.objective}
+
+    def resume(self, members: Sequence[Any], state: Mapping[str, Any]) -> None:
+        """Go on with the members and the state of another process."""
+        for member in members:
+            self.add(member)
+        self.best, self._best_value, self.n_recorded = (state[name] for name in ("best", "best_value", "n_recorded"))
+        self.kept, self.objective = self.members[: state["n_kept"]], state["objective"]
 
     def replace(self, members: Sequence[Any]) -> None:
         """Replace all members so far."""
         self.members = list(members)
         for part, scores in zip(self._watcher.validations, self._validation, strict=True):
-            scores[:] = self._sums(members, part.data.X, self._n_outputs)
+            scores[:] = self._sums(members, part.data.X, 1)
 
-    def record(self, facts: dict[str, float], score: Callable[[Floats], Floats] | None = None) -> bool:
-        """Record a round; tell whether to go on. ``score`` makes one score of the outputs of a row."""
-        seen = [scores[:, 0] if score is None else score(scores) for scores in self._validation]
-        row = self._watcher.record(seen, facts)
+    def record(self, facts: dict[str, float]) -> bool:
+        """Record a round; tell whether to go on."""
+        row = self._watcher.record([scores[:, 0] for scores in self._validation], facts)
         self.n_recorded += 1
         value = np.inf if self._patience is None else row[self._watcher.validations[0].column]
         if np.isnan(value):

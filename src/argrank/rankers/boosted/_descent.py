@@ -101,13 +101,13 @@ class Source(Protocol):
 class Trees:
     """LightGBM's trees."""
 
-    def __init__(self, data: Dataset, settings: Settings) -> None:
-        self._growth = Growth(data, settings)
+    def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
+        self._growth = Growth(data, settings, n_before)
 
     def next(self, gradient: Floats, hessian: Floats) -> Weak | None:
         """Grow a tree whose leaves hold minus gradient over curvature."""
         grown = self._growth.grow(gradient, hessian)
-        return None if grown is None else Weak(grown[0].output, grown[0].tree, grown[0].leaf)
+        return None if grown is None else Weak(grown.output, grown.tree, grown.leaf)
 
 
 class Regressors:

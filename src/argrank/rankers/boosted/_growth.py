@@ -54,20 +54,20 @@ class Grown(NamedTuple):
 
 
 class Growth:
-    """A LightGBM booster that grows one tree a round and output, as the gradients of the round ask.
+    """A LightGBM booster that grows one tree a round, as the gradients of the round ask.
 
     Gradients are rounded to multiples of a common power of two, fine enough for float32, so that their sums are exact:
-    trees have the same bits for any number of threads and any order of the rows.
+    trees have the same bits for any number of threads and any order of the rows. What a round draws is a function of
+    the seed and its number: another process, given the number of rounds before, grows the same trees.
     """
 
-    def __init__(self, data: Dataset, settings: Settings, n_outputs: int = 1) -> None:
+    def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
         lightgbm = load_lightgbm()
         settings.check()
         small = data.n_documents * data.n_features <= SMALL_CELLS
         self._parameters = {
             "objective": "none",
             "metric": "None",
-            "num_class": n_outputs,
             "learning_rate": 1.0,
             "boost_from_average": False,
             "num_leaves": int(settings.n_leaves),
@@ -89,13 +89,18 @@ class Growth:
             self._booster = lightgbm.Booster(self._parameters, train)
         except self._error as error:
             raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
-        self._n_outputs, self._n_rounds = n_outputs, 0
-        self._last = np.zeros((data.n_documents, n_outputs))
+        self._seed, self._draws, self.n_rounds = settings.random_state, settings.feature_fraction < 1, n_before
+        self._last, nothing = np.zeros(data.n_documents), np.zeros(data.n_documents)
+        if n_before and self._draws:  # the first round of a booster draws otherwise than the later ones do
+            self._booster.update(fobj=lambda scores, rows: (nothing, nothing + 1.0))
 
-    def grow(self, gradient: Floats, hessian: Floats) -> list[Grown] | None:
-        """Grow a tree for every output (columns of the arrays); None where no tree finds a split any more."""
-        shape = (-1,) if self._n_outputs == 1 else (-1, self._n_outputs)
-        given = rounded(gradient).reshape(shape), rounded(hessian).reshape(shape)
+    def grow(self, gradient: Floats, hessian: Floats) -> Grown | None:
+        """Grow a tree; None where it finds no split any more."""
+        given = rounded(gradient), rounded(hessian)
+        if self._draws:
+            number = int(np.random.SeedSequence([self._seed, self.n_rounds]).generate_state(1)[0] >> 1)
+            self._booster.reset_parameter({"feature_fraction_seed": number})
+        size = self._booster.current_iteration()
         try:
             finished = self._booster.update(fobj=lambda scores, data: given)
         except self._error as error:
@@ -104,12 +109,10 @@ class Growth:
             finished = True  # no feature has two values that LightGBM can tell apart
         if finished:
             return None
-        trees = read(self._booster.model_to_string(start_iteration=self._n_rounds, num_iteration=1)).trees
-        self._n_rounds += 1
-        scores = self._training_scores()
-        grown = [Grown(tree, _leaves(tree, scores[:, i] - self._last[:, i])) for i, tree in enumerate(trees)]
-        self._last = scores
-        return grown
+        (tree,) = read(self._booster.model_to_string(start_iteration=size, num_iteration=1)).trees
+        self.n_rounds += 1
+        before, self._last = self._last, self._training_scores()
+        return Grown(tree, _leaves(tree, self._last - before))
 
     def _training_scores(self) -> Floats:
         """Return LightGBM's own scores of the training rows, which it shows to whoever measures them."""
@@ -120,7 +123,7 @@ class Growth:
             return "seen", 0.0, True
 
         self._booster.eval_train(look)
-        return seen[0].reshape(self._last.shape)
+        return seen[0]
 
 
 def load_lightgbm() -> Any:

@@ -57,27 +57,37 @@ class Thresholds:
         return above
 
 
+Step = tuple[int, float, float]  # feature, threshold, weight
+
+
 class Steps:
-    """The steps taken so far and the scores they give to validation rows.
+    """The steps taken so far, here or before a checkpoint, and the scores they give to training and validation rows.
 
     Used as a context, Ctrl-C inside ends the training and keeps the steps that were recorded.
     """
 
-    def __init__(self, data: Dataset, watcher: Watcher, objective: float) -> None:
-        self.objective = objective
+    def __init__(self, data: Dataset, watcher: Watcher) -> None:
         self.complaint: str | None = None
         self._n_features, self._watcher = data.n_features, watcher
-        self._taken: list[tuple[int, float, float]] = []
+        found = None if watcher.keeper is None else watcher.keeper.resumed()
+        self.scores = np.zeros(data.n_documents) if found is None else found["scores"]
+        self._taken: list[Step] = [] if found is None else [tuple(step) for step in found["taken"]]
         self._held = [np.zeros(part.data.n_documents) for part in watcher.validations]
+        for step in self._taken:
+            self._held = self._held_after(step)
 
-    def take(self, feature: int, threshold: float, step: float, facts: Mapping[str, float]) -> None:
-        """Add a step and record the round; the facts name the objective it led to."""
-        latest = self._model([(feature, threshold, step)])
-        parts = self._watcher.validations
-        held = [old + latest.scores(part.data.X) for old, part in zip(self._held, parts, strict=True)]
+    def take(self, step: Step, scores: Floats, facts: Mapping[str, float]) -> None:
+        """Add a step and record the round; scores of the training rows and facts are what it led to."""
+        held = self._held_after(step)
         self._watcher.record(held, facts)
-        self._taken.append((feature, threshold, step))
-        self._held, self.objective = held, facts["objective"]
+        self._taken.append(step)
+        self._held, self.scores = held, scores
+        if self._watcher.keeper is not None:
+            self._watcher.keeper.offer({"scores": scores, "taken": list(self._taken)})
+
+    def _held_after(self, step: Step) -> list[Floats]:
+        latest, parts = self._model([step]), self._watcher.validations
+        return [old + latest.scores(part.data.X) for old, part in zip(self._held, parts, strict=True)]
 
     def __len__(self) -> int:
         return len(self._taken)
@@ -87,7 +97,7 @@ class Steps:
         """The sum of all steps."""
         return self._model(self._taken)
 
-    def _model(self, taken: list[tuple[int, float, float]]) -> StumpsModel:
+    def _model(self, taken: list[Step]) -> StumpsModel:
         features, thresholds, steps = zip(*taken, strict=True) if taken else ((), (), ())
         return StumpsModel(np.array(features, np.int64), np.array(thresholds), np.array(steps), self._n_features)
 

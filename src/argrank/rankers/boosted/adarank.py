@@ -67,7 +67,11 @@ class AdaRank(BaseRanker):
         weak[~counted] = 0.0
         shares /= shares.sum()
         chances, before, objective, complaint = shares, -1, 1.0, None
-        rounds = 0
+        rounds, keeper = 0, watcher.keeper
+        found = None if keeper is None else keeper.resumed()
+        if found is not None:
+            weights, scores, chances = found["weights"], found["scores"], found["chances"]
+            before, objective, rounds = found["before"], found["objective"], found["rounds"]
         try:
             while rounds < self.n_rounds:
                 means = chances @ weak
@@ -86,6 +90,9 @@ class AdaRank(BaseRanker):
                 watcher(latest, facts)
                 weights, objective, before, rounds = latest, facts["objective"], chosen, rounds + 1
                 chances = losses / objective
+                if keeper is not None:
+                    kept = {"weights": weights, "scores": scores, "chances": chances}
+                    keeper.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
         except KeyboardInterrupt:
             if rounds == 0:
                 raise

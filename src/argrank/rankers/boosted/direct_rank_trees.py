@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,8 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
+from argrank.linesearch.landscape import Value
+from argrank.models import _forest
 from argrank.models._tree import Tree
 from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.model import Model
@@ -91,45 +95,65 @@ class DirectRankTrees(BoostedRanker):
         self._check_choices()
         weighing = Weighing(data, self.measure, self.weight_range, self.point, self.n_jobs)
         descent = Descent(data, self._growing(), self.n_jobs)
+        keeper = watcher.keeper
+        kept = None if keeper is None else keeper.resumed()
         source: Source
         if self.base_estimator is None:
-            source = Trees(data, self._settings())
-            rounds = self._rounds(data, watcher)
+            source = Trees(data, self._settings(), 0 if kept is None else len(kept["trees"]))
+            rounds = self._rounds(watcher)
         else:
             source = Regressors(data, self.base_estimator, self.random_state)
-            rounds = self._rounds(data, watcher, sums=member_sums)
+            rounds = self._rounds(watcher, member_sums)
         found: list[Weak] = []
         weights: list[float] = []
+        if kept is not None:
+            found, weights = self._resume(kept, data, weighing, rounds)
         with rounds:
-            for _ in range(self.n_trees):
+            while len(weights) < self.n_trees:
                 weak = descent.next(source, weighing.scores)
                 if weak is None:
                     break
-                weight, member, output = self._add(weighing, weak)
+                weight, member = self._add(weighing, weak)
                 weights.append(weight)
                 if self.variant == "leveraged":
                     found.append(weak)
-                rounds.add([member], [output])
+                rounds.add(member)
                 facts = {"objective": 1.0 - weighing.value.mean, "weight": weight}
                 if not rounds.record(facts):
                     break
+                if keeper is not None:
+                    keeper.offer(functools.partial(_state, found, weights, weighing, rounds))
         self.weights_ = np.array(weights[: len(rounds.kept)])
         if found and not rounds.interrupted:
             self._leverage(weighing, found[: len(rounds.kept)], rounds)
         value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
         return Outcome(self._model(rounds.kept, data), value, np.nan, len(rounds.kept), rounds.complaint)
 
-    def _add(self, weighing: Weighing, weak: Weak) -> tuple[float, Any, Floats]:
-        """Give a weak learner its weight; return the weight, the part of the model and its output."""
+    def _resume(
+        self, kept: Mapping[str, Any], data: Dataset, weighing: Weighing, rounds: Rounds
+    ) -> tuple[list[Weak], list[float]]:
+        """Go on where a checkpoint was written; return the trees to leverage, if any, and all weights."""
+        trees = [Tree.from_dict(fields, data.n_features) for fields in kept["trees"]]
+        weights: list[float] = kept["weights"].tolist()
+        found: list[Weak] = []
+        if self.variant == "leveraged":
+            found = [Weak(_forest.sums([tree], data.X, 1)[:, 0], tree) for tree in trees]
+            trees = [weak.weighed(weight) for weak, weight in zip(found, weights, strict=True)]  # type: ignore[misc]
+        weighing.scores, weighing.value = kept["scores"], Value(kept["mean"], kept["tied"])
+        rounds.resume(trees, kept["rounds"])
+        return found, weights
+
+    def _add(self, weighing: Weighing, weak: Weak) -> tuple[float, Any]:
+        """Give a weak learner its weight; return the weight and the part of the model."""
         if self.variant == "leveraged":
             weight = self.learning_rate
             weighing.move_to(weighing.scores + weight * weak.output)
         elif self.leaves == "exact" and isinstance(weak.member, Tree) and weak.leaf is not None:
             weight, values = weighing.weigh_leaves(weak.leaf, weak.member.value)
-            return weight, weak.member.with_values(values), values.take(weak.leaf)
+            return weight, weak.member.with_values(values)
         else:
             weight = weighing.weigh(weak.output)
-        return weight, weak.weighed(weight), weight * weak.output
+        return weight, weak.weighed(weight)
 
     def _leverage(self, weighing: Weighing, found: list[Weak], rounds: Rounds) -> None:
         """Re-weight all weak learners by exact search along one after the other, until a round brings nothing."""
@@ -163,6 +187,14 @@ class DirectRankTrees(BoostedRanker):
             raise OptionError(f"weight_range: expected 0 <= low < high, got {low:g} and {high:g}")
         if self.leaves == "exact" and (self.variant == "leveraged" or self.base_estimator is not None):
             raise OptionError('leaves="exact": expected the stagewise variant with LightGBM\'s trees')
+
+
+def _state(found: list[Weak], weights: list[float], weighing: Weighing, rounds: Rounds) -> dict[str, Any]:
+    """Return all that another process needs to grow the next tree as this one would."""
+    trees: list[Any] = [weak.member for weak in found] or rounds.members
+    place = {"scores": weighing.scores, "mean": weighing.value.mean, "tied": weighing.value.tied}
+    kept = {"trees": [tree.to_dict() for tree in trees], "weights": np.array(weights)}
+    return {**kept, **place, "rounds": rounds.state()}
 
 
 def _total(outputs: list[Floats], weights: Floats) -> Floats:

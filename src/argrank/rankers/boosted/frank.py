@@ -91,20 +91,21 @@ class FRank(BaseRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_count("n_rounds", self.n_rounds)
         risk, search = make_risk(data, self._objective(), self.n_jobs), _Search(data, self.n_jobs)
-        scores = np.zeros(data.n_documents)
-        value, slope = risk.at_scores(scores)
-        with Steps(data, watcher, value) as steps:
-            for _ in range(self.n_rounds):
+        steps = Steps(data, watcher)
+        value, slope = risk.at_scores(steps.scores)
+        with steps:
+            while len(steps) < self.n_rounds:
                 if value < SEPARATED:
                     break
-                feature, cut, step, gain = search.best(scores, -slope)
+                feature, cut, step, gain = search.best(steps.scores, -slope)
                 if gain < 1e-12 * value:  # no threshold orders more pairs rightly than wrongly
                     break
-                scores += step * (search.thresholds.places[feature] > cut)
-                value, slope = risk.at_scores(scores)
-                facts = {"objective": value, "promised": gain}
-                steps.take(feature, float(search.thresholds.values[feature, cut]), step, facts)
-        return Outcome(steps.model, steps.objective, np.nan, len(steps), complaint=steps.complaint)
+                scores = steps.scores + step * (search.thresholds.places[feature] > cut)
+                reached, slopes = risk.at_scores(scores)
+                facts = {"objective": reached, "promised": gain}
+                steps.take((feature, float(search.thresholds.values[feature, cut]), step), scores, facts)
+                value, slope = reached, slopes
+        return Outcome(steps.model, value, np.nan, len(steps), complaint=steps.complaint)
 
 
 class _Search:

@@ -55,10 +55,10 @@ class RankBoost(BaseRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_count("n_rounds", self.n_rounds)
         thresholds, pairs = Thresholds(data.X), _Pairs(data)
-        scores = np.zeros(data.n_documents)
-        objective, potentials = pairs.look(scores)
-        with Steps(data, watcher, objective) as steps:
-            for _ in range(self.n_rounds):
+        steps = Steps(data, watcher)
+        objective, potentials = pairs.look(steps.scores)
+        with steps:
+            while len(steps) < self.n_rounds:
                 if objective < SEPARATED:
                     break
                 margins = thresholds.sums_above(potentials) / objective
@@ -67,11 +67,12 @@ class RankBoost(BaseRanker):
                 if abs(margin) < 1e-12:  # no threshold orders more pairs rightly than wrongly
                     break
                 step = 0.5 * float(np.log((1.0 + margin) / (1.0 - margin)))
-                scores += step * (thresholds.places[feature] > cut)
-                objective, potentials = pairs.look(scores)
-                facts = {"objective": objective, "margin": abs(margin)}
-                steps.take(int(feature), float(thresholds.values[feature, cut]), step, facts)
-        return Outcome(steps.model, steps.objective, np.nan, len(steps), complaint=steps.complaint)
+                scores = steps.scores + step * (thresholds.places[feature] > cut)
+                value, slopes = pairs.look(scores)
+                facts = {"objective": value, "margin": abs(margin)}
+                steps.take((int(feature), float(thresholds.values[feature, cut]), step), scores, facts)
+                objective, potentials = value, slopes
+        return Outcome(steps.model, objective, np.nan, len(steps), complaint=steps.complaint)
 
 
 class _Pairs:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import LocalRisk, make_risk
-from argrank.errors import ArgrankWarning, OptionError, check_positive
+from argrank.errors import OptionError, check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
@@ -22,6 +21,7 @@ from argrank.rankers.linear._penalty import regulariser_for
 from argrank.rankers.linear._rank_svm_weights import rank_svm_weights
 from argrank.rankers.linear._regression_weights import regression_weights
 from argrank.solvers import Regulariser, minimise
+from argrank.solvers.collapse import Collapse
 
 COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
 SCALES = np.geomspace(1e-6, 1e3, 19)  # lengths at which a start for a tight bound is tried
@@ -108,7 +108,7 @@ class LinearRanker(BaseRanker):
             zero = np.zeros(data.n_features)
             self.objective_at_zero_ = risk.at_scores(risk.zero_scores())[0] + R.value(zero) / self.C
             self.collapsed_ = result.collapsed if R.centre is None else None
-            self._warn_of_collapse(result.objective)
+            watcher.notes += self._notes_of_collapse(result.objective)
         return Outcome.of(result)
 
     def _note(self, risk: LocalRisk) -> None:
@@ -133,10 +133,13 @@ class LinearRanker(BaseRanker):
                     best, best_value = scale * w, value
         return best
 
-    def _warn_of_collapse(self, value: float) -> None:
-        """Say that nothing was learned, and what helps: no C moves an optimum that is at 0 for all of them."""
+    def _restored(self, name: str, value: Any) -> Any:
+        return Collapse(*value) if name == "collapsed_" and value is not None else super()._restored(name, value)
+
+    def _notes_of_collapse(self, value: float) -> list[str]:
+        """Say where nothing was learned, and what helps: no C moves an optimum that is at 0 for all of them."""
         if not self.objective_at_zero_ > 0 or value < COLLAPSED * self.objective_at_zero_:
-            return
+            return []
         tight = "bound='tight', which starts from RankSVM, " if getattr(self, "bound", "") == "convex" else ""
         other = f"{tight}another measure or feature_map"
         if self.collapsed_ is not None:
@@ -144,12 +147,10 @@ class LinearRanker(BaseRanker):
             helps = f"{other}, or features normalised within queries (normalise='query-minmax')"
         else:
             found, helps = "the optimum is (nearly) w = 0", f"a larger C, {other}"
-        warnings.warn(
-            f"{type(self).__name__}: {found}: the objective is {value:.6g}, at w = 0 {self.objective_at_zero_:.6g}. "
-            f"The bound costs more than the measure can gain on these data; what helps is {helps}",
-            ArgrankWarning,
-            stacklevel=5,
-        )
+        return [
+            f"{found}: the objective is {value:.6g}, at w = 0 {self.objective_at_zero_:.6g}. "
+            f"The bound costs more than the measure can gain on these data; what helps is {helps}"
+        ]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

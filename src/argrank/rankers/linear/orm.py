@@ -137,13 +137,7 @@ class ORM(StructuredRanker):
                 "kernel: expected penalty='l2' and no signs, since a kernel's weights are not of features"
             )
         features = KernelFeatures(Kernel(self.kernel, self.gamma, self.degree, self.coef0), data)
-
-        def tell(w: Floats, facts: Mapping[str, float]) -> None:
-            model = features.model(w)
-            watcher.record([model.scores(part.data.X) for part in watcher.validations], facts)
-
-        tell.keeper = None  # type: ignore[attr-defined]  # no checkpoints: the solver's weights are not of features
-        outcome = super()._train(features.data, cast(Watcher, tell), None)
+        outcome = super()._train(features.data, cast(Watcher, _KernelWatcher(features, watcher)), None)
         return outcome._replace(model=features.model(cast(LinearModel, outcome.model).weights))
 
     def _centre(self, data: Dataset) -> Floats | None:
@@ -216,6 +210,18 @@ class ORM(StructuredRanker):
         summary = self._summary(first) | counted | {"data": "stream"}
         self.model_ = LinearModel(result.w).served(first.feature_names, scaling, summary)
         return self
+
+
+class _KernelWatcher:
+    """Watches a solver whose weights are those of the kernel's features."""
+
+    def __init__(self, features: KernelFeatures, watcher: Watcher) -> None:
+        self._features, self._watcher = features, watcher
+        self.keeper, self.notes = watcher.keeper, watcher.notes
+
+    def __call__(self, w: Floats, facts: Mapping[str, float]) -> None:
+        model = self._features.model(w)
+        self._watcher.record([model.scores(part.data.X) for part in self._watcher.validations], facts)
 
 
 def _reader(
