@@ -198,7 +198,7 @@ def test_parameters_that_no_other_process_knows_again_are_refused(tmp_path: Path
         ("mart", {"init_model": made("bundle").fit(DATA)}),
     ):
         with pytest.raises(
-            OptionError, match=rf"checkpoint: .* got {list(parameters)[0]}=.*; fit without a checkpoint"
+            OptionError, match=rf"checkpoint: .* got {next(iter(parameters))}=.*; fit without a checkpoint"
         ):
             ar.make_ranker(name, **parameters).fit(DATA, checkpoint=tmp_path / "fit.ckpt")
 
