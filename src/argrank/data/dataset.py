@@ -21,6 +21,7 @@ from argrank.data.grouping import id_array, offsets
 from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
 
 BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
+CACHED = ("fingerprint", "longest")  # found when first asked for, not given
 BY_QUERY = ("query_ids", "query_weight", "query_texts")
 
 
@@ -192,6 +193,11 @@ class Dataset:
         """Number of documents of every query."""
         return np.diff(self.indptr)
 
+    @functools.cached_property
+    def longest(self) -> int:
+        """Number of documents of the longest query; in a part of larger data, of all its queries."""
+        return int(self.sizes.max())
+
     @property
     def is_sparse(self) -> bool:
         """Whether X is a CSR matrix."""
@@ -255,6 +261,13 @@ class Dataset:
         if len(np.unique(chosen)) != len(chosen):
             raise InputError("select: expected every query at most once")
         return self._take(chosen)
+
+    def between(self, first: int, last: int) -> Dataset:
+        """Return the queries first … last - 1, sharing memory, as a part that gives the same bits as the whole.
+
+        It knows how long the longest query of all is, by which objectives choose how they work.
+        """
+        return self._take(np.arange(first, last))._but(longest=self.longest)
 
     def _take(self, chosen: NDArray[Any]) -> Dataset:
         adjacent = bool((np.diff(chosen) == 1).all())
@@ -386,7 +399,7 @@ class Dataset:
         )
 
     def _but(self, **changed: Any) -> Dataset:
-        fields = {name: value for name, value in self.__dict__.items() if name != "fingerprint"}  # cached, not given
+        fields = {name: value for name, value in self.__dict__.items() if name not in CACHED}
         return Dataset._assemble(**{**fields, **changed})
 
     # ---- words ------------------------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ class PreparedForces(Prepared):
         self.indptr, self._kind = data.indptr, KINDS[structure.kind]
         self._gains = np.ascontiguousarray(structure.gains(labels))
         self._scale = structure.factors(labels, data.indptr)
-        self._discounts = structure.discounts(int(data.sizes.max()))
+        self._discounts = structure.discounts(data.longest)
         self._truncation = int(np.count_nonzero(self._discounts))  # past the cut-off no swap changes anything
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
@@ -272,7 +272,7 @@ class Lambdas:
         """Look at the labels once."""
         check_count("truncation", self.truncation)
         check_positive("sigmoid", self.sigmoid)
-        measure, convention, widest = parse_measure(self.measure), make_convention("default"), int(data.sizes.max())
+        measure, convention, widest = parse_measure(self.measure), make_convention("default"), data.longest
         structure, depth = _structure(measure, convention), None
         if structure.kind == "additive":
             depth = self.truncation

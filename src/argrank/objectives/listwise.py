@@ -95,7 +95,7 @@ class CosineLoss(Objective):
         refuse_row_weights(data, self.name)
         labels = require_labels(data, self.name)
         gains = gains_of(labels, self.gain)
-        best = greatest(gains, discounts(int(data.sizes.max())), data.indptr)
+        best = greatest(gains, discounts(data.longest), data.indptr)
         gains = gains * np.repeat(np.divide(1.0, best, out=np.zeros_like(best), where=best > 0), data.sizes)
         means = np.add.reduceat(gains, data.indptr[:-1]) / data.sizes
         return Kernels(data.indptr, gains - np.repeat(means, data.sizes), np.empty(0), _cosine, ranks=False)

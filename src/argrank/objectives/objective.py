@@ -105,16 +105,12 @@ class Objective(ABC):
         return float((losses * weights).sum()), data.to_caller(gradient)
 
     def query_shares(self, data: Dataset) -> Floats:
-        """Return the factor of every query's loss in the risk.
+        """Return the factor of every query's loss in the risk: its weight, 1 unless given, over the total weight.
 
-        For a mean over queries this is 1/Q, or the query's share of the query weights. For a mean over pairs, where a
-        query's loss is a sum over its pairs, it is the query's weight over the weighted number of all pairs.
+        For a mean over pairs, where a query's loss is a sum over its pairs, the total is the weighted number of pairs.
         """
-        if self.mean_over == "queries":
-            return query_shares(data)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        total = float((weight * self.n_pairs(data)).sum())
-        return weight / total if total > 0 else query_shares(data)
+        pairs = self.n_pairs(data) if self.mean_over == "pairs" else None
+        return query_weights(data) / total_weight(data, pairs)
 
     def n_pairs(self, data: Dataset) -> Floats:
         """Return how many pairs every query has: those of different label unless the objective counts others."""
@@ -134,12 +130,21 @@ class Objective(ABC):
         return prepared
 
 
+def query_weights(data: Dataset) -> Floats:
+    """Return the weights of the queries, 1 unless given."""
+    return np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+
+
+def total_weight(data: Dataset, n_pairs: Floats | None = None) -> float:
+    """Return the sum of the queries' weights, or of the weights of all their pairs where there are any."""
+    weights = query_weights(data)
+    total = 0.0 if n_pairs is None else float((weights * n_pairs).sum())
+    return total if total > 0 else float(weights.sum())
+
+
 def query_shares(data: Dataset) -> Floats:
     """Return what each query counts in a mean over queries: 1/Q, or its share of the query weights."""
-    if data.query_weight is None:
-        return np.full(data.n_queries, 1.0 / data.n_queries)
-    shares: Floats = data.query_weight / data.query_weight.sum()
-    return shares
+    return query_weights(data) / total_weight(data)
 
 
 def require_labels(data: Dataset, name: str) -> Floats:

@@ -183,7 +183,7 @@ class SmoothedMeasure(Objective):
             return prepare_product(product, data, self.name, smooth_product, self.sigma**-2)
         refuse_row_weights(data, self.name)
         relevance = self.measure.levels(require_labels(data, self.name), self.convention)
-        constants = np.array([self.sigma**-2, self.measure.cutoff or data.sizes.max()], np.float64)
+        constants = np.array([self.sigma**-2, self.measure.cutoff or data.longest], np.float64)
         any_relevant = np.maximum.reduceat(relevance, data.indptr[:-1])
         return Shifted(Kernels(data.indptr, relevance, constants, smooth_average_precision), any_relevant)
 
@@ -228,7 +228,7 @@ def prepare_product(product: Structure, data: Dataset, name: str, kernel: LazyKe
     """Prepare gains, greatest values, and the constants of a kernel: one of its own, then the discounts."""
     refuse_row_weights(data, name)
     refuse_several_relevant(product, data, name)
-    labels, discounts = require_labels(data, name), product.discounts(int(data.sizes.max()))
+    labels, discounts = require_labels(data, name), product.discounts(data.longest)
     if (np.diff(discounts) > 0).any():
         raise OptionError(f"{name}: expected a discount that never rises")
     gains = product.gains(labels) * np.repeat(product.factors(labels, data.indptr), data.sizes)

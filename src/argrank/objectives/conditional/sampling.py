@@ -98,7 +98,7 @@ def draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -
 
 
 def _draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -> Sample:
-    dtype = np.dtype(np.int16 if data.sizes.max() <= np.iinfo(np.int16).max else np.int32)
+    dtype = np.dtype(np.int16 if data.longest <= np.iinfo(np.int16).max else np.int32)
     needed = data.n_queries * sampling.n_samples * (MOVES * 2 * dtype.itemsize + 32)
     if needed > LARGEST_SAMPLE:
         raise InputError(
@@ -106,7 +106,7 @@ def _draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) 
             f"{needed / 2**30:.1f} GiB, expected at most {LARGEST_SAMPLE / 2**30:.1f} GiB; take fewer"
         )
     queries = queries_of(data, loss, labels)
-    together = max(1, CELLS // (sampling.n_samples * int(data.sizes.max())))
+    together = max(1, CELLS // (sampling.n_samples * data.longest))
     parts = [
         _draw_block(queries[first : first + together], loss, sampling, dtype)
         for first in range(0, len(queries), together)

@@ -110,7 +110,7 @@ def first_good_reference(scores: Any, order: Any, gains: Any, constants: Any, gr
 
 
 def _constants(hinge: StructuredHinge, data: Dataset) -> Floats:
-    longest = float(data.sizes.max())
+    longest = float(data.longest)
     if hinge.scale == "cutoff" and hinge.k is None:
         raise OptionError(f"{hinge.name}: scale='cutoff' divides by k, and there is none")
     weight = 1.0 / hinge.k if hinge.scale == "cutoff" and hinge.k is not None else 1.0

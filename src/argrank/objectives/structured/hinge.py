@@ -173,7 +173,7 @@ class StructuredHinge(Objective):
         structure, labels = self._structure(), require_labels(data, self.name)
         gains = structure.gains(labels)
         if self.is_normalised:
-            best = greatest(gains, self.discounts(int(data.sizes.max())), data.indptr)
+            best = greatest(gains, self.discounts(data.longest), data.indptr)
             factors = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
         else:
             factors = structure.factors(labels, data.indptr)

@@ -54,7 +54,8 @@ class Descent:
 
     def _gradient(self, scores: Floats) -> Floats:
         """Return the gradient of the sum over queries: the mean's would shrink as data grows."""
-        return self._risk.at_scores(scores)[1] * self._n_queries
+        gradient: Floats = self._risk.at_scores(scores)[1] * self._n_queries
+        return gradient
 
     def _minimum(self, scores: Floats, direction: Floats) -> float:
         """Return where the objective's slope along the direction changes its sign, found by bisection."""

@@ -9,14 +9,14 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import make_risk
+from argrank.engines import make_risk, map_blocks
 from argrank.errors import check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional.likelihoods import LogLikelihood
 from argrank.objectives.lambdas import LambdaForces
-from argrank.objectives.objective import Objective, query_shares
+from argrank.objectives.objective import Objective, query_weights
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._linear import LinearRanker
@@ -69,7 +69,7 @@ class LambdaRank(LinearRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_positive("learning_rate", self.learning_rate)
-        risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data)
+        risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data, self.n_jobs)
         begin = self._begin(data, scales) if start is None else start
         steps: dict[str, Any] = {"learning_rate": self.learning_rate, "scales": scales}
         result = minimise(
@@ -93,14 +93,20 @@ class LambdaRank(LinearRanker):
         return FIRST_STEP / length * step if length > 0 else step
 
 
-def _spread(data: Dataset) -> Floats:
+def _spread(data: Dataset, n_jobs: int | None) -> Floats:
     """Return the standard deviation of every feature, queries weighted as they count in the risk."""
-    share = np.repeat(query_shares(data), data.sizes)
-    share /= share.sum()
-    mean = np.asarray(data.X.T @ share, np.float64)
-    if isinstance(data.X, np.ndarray):
-        square = np.einsum("ij,ij,i->j", data.X, data.X, share)
-    else:
-        square = np.asarray(data.X.multiply(data.X).T @ share, np.float64)
+    sums = map_blocks(data, _sums, n_jobs)
+    weight = sum(one[0] for one in sums)
+    mean, square = (np.asarray(sum(one[i] for one in sums)) / weight for i in (1, 2))
     spread: Floats = np.sqrt(np.maximum(square - mean**2, 0.0))
     return spread
+
+
+def _sums(data: Dataset) -> tuple[float, Floats, Floats]:
+    """Return the weight of the rows of a block and the weighted sums of the features and their squares."""
+    X, weight = data.X, np.repeat(query_weights(data), data.sizes)
+    if isinstance(X, np.ndarray):
+        square = np.einsum("ij,ij,i->j", X, X, weight)
+    else:
+        square = np.asarray(X.multiply(X).T @ weight, np.float64)
+    return float(weight.sum()), np.asarray(X.T @ weight, np.float64), square

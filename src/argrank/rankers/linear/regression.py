@@ -9,13 +9,13 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.measures.gains import check_gain, gains_of
+from argrank.measures.gains import check_gain
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import Objective
 from argrank.objectives.pointwise import SquaredError
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.solvers import least_squares
+from argrank.rankers.linear._regression_weights import regression
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,12 +54,7 @@ class Regression(BaseRanker):
         return SquaredError(gain=self.gain, intercept=getattr(self, "intercept_", 0.0))
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        weight = data.sample_weight
-        if data.query_weight is not None:
-            share = np.repeat(data.query_weight * (data.n_queries / data.query_weight.sum()), data.sizes)
-            weight = share if weight is None else weight * share
-        targets = gains_of(data.y, check_gain(self.gain))
-        solution = least_squares.solve(data.X, targets, self.ridge, weight, self.n_jobs)
+        solution = regression(data, check_gain(self.gain), self.ridge, True, self.n_jobs)
         self.intercept_ = solution.intercept
         watcher(solution.w, {"objective": solution.objective, "norm": float(np.linalg.norm(solution.w))})
         return Outcome(LinearModel(solution.w), solution.objective, 0.0, 1)

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
@@ -80,7 +78,7 @@ class SmoothGrad(LinearRanker):
             raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
         w0 = regression_weights(data, self.n_jobs) if self.w0 is None else given_weights(self.w0, data)
         w, near = w0 if start is None else start, Squared(centre=w0)
-        width = self.sigma * (spread_within_queries(np.asarray(data.X @ w0, np.float64), data) or 1.0)
+        width = self.sigma * (spread_within_queries(w0, data, self.n_jobs) or 1.0)
         left, n_iter = self.max_iter, 0
         for halving in range(self.halvings + 1):
             self.sigma_ = width * 0.5**halving

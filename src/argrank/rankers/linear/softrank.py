@@ -64,5 +64,5 @@ class SoftRank(LinearRanker):
         if given is not None:
             return given
         weights = regression_weights(data, self.n_jobs)
-        spread = spread_within_queries(np.asarray(data.X @ weights, np.float64), data)
+        spread = spread_within_queries(weights, data, self.n_jobs)
         return weights * (self.sigma / spread) if spread > 0 else np.zeros_like(weights)

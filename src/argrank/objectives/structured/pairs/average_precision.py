@@ -106,8 +106,8 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare the harmonic numbers; AP@k breaks the order of the choices, so it takes the full table."""
-    if hinge.k is not None and hinge.k < data.sizes.max():
+    if hinge.k is not None and hinge.k < data.longest:
         return staircase.prepare(hinge, data)
-    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1.0, data.sizes.max() + 1.0))))
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1.0, data.longest + 1.0))))
     constants = np.concatenate(([hinge.mean_of_pairs], harmonic))
     return Kernels(data.indptr, hinge.relevance(data), constants, average_precision)

@@ -68,4 +68,4 @@ def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
 
 
 def _weights(hinge: StructuredHinge, data: Dataset) -> Floats:
-    return discounts(int(data.sizes.max()), hinge.rules.discount)
+    return discounts(data.longest, hinge.rules.discount)

@@ -160,7 +160,7 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     gains = hinge.gains(data)
     sizes = level_sizes(hinge.levels(data), data.indptr)
     n_levels = (sizes > 0).sum(axis=1)
-    k, longest = hinge.k, int(data.sizes.max())
+    k, longest = hinge.k, data.longest
     no_cut = np.full(data.n_queries, True) if k is None else (data.sizes <= k) & (k > SMALL)
     route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
     check_states(hinge, data, sizes)
@@ -181,7 +181,7 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
 
 def check_states(hinge: StructuredHinge, data: Dataset, sizes: Integers) -> None:
     """Refuse data with a graded query whose table would be too large; ``sizes`` are those of the levels."""
-    n_states = count_states(sizes, int(data.sizes.max()) if hinge.k is None else hinge.k)
+    n_states = count_states(sizes, data.longest if hinge.k is None else hinge.k)
     n_states[(sizes > 0).sum(axis=1) <= 2] = 0  # those take another oracle
     worst = int(n_states.argmax())
     if n_states[worst] > MAX_STATES:

@@ -113,6 +113,6 @@ def write_coefficients(order: Any, gains: Any, above: Any, weight: float, gradie
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Prepare; no cut-off is one that no list reaches."""
-    longest = float(data.sizes.max())
+    longest = float(data.longest)
     k = longest if hinge.k is None else min(float(hinge.k), longest)
     return Kernels(data.indptr, hinge.relevance(data), np.array([hinge.mean_of_pairs, k]), reciprocal_rank_pairs)

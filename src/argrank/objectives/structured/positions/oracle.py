@@ -52,7 +52,7 @@ class _Parts:
     """Everything that labels alone decide."""
 
     def __init__(self, hinge: StructuredHinge, data: Dataset) -> None:
-        longest = int(data.sizes.max())
+        longest = data.longest
         hinge.require_one_relevant(data)
         self.data, self.assignment, self.diverse = data, hinge.assignment, hinge.diverse is not False
         self.gains, self.discounts, self.decay = (
