@@ -16,11 +16,12 @@
 from __future__ import annotations
 
 import difflib
-import math
 import os
 import re
+import sys
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from typing import Any
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -113,8 +114,14 @@ def check_count(name: str, value: object, least: int = 1, most: int = 2**63 - 1)
 
 def check_positive(name: str, value: object) -> None:
     """Raise unless an option's value is a positive, finite number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or not (is_finite(value) and float(value) > 0.0):
         raise OptionError(f"{name}: expected a positive number, got {shown(value)}")
+
+
+def is_finite(value: object) -> bool:
+    """Tell whether something is a number that a float can hold; whole numbers may be larger."""
+    most: Any = sys.float_info.max
+    return isinstance(value, Real) and bool(-most <= value <= most)
 
 
 def printable(text: str) -> str:

@@ -11,6 +11,7 @@ import keyword
 import logging
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -50,6 +51,8 @@ READING: tuple[str, ...] = (
 
 #: What the exit codes mean; 0 is success.
 CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
+SELECTING = "argrank-select"  # how the names of threads begin that fit the points of a grid
+MOMENT = 1.0  # seconds
 DEBUG = "ARGRANK_DEBUG"  # an environment variable that lets an internal error show its traceback
 
 HELP = "Learning to rank that optimises the measure you report."
@@ -96,7 +99,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
     if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
         _complain("interrupted")
-    sys.exit(_flushed(code if isinstance(code, int) else 0))
+    code = _flushed(code if isinstance(code, int) else 0)
+    if code in (INTERRUPTED, INTERRUPTED_KEPT) and _is_busy():
+        os._exit(code)  # Python would wait for fits that nobody wants any more; files appear whole or not at all
+    sys.exit(code)
+
+
+def _is_busy() -> bool:
+    """Tell whether fits of a grid still run after a moment."""
+    fitting = [one for one in threading.enumerate() if one.name.startswith(SELECTING)]
+    for one in fitting:
+        one.join(MOMENT / len(fitting))
+    return any(one.is_alive() for one in fitting)
 
 
 def _flushed(code: int) -> int:

@@ -84,6 +84,9 @@ NORMALISE: Any = typer.Option(
     autocompletion=complete_normaliser,
     help="Scale the features first: query-minmax, query-zscore, query-sum, minmax, standard. Kept with the model.",
 )
+RESUME: Any = typer.Option(
+    None, "--resume", metavar="FOLDER", help="Keep every fit here, finished or not; the same command goes on from it."
+)
 JOBS: Any = typer.Option(None, "--jobs", "-j", metavar="N", help="Threads; all cores by default.")
 QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less.")
 VERBOSE: Any = typer.Option(False, "--verbose", "-v", help="Print more.")

@@ -6,7 +6,12 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
+
+import typer
+
+from argrank.errors import printable
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -29,6 +34,18 @@ def listening() -> Iterator[None]:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
+
+
+@contextlib.contextmanager
+def going_on(folder: Path | None) -> Iterator[None]:
+    """End interrupted work with exit code 3 where a folder keeps what was done, and say so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if folder is None:
+            raise
+        typer.echo(f"argrank: interrupted: the same command goes on from {printable(str(folder))}", err=True)
+        raise typer.Exit(3) from None
 
 
 def was_interrupted() -> bool:

@@ -9,6 +9,7 @@ import typer
 
 from argrank._files import STDIN
 from argrank.cli import _options as options
+from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def run(
     convention: str = options.CONVENTION,
     seed: int = typer.Option(0, "--seed", help="Seed of the random split into parts."),
     jobs: int | None = options.JOBS,
+    resume: Path | None = options.RESUME,
     output_format: str = options.FORMAT,
     as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
     output: Path | None = options.OUTPUT,
@@ -57,12 +59,16 @@ def run(
 
     Without -r, a spread of rankers from every family is compared: the doctor's findings, a table, an HTML report.
 
+    With --resume the fits are kept in a folder. After a Ctrl-C (exit code 3), a kill or a power failure the same
+    command goes on from there and prints what it would have printed.
+
     For example:
       argrank cv data.txt -m ndcg@10
       argrank cv data.txt -r rank-svm -m ndcg@10
       argrank cv data.txt -r rank-svm -r regression -m ndcg@10,map --normalise query-minmax
       argrank cv data.txt -r rank-svm --grid C=0.001,0.01,0.1,1 --json
       argrank cv data.txt -r rank-svm -r listnet --save model.json
+      argrank cv data.txt --resume trial -m ndcg@10
     """
     from argrank.evaluation.comparison import check_format
     from argrank.measures.names import measure_list
@@ -78,22 +84,28 @@ def run(
         raise OptionError("expected --grid or --no-grid, got both")
     shared: dict[str, Any] = {
         "n_folds": folds, "convention": convention, "random_state": seed, "n_jobs": jobs, "progress": not quiet,
+        "resume": resume,
     }  # fmt: skip
     if rankers:
         made = {name: options.ranker_of(name, {}, normalise) for name in dict.fromkeys(rankers)}
         grids = _settings(made, fixed, choices, no_grid)
-        found = cross_validate(made, options.load_wide(data, None, not quiet), names, grid=grids, **shared)
+        with going_on(resume):
+            found = cross_validate(made, options.load_wide(data, None, not quiet), names, grid=grids, **shared)
     else:
         if fixed or choices or no_grid:
             raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
         scaling = "auto" if normalise is None else normalise
-        found = benchmark(options.load_wide(data, None, not quiet), names, normalise=scaling, **shared)
+        with going_on(resume):
+            found = benchmark(options.load_wide(data, None, not quiet), names, normalise=scaling, **shared)
         stem = "data" if data == STDIN else Path(data).name.split(".")[0]
         report = Path(f"{stem}-report.html") if report is None else report
     if report is not None:
         write_report(report, found, title=f"Cross-validation of {Path(data).name}")
     if save is not None:
         found.ranker().save(save)
+        if was_interrupted():
+            typer.echo(f"argrank: interrupted: the best model so far is in {save}", err=True)
+            raise typer.Exit(3)
     if quiet:
         text = options.means_lines(found.means)
     else:

@@ -10,7 +10,7 @@ import typer
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
-from argrank.cli._signals import was_interrupted
+from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError
 
 DEFAULT = "auto"
@@ -50,6 +50,7 @@ def run(
     checkpoint: Path | None = typer.Option(
         None, "--checkpoint", metavar="FILE", help="Keep the state of the training here, and go on from it."
     ),
+    resume: Path | None = options.RESUME,
     every: float = typer.Option(600.0, "--every", metavar="SECONDS", help="Time between two checkpoints."),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
@@ -66,14 +67,16 @@ def run(
 
     With --valid and -r, one model is trained for every combination of the values of --grid, by default the ranker's own
     ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
-    data only watches. Ctrl-C or SIGTERM during a training keeps the best model so far (exit code 3); with
-    --checkpoint the same command goes on where it was stopped or killed.
+    data only watches. Ctrl-C or SIGTERM during a training keeps the best model so far (exit code 3). With
+    --checkpoint, or with --resume where there are several trainings, the same command goes on where it was stopped or
+    killed, and ends with the same model.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
       argrank train train.txt --target opensearch -p time_limit=60 -o model.json
       argrank train -r regression train.txt --test test.txt -m ndcg@10,map
       argrank train -r rank-svm train.txt --valid vali.txt --test test.txt --grid C=0.001,0.01,0.1 -o model.json
+      argrank train huge.txt --resume work -o model.json
       argrank train -r rank-svm shop.csv -p C=0.1 --normalise query-minmax -o model.json
       argrank train -r factor-rank ratings.csv --test held-out.csv -o model.json
       argrank train -r orm --stream huge.txt --epochs 2 -p a=[1,0.5] -o model.json
@@ -95,14 +98,18 @@ def run(
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
     special = stream or registered(ranker).takes != "ranking"
-    if special and (choices or target is not None):
-        raise OptionError(f"{ranker}{' --stream' if stream else ''}: expected neither --grid nor --target, got one")
+    refused = {"--grid": choices, "--target": target, "--checkpoint": checkpoint, "--resume": resume}
+    for option in [name for name, value in refused.items() if value] if special else ():
+        raise OptionError(f"{ranker}{' --stream' if stream else ''}: expected no {option}, which it cannot do, got one")
     if valid is not None and not choices and not fixed and not special:
         choices = options.default_choices(ranker, fixed)
     if choices and checkpoint is not None:
         raise OptionError(
-            "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone)"
+            "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone); "
+            "--resume FOLDER keeps all of them"
         )
+    if checkpoint is not None and resume is not None:
+        raise OptionError("expected --checkpoint FILE or --resume FOLDER, got both")
     if quiet:
         estimator.set_params(verbose=-1)
     params: dict[str, Any] = {}
@@ -121,16 +128,22 @@ def run(
     if choices:
         from argrank.trials.select import select
 
-        found = select(
-            estimator, choices, parts["train"], parts["valid"], names[0], convention=convention, n_jobs=jobs,
-            progress=not quiet,
-        )  # fmt: skip
+        with going_on(resume):
+            found = select(
+                estimator, choices, parts["train"], parts["valid"], names[0], convention=convention, n_jobs=jobs,
+                progress=not quiet, resume=resume,
+            )  # fmt: skip
         estimator, params = found.ranker, found.params
         if verbose:
             typer.echo(f"{found!r}\n", err=True)
     else:
         if not special:
-            estimator.fit(parts["train"], eval_set=parts.get("valid"), checkpoint=checkpoint, every=every)
+            watched = [parts["valid"]] if "valid" in parts else []
+            if resume is not None:
+                from argrank.trials.store import Fits
+
+                checkpoint = Fits(resume).path(estimator, parts["train"], watched)
+            estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
         if verbose:
             typer.echo(f"{estimator.trace_!r}\n", err=True)
     if output is not None:

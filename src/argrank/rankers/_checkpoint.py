@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 STATE = "state.json"
 PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "seconds")
-MAY_DIFFER = ("max_iter", "n_jobs", "verbose", "tol")  # parameters with which a fit may go on
+FREE = ("n_jobs", "verbose")  # parameters that change no bit of a model
+MAY_DIFFER = ("max_iter", "tol", *FREE)  # parameters with which a fit may go on
 BROKEN = (OSError, EOFError, KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError)
 
 
@@ -63,7 +64,7 @@ class Checkpoint:
         if self._found is None:
             return None
         outcome: Mapping[str, Any] | None = self._found["outcome"]
-        same = self._found["identity"]["parameters"] == self._identity["parameters"]
+        same = determining(self._found["identity"]) == determining(self._identity)
         rows = None if outcome is not None and same else self._found["rows"]
         watcher.resume(self._found["trace"][:rows], self._found["seconds"])
         if outcome is None or same:
@@ -193,6 +194,12 @@ def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> d
         "validation": [_digest(part) for part in validations],
         "parameters": parameters,
     }
+
+
+def determining(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return that part of an identity on which the bits of the model depend."""
+    parameters = {name: value for name, value in identity["parameters"].items() if name not in FREE}
+    return {**identity, "parameters": parameters}
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from argrank.rankers import make_ranker
 from argrank.rankers.registry import first_comparison, registered, registered_name
 from argrank.trials.engine import Entrant, Protocol, Run, entrants_of, run_fold, run_trials
 from argrank.trials.select import DEFAULT, make_grid
+from argrank.trials.store import fits_in
 from argrank.trials.trial import Trial, systems_of
 
 logger = logging.getLogger(__name__)
@@ -41,6 +43,7 @@ def cross_validate(
     folds: Sequence[Fold] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Trial:
     """Cross-validate rankers by LETOR's protocol: all parts but two train, one validates, one tests, in turn.
 
@@ -62,6 +65,9 @@ def cross_validate(
         Folds made elsewhere, instead of ``data``; no query may be tested twice.
     n_jobs : int, optional
         Number of grid points trained at the same time.
+    resume : path, optional
+        Folder in which every fit is kept, finished or not; the same call goes on from there and ends with the same
+        bits. Estimators of other libraries are trained again.
 
     Returns
     -------
@@ -74,6 +80,8 @@ def cross_validate(
     if folds is None:
         if data is None:
             raise InputError("cross_validate: expected data or folds, got neither")
+        if resume is not None and random_state is None:
+            raise OptionError("resume: expected a random_state, got None, with which no two splits are the same")
         folds, tested = _split(check_dataset("data", data), n_folds, random_state)
         everything: tuple[Dataset, ...] = (data,)
     else:
@@ -81,7 +89,8 @@ def cross_validate(
         data = Dataset.concatenate([fold.test for fold in folds])
         everything = _parts(folds[0]) if len(folds) == 1 else (data,)
         tested = np.split(np.arange(data.n_queries), np.cumsum([fold.test.n_queries for fold in folds])[:-1])
-    protocol = Protocol(names, names[0] if select_by is None else str(select_by), convention, n_jobs)
+    select_by = names[0] if select_by is None else str(select_by)
+    protocol = Protocol(names, select_by, convention, n_jobs, fits_in(resume))
     entrants = entrants_of(rankers, grids)
     return _trial(entrants, data, folds, tested, protocol, progress, "cross-validating", everything=everything)
 
@@ -99,6 +108,7 @@ def benchmark(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool = True,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Trial:
     """Train a spread of rankers, each with its parameters chosen by validation, and compare them on unseen queries.
 
@@ -119,6 +129,9 @@ def benchmark(
         all features lie in [0, 1] already or are sparse.
     n_jobs : int, optional
         Number of grid points trained at the same time.
+    resume : path, optional
+        Folder in which every fit is kept, finished or not; the same call goes on from there and ends with the same
+        bits. Estimators of other libraries are trained again.
 
     Returns
     -------
@@ -152,7 +165,7 @@ def benchmark(
     everything = _parts(folds[0]) if valid is not None else (data,)
     told = (f"Features scaled by {scaling} where it matters; the scaling is part of the model.",) if scaling else ()
     entrants = entrants_of(made, {name: make_grid(one, DEFAULT) for name, one in made.items()})
-    protocol = Protocol(names, names[0], convention, n_jobs)
+    protocol = Protocol(names, names[0], convention, n_jobs, fits_in(resume))
     shared: dict[str, Any] = {
         "averaged": "queries", "diagnosis": diagnosis, "notes": told, "everything": everything,
     }  # fmt: skip
@@ -191,6 +204,7 @@ def _trial(
         measures=protocol.measures,
         select_by=protocol.select_by,
         convention=protocol.convention,
+        fits=protocol.fits,
         notes=(*failures, *silent, *notes),
         **shared,
     )

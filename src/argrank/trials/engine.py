@@ -28,6 +28,7 @@ from argrank.rankers import make_ranker
 from argrank.trials.grid import Grid, Params, weakness
 from argrank.trials.outside import adapt, adapted
 from argrank.trials.select import Point, search
+from argrank.trials.store import Fits, train
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +47,7 @@ class Protocol(NamedTuple):
     select_by: str
     convention: str | Convention = "default"
     n_jobs: int | None = None
+    fits: Fits | None = None  # where they are kept, so that the trial can go on later
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +136,7 @@ def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> R
         warnings.simplefilter("always", ArgrankWarning)
         found = search(
             entrant.ranker, entrant.grid or {}, fold.train, valid, protocol.select_by,
-            convention=protocol.convention, n_jobs=protocol.n_jobs, progress=False,
+            convention=protocol.convention, n_jobs=protocol.n_jobs, progress=False, fits=protocol.fits,
         )  # fmt: skip
     warned = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ArgrankWarning))
     scores = found.ranker.predict(fold.test)
@@ -183,7 +185,7 @@ def params_of(runs: Sequence[Run]) -> Params:
     return min(good, key=lambda point: (-point.value, weakness(point.params))).params
 
 
-def refit(runs: Sequence[Run], parts: Sequence[Dataset]) -> Any:
+def refit(runs: Sequence[Run], parts: Sequence[Dataset], fits: Fits | None = None) -> Any:
     """Train the ranker of these runs once more, on all parts together, with the parameters of ``params_of``."""
     from sklearn.base import clone
 
@@ -196,4 +198,6 @@ def refit(runs: Sequence[Run], parts: Sequence[Dataset]) -> Any:
             for part, start in zip(parts, starts[:-1].tolist(), strict=True)
         ]
     everything = parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
-    return adapted(clone(runs[0].ranker).set_params(**params_of(runs)).fit(everything))
+    ranker = clone(runs[0].ranker).set_params(**params_of(runs))
+    train(ranker, everything, fits)
+    return adapted(ranker)

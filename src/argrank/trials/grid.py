@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank.errors import OptionError, shown
+from argrank.errors import OptionError, is_finite, shown
 
 Params = dict[str, Any]
 #: Parameter -> values (their product), or a list of such grids. See ``points_of``.
@@ -56,8 +56,10 @@ def _values(name: str, values: Any) -> list[Any]:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number that can be ordered; True and False are not."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    """Return whether a value is a number that can be ordered; True, False and what no float can hold are not."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return is_finite(value) or isinstance(value, float | np.floating)
 
 
 def weakness(point: Params) -> tuple[float, ...]:

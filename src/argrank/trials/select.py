@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ from argrank.rankers import make_ranker
 from argrank.rankers.registry import default_grid
 from argrank.trials.grid import Grid, OpenGrid, Params, beyond, borders, is_number, points_of, weakness
 from argrank.trials.outside import Outside, adapt, adapted
+from argrank.trials.store import Fits, fits_in
+from argrank.trials.store import train as train_kept
 
 logger = logging.getLogger(__name__)
 
@@ -123,6 +126,7 @@ def select(
     convention: str | Convention = "default",
     n_jobs: int | None = None,
     progress: bool = True,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Selection:
     """Train at every point of a grid and choose the one with the best measure on validation data.
 
@@ -143,13 +147,19 @@ def select(
         Number of points trained at the same time, each on one thread; None or -1 for every core.
     progress : bool
         Show a bar on terminals.
+    resume : path, optional
+        Folder in which every fit is kept, finished or not; the same call goes on from there and ends with the same
+        bits. Estimators of other libraries are trained again.
 
     Warns
     -----
     ArgrankWarning
         When the choice lies on the border of the grid, with the direction to extend it, or when points failed.
     """
-    found = search(ranker, grid, train, valid, measure, convention=convention, n_jobs=n_jobs, progress=progress)
+    found = search(
+        ranker, grid, train, valid, measure, convention=convention, n_jobs=n_jobs, progress=progress,
+        fits=fits_in(resume),
+    )  # fmt: skip
     for note in found.notes:
         warnings.warn(f"select: {note}", ArgrankWarning, stacklevel=2)
     return replace(found, ranker=adapted(found.ranker))
@@ -165,6 +175,7 @@ def search(
     convention: str | Convention = "default",
     n_jobs: int | None = None,
     progress: bool = True,
+    fits: Fits | None = None,
 ) -> Selection:
     """Do the work of ``select`` without its warnings; they are in ``notes``."""
     ranker = make_ranker(ranker) if isinstance(ranker, str) else adapt(ranker)
@@ -180,7 +191,7 @@ def search(
         alone = {**alone, "n_jobs": 1}
 
     def work(params: Params) -> Tried:
-        return _try(ranker, {**alone, **params}, params, train, valid, measure, convention)
+        return _try(ranker, {**alone, **params}, params, train, valid, measure, convention, fits)
 
     with Progress("selecting", len(points), enabled=progress) as bar:
         tried = _map(work, points, count_jobs(n_jobs), bar)
@@ -255,16 +266,18 @@ def _try(
     valid: Dataset,
     measure: Any,
     convention: str | Convention,
+    fits: Fits | None,
 ) -> Tried:
     from sklearn.base import clone
 
     begin = time.perf_counter()
     fitted = clone(ranker).set_params(**settings)
     try:
-        fitted.fit(train)
+        train_kept(fitted, train, fits)
         value = mean_of(fitted.predict(valid), valid, measure, convention=convention, n_jobs=1)
     except (ArgrankError, ArithmeticError, np.linalg.LinAlgError) as error:
         reason = f"{type(error).__name__}: {error}"
         return fitted, Point(params, np.nan, np.nan, time.perf_counter() - begin, reason)
     objective = float(getattr(fitted, "objective_", np.nan))
-    return fitted, Point(params, value, objective, time.perf_counter() - begin)
+    before = getattr(getattr(fitted, "trace_", None), "seconds_before", 0.0)  # of processes that were ended
+    return fitted, Point(params, value, objective, before + time.perf_counter() - begin)

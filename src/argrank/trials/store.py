@@ -1,19 +1,24 @@
-"""Results of single runs, one file each, so that an interrupted experiment goes on where it stopped."""
+"""Folders of finished work, from which an interrupted trial goes on: results of runs, and fits with their models."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from argrank._files import write_bytes
+from argrank._files import check_path, write_bytes
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold
-from argrank.errors import InputError
+from argrank.errors import ArgrankWarning, FormatError, InputError
+from argrank.rankers._checkpoint import determining, identity
+from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.registry import registered_name
 
 
 def data_identity(fold: Fold) -> str:
@@ -29,6 +34,7 @@ def _identity(data: Dataset) -> bytes:
     return json.dumps([data.fingerprint, [str(qid) for qid in data.query_ids.tolist()], weights]).encode()
 
 
+EVERY = 60.0  # seconds between two writings of a checkpoint
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -49,11 +55,7 @@ class Store:
     """A folder of finished runs. A run is known by its identity: everything that determines its result."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+        self.folder = _made(folder)
 
     def path(self, identity: Mapping[str, Any]) -> Path:
         """Return the file of a run: readable words, then a hash of the identity."""
@@ -74,6 +76,55 @@ class Store:
         text = json.dumps({"identity": identity, "result": result}, ensure_ascii=False, allow_nan=False)
         with write_bytes(self.path(identity)) as stream:
             stream.write(text.encode() + b"\n")
+
+
+class Fits:
+    """A folder of fits, each in a checkpoint of its own: a finished one is read, an unfinished one goes on.
+
+    A fit is known by its ranker and parameters, its data and argrank's own code, so that the folder may be shared by
+    trials and never returns the result of other code.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        check_path(folder)
+        self.folder = _made(Path(folder))
+
+    def path(self, ranker: BaseRanker, data: Dataset, validations: Sequence[Dataset] = ()) -> Path:
+        """Return the checkpoint of a fit: the ranker's name, then a hash of all that determines the model."""
+        known = {**determining(identity(ranker, data, list(validations))), "code": code_identity()}
+        return self.folder / f"{slug(registered_name(ranker))}-{_hash(known)[:16]}.ckpt"
+
+    def fit(self, ranker: BaseRanker, data: Dataset) -> None:
+        """Train a ranker, or read what was trained before; a checkpoint that is no good is replaced."""
+        path = self.path(ranker, data)
+        try:
+            ranker.fit(data, checkpoint=path, every=EVERY)
+        except FormatError as error:
+            warnings.warn(f"{error}; trained anew", ArgrankWarning, stacklevel=2)
+            path.unlink(missing_ok=True)
+            path.with_name(f"{path.name}.1").unlink(missing_ok=True)
+            ranker.fit(data, checkpoint=path, every=EVERY)
+
+
+def fits_in(folder: str | os.PathLike[str] | None) -> Fits | None:
+    """Return the fits in a folder, which is made; None without one."""
+    return None if folder is None else Fits(folder)
+
+
+def train(ranker: Any, data: Dataset, fits: Fits | None) -> None:
+    """Train a ranker, with a checkpoint where fits are kept; estimators of other libraries have none."""
+    if fits is None or not isinstance(ranker, BaseRanker):
+        ranker.fit(data)
+    else:
+        fits.fit(ranker, data)
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+    return folder
 
 
 def slug(text: str) -> str:

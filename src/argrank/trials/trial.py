@@ -22,6 +22,7 @@ from argrank.evaluation.evaluate import evaluate
 from argrank.measures.conventions import Convention, make_convention
 from argrank.trials.engine import Run, mean_points, params_of, refit
 from argrank.trials.grid import Params
+from argrank.trials.store import Fits
 from argrank.trials.system import System
 
 
@@ -50,6 +51,8 @@ class Trial:
     notes : tuple of str
     everything : tuple of Dataset
         All data of the trial, in parts, on which ``ranker()`` trains.
+    fits : Fits or None
+        The folder that keeps the fits, where one was given with ``resume``.
     """
 
     data: Dataset
@@ -62,6 +65,7 @@ class Trial:
     diagnosis: Diagnosis | None = None
     notes: tuple[str, ...] = ()
     everything: tuple[Dataset, ...] = ()
+    fits: Fits | None = None
     _refitted: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -118,7 +122,7 @@ class Trial:
         """
         name = self._name(name)
         if name not in self._refitted:
-            self._refitted[name] = refit(self.folds[name], self.everything)
+            self._refitted[name] = refit(self.folds[name], self.everything, self.fits)
         return self._refitted[name]
 
     def _name(self, name: str | None) -> str:

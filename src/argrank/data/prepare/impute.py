@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.data.summary import feature_label
-from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.errors import InputError, OptionError, is_finite, shown, unknown_name
 
 FILLINGS = ("mean", "query-max", "query-mean", "query-min", "zero")
 
@@ -53,7 +52,7 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     if isinstance(with_, str) and with_ not in FILLINGS:
         raise unknown_name("filling", with_, FILLINGS)
     number: Any = with_
-    if not isinstance(number, str) and not (isinstance(number, Real) and abs(float(number)) < np.inf):
+    if not isinstance(number, str) and not is_finite(number):
         raise OptionError(f"with_: expected a finite number or one of {', '.join(FILLINGS)}, got {shown(with_)}")
     chosen = _chosen(data, features)
     X = data.X.copy()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from argrank.errors import ModelError, shown
+from argrank.errors import ModelError, is_finite, shown
 from argrank.export.forest import DEEPEST, Builder, Forest
 from argrank.export.readers.xgboost import tree_number
 
@@ -134,6 +134,6 @@ def _split(split: Any, places: list[int], nan_left: list[bool]) -> tuple[int, fl
 
 
 def _number(value: Any, name: str) -> float:
-    if type(value) not in (int, float) or not abs(value) <= np.finfo(np.float64).max:
+    if type(value) not in (int, float) or not is_finite(value):
         raise ModelError(f"{name}: expected finite numbers, got {shown(value)}")
     return float(value)

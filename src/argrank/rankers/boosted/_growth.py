@@ -151,9 +151,10 @@ def rounded(values: Floats) -> Floats:
     return rounded
 
 
-def feature_columns(what: str, given: Sequence[int | str] | None, data: Dataset) -> list[int]:
+def feature_columns(what: str, given: Any, data: Dataset) -> list[int]:
     """Return the numbers of features that are given by name or by number; features that are texts are categorical."""
-    if given is not None and (isinstance(given, str) or not isinstance(given, Sequence | np.ndarray | Set)):
+    listed = isinstance(given, Sequence | Set) or (isinstance(given, np.ndarray) and given.ndim == 1)
+    if given is not None and (isinstance(given, str) or not listed):
         raise OptionError(f"{what}: expected a list of names or numbers of features, got {shown(given)}")
     texts = data.categories or () if what == "categorical_features" else ()
     return list(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
-from argrank.errors import InputError, shown
+from argrank.errors import InputError, is_finite, shown
 
 
 def check_features(given: Any) -> dict[Any, Floats]:
@@ -33,7 +32,7 @@ def check_offsets(given: Any) -> dict[Any, float]:
     """Return the known parts of items' scores; nothing for None."""
     found: dict[Any, float] = {}
     for item, value in _pairs("item_offsets", given):
-        if not isinstance(value, Real) or not np.isfinite(float(value)):
+        if not is_finite(value):
             raise InputError(f"item_offsets[{shown(item)}]: expected a finite number, got {shown(value)}")
         found[item] = float(value)
     return found

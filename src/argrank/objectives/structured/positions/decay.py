@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.errors import OptionError, shown, unknown_name
+from argrank.errors import OptionError, is_finite, shown, unknown_name
 
 if TYPE_CHECKING:
     from argrank.objectives.structured.hinge import StructuredHinge
@@ -24,7 +24,7 @@ def decay_vector(hinge: StructuredHinge, n: int) -> Floats:
     if isinstance(decay, str):
         return _named(hinge, decay, r)
     if isinstance(decay, int | float) and not isinstance(decay, bool):
-        if not 0 <= decay <= np.finfo(np.float64).max:
+        if not is_finite(decay) or decay < 0:
             raise OptionError(f"{hinge.name}: expected decay (1+r)^-d with a finite d >= 0, got d={shown(decay)}")
         return np.asarray((1.0 + r) ** -float(decay))
     try:
