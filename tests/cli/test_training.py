@@ -337,7 +337,7 @@ def test_ratings_from_files(ratings, run, name):
     for wrong in (("--grid", "rank=1,2", "--valid", "test.csv"), ("--target", "solr")):
         code, out, err = run("train", "-r", name, "train.csv", *wrong)
         assert code == 2
-        assert "expected neither --grid nor --target" in err
+        assert f"{name}: expected no {wrong[0]}, which it cannot do" in err
     (ratings / "bad.csv").write_text("user,item,rating\n1,2,much\n")
     assert "bad.csv: expected numbers as ratings" in run("train", "-r", name, "bad.csv")[2]
 
