@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import errno
 import gzip
+import io
 import lzma
 import os
 import platform
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from argrank._memory import check_memory
-from argrank.errors import FormatError, InputError, InputTypeError, shown
+from argrank.errors import FormatError, InputError, InputTypeError, MissingExtraError, shown
 
 COMPRESSIONS = (".gz", ".xz", ".bz2", ".zip")
 STDIN = "-"
@@ -29,6 +30,7 @@ PART = ".part"  # how the name of an unfinished file ends
 LONGEST_NAME = 60  # characters of a name that go into that of its unfinished file
 PIECE = 1 << 22  # bytes that are decompressed at a time
 LOOK_AT_MEMORY = 1 << 28  # bytes of a text from which on its size is compared with the memory
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -94,21 +96,61 @@ def _decompressor(path: str) -> Iterator[IO[bytes]]:
     compression = split_suffixes(path)[1]
     if path == STDIN:
         yield sys.stdin.buffer
-    elif compression == ".zip":
-        with _only_member(path) as stream:
-            yield stream
-    else:
-        opener = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(compression, open)
-        with cast(IO[bytes], cast(Any, opener)(path, "rb")) as stream:
-            yield stream
+        return
+    with contextlib.ExitStack() as opened:
+        source: Any = opened.enter_context(_remote_file(path)) if is_remote(path) else path
+        if compression == ".zip":
+            yield opened.enter_context(_only_member(source, path))
+            return
+        opener: Any = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(compression)
+        if opener is None and source is not path:
+            yield source
+        else:
+            yield opened.enter_context((opener or open)(source, "rb"))
+
+
+def is_remote(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a name is an address of a file system that pyarrow knows: s3://, gs://, hdfs://, file://."""
+    return bool(_ADDRESS.match(os.fspath(path)))
+
+
+def remote_files(path: str) -> list[str] | None:
+    """Return the addresses of the files in a remote folder, sorted; None where it is no folder."""
+    fs, system, place = _remote(path)
+    try:
+        if system.get_file_info(place).type != fs.FileType.Directory:
+            return None
+        found = system.get_file_info(fs.FileSelector(place))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
+    return sorted(f"{path.rstrip('/')}/{one.base_name}" for one in found if one.type == fs.FileType.File)
+
+
+def _remote_file(path: str) -> Any:
+    _, system, place = _remote(path)
+    try:
+        return io.BufferedReader(system.open_input_file(place), PIECE)  # which has lines, too
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _remote(path: str) -> tuple[Any, Any, str]:
+    try:
+        from pyarrow import ArrowException, fs
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "parquet", "reading from other file systems") from error
+    try:
+        return fs, *fs.FileSystem.from_uri(path)
+    except (ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
 
 
 @contextlib.contextmanager
-def _only_member(path: str) -> Iterator[IO[bytes]]:
+def _only_member(source: Any, path: str) -> Iterator[IO[bytes]]:
     """Open the one file of a zip archive; what zipfile makes of damaged tables of contents is damage too."""
     with contextlib.ExitStack() as opened:
         try:
-            archive = opened.enter_context(zipfile.ZipFile(path))
+            archive = opened.enter_context(zipfile.ZipFile(source))
             members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) != 1:
                 raise FormatError(path, None, "an archive of one file", f"{len(members)} files")

@@ -17,11 +17,11 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:(%)|([kmgt]?)(i?)b?)", re.IGNORECASE)
 _CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def parse_memory(text: str) -> int:
+def parse_memory(text: str, what: str = "max-memory") -> int:
     """Return the bytes that a text means: ``500MB``, ``4GiB``, or ``50%`` of the machine's memory."""
-    found = _SIZE.fullmatch(text.strip())
+    found = _SIZE.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None or float(found[1]) <= 0:
-        raise OptionError(f"max-memory: expected a size such as 500MB, 4GB or 50%, got {text!r:.60}")
+        raise OptionError(f"{what}: expected a size such as 500MB, 4GB or 50%, got {text!r:.60}")
     if found[2]:
         return int(float(found[1]) / 100 * machine_memory())
     power = "kmgt".index(found[3].lower()) + 1 if found[3] else 0

@@ -37,6 +37,7 @@ COMMANDS: tuple[str, ...] = (
     "experiment",
     "report",
     "convert",
+    "pack",
     "export",
     "import",
     "verify",

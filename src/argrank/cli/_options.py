@@ -298,7 +298,8 @@ def load_wide(
     ``features`` are the features.
     """
     from argrank.data.categories import made_up
-    from argrank.data.io.load import EXTENSIONS, load
+    from argrank.data.io.kinds import EXTENSIONS
+    from argrank.data.io.load import load
 
     is_letor = EXTENSIONS.get(split_suffixes(path)[0], "letor") == "letor"
     if is_letor:

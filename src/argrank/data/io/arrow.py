@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from argrank._files import STDIN, open_bytes, split_suffixes, write_bytes
 from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS, columns_of
-from argrank.data.io.columns import TEXTS, choose
+from argrank.data.io.columns import TEXTS, Chosen, choose, refused_text
 from argrank.errors import FormatError, InputError, MissingExtraError
 
 ARROW_FILE = b"ARROW1"  # how an IPC file begins; a stream begins otherwise
@@ -28,14 +28,64 @@ def read(
 ) -> dict[str, Any]:
     """Read a Parquet or Arrow file into the arguments of Dataset."""
     table = read_columns(path, kind)
-    chosen = choose(table.column_names, columns, path, None, features)
-    names = [table.column_names[at] for at in chosen.features]
-    meant = table.select(list(chosen.named.values())).rename_columns(list(chosen.named))
-    found = columns_of(_without_gaps(meant), known=COLUMNS) | columns_of(table.select(chosen.features), features=names)
+    found = _arguments(table, choose(table.column_names, columns, path, None, features))
     if dtype is not None:
         with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
             found["X"] = found["X"].astype(dtype, copy=False)
     return found
+
+
+def stream(
+    path: str | os.PathLike[str],
+    kind: str,
+    columns: Mapping[str, str | None],
+    features: Sequence[str] | None,
+    n_values: int,
+    ids_alone: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of Dataset for pieces of about ``n_values`` features, in the order of the file.
+
+    ``ids_alone`` reads no more than the query ids. Features that are texts are refused, see `refused_text`.
+    """
+    pa = _pyarrow("reading Parquet and Arrow files")
+    with open_bytes(path) as opened:
+        source: Any = io.BytesIO(opened.read()) if split_suffixes(path)[1] else opened  # Arrow wants to seek
+        try:
+            schema, batches = _parquet_batches(source) if kind == "parquet" else _ipc_batches(source)
+            chosen = choose(schema.names, columns, path, None, features)
+            for at in chosen.features if not ids_alone else ():
+                if _is_text(schema.field(at).type):
+                    raise refused_text(path, schema.names[at])
+            wanted = [chosen.named["qid"]] if ids_alone else [*chosen.named.values(), *chosen.features]
+            n_rows = max(1, n_values // len(wanted))
+            for batch in batches([schema.names[at] for at in wanted], n_rows):
+                for start in range(0, batch.num_rows, n_rows):
+                    piece = pa.Table.from_batches([batch.slice(start, n_rows)])
+                    if ids_alone:
+                        yield {"qid": piece.column(schema.names[wanted[0]]).to_numpy()}
+                    else:
+                        yield _arguments(piece, _placed(chosen, schema.names, piece.column_names))
+        except (pa.ArrowException, OSError, TypeError, KeyError, MemoryError) as error:
+            raise _damaged(path, kind, error) from error
+
+
+def _arguments(table: Any, chosen: Chosen) -> dict[str, Any]:
+    """Return the columns of a table as arguments of Dataset."""
+    names = [table.column_names[at] for at in chosen.features]
+    meant = table.select(list(chosen.named.values())).rename_columns(list(chosen.named))
+    return columns_of(_without_gaps(meant), known=COLUMNS) | columns_of(table.select(chosen.features), features=names)
+
+
+def _placed(chosen: Chosen, names: Sequence[str], now: Sequence[str]) -> Chosen:
+    """Return where chosen columns are among those that were read."""
+    place = {name: at for at, name in enumerate(now)}
+    named = {meaning: place[names[at]] for meaning, at in chosen.named.items()}
+    return Chosen(named, [place[names[at]] for at in chosen.features])
+
+
+def _damaged(path: str | os.PathLike[str], kind: str, error: Exception) -> FormatError:
+    got = " ".join(str(error).split()) or type(error).__name__
+    return FormatError(path, None, f"a complete {kind} file", got)
 
 
 def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
@@ -49,8 +99,7 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
             table = _parquet(source) if kind == "parquet" else _ipc(source)
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
-            got = " ".join(str(error).split()) or type(error).__name__
-            raise FormatError(path, None, f"a complete {kind} file", got) from error
+            raise _damaged(path, kind, error) from error
     return table
 
 
@@ -82,14 +131,47 @@ def _parquet(source: IO[bytes]) -> Any:
     return pq.ParquetFile(source, page_checksum_verification=True).read()
 
 
+def _parquet_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(source, page_checksum_verification=True)
+
+    def batches(names: list[str], n_rows: int) -> Iterator[Any]:
+        yield from file.iter_batches(n_rows, columns=names)  # one row group after the other
+
+    return file.schema_arrow, batches
+
+
 def _ipc(source: IO[bytes]) -> Any:
+    with _ipc_reader(source) as reader:
+        return reader.read_all()
+
+
+def _ipc_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+    reader = _ipc_reader(source)
+
+    def batches(names: list[str], n_rows: int) -> Iterator[Any]:
+        numbered = hasattr(reader, "num_record_batches")
+        for batch in map(reader.get_batch, range(reader.num_record_batches)) if numbered else reader:
+            batch.validate(full=True)
+            yield batch.select(names)
+
+    return reader.schema, batches
+
+
+def _ipc_reader(source: IO[bytes]) -> Any:
     import pyarrow as pa
 
     begin = source.read(len(ARROW_FILE))
     source.seek(0)
-    opener = pa.ipc.open_file if begin == ARROW_FILE else pa.ipc.open_stream
-    with opener(source) as reader:
-        return reader.read_all()
+    return (pa.ipc.open_file if begin == ARROW_FILE else pa.ipc.open_stream)(source)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    types = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_dictionary)
+    return any(is_one(kind) for is_one in types)
 
 
 def _without_gaps(table: Any) -> Any:

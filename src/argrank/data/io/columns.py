@@ -70,6 +70,14 @@ def choose(
     return Chosen(named, places)
 
 
+def refused_text(path: str | os.PathLike[str], name: str) -> InputError:
+    """Return the error for a feature that is a text, where a file is read piece by piece."""
+    return InputError(
+        f"{os.fspath(path)}: column {name!r}: expected numbers, got texts, whose categories are known only at the end; "
+        "leave it out (--drop), replace it by numbers, or pack data in memory: ar.pack(ar.load(…), …)"
+    )
+
+
 def feature_names(data: Dataset) -> list[str]:
     """Return the names of the feature columns: f1, f2, … where the Dataset has none."""
     if data.feature_names is None:

@@ -18,7 +18,16 @@ from argrank._types import Floats
 from argrank.data.categories import decode, encode
 from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS
-from argrank.data.io.columns import NUMBERS, TEXTS, Chosen, choose, feature_names, named_columns, stored_rows
+from argrank.data.io.columns import (
+    NUMBERS,
+    TEXTS,
+    Chosen,
+    choose,
+    feature_names,
+    named_columns,
+    refused_text,
+    stored_rows,
+)
 from argrank.data.io.text import id_texts, is_number, number_text, read_ids, read_numbers, text_lines
 from argrank.errors import FormatError, InputError, shown
 
@@ -34,6 +43,10 @@ class _Table(NamedTuple):
     names: Sequence[str]
     chosen: Chosen
     texts: frozenset[int] = frozenset()  # features that are texts
+
+    @property
+    def feature_names(self) -> list[str]:
+        return [self.names[at] for at in self.chosen.features]
 
 
 class _Block(NamedTuple):
@@ -53,19 +66,10 @@ def read(
 ) -> dict[str, Any]:
     """Read a delimited file with a header into the arguments of Dataset."""
     blocks: list[NDArray[Any]] = []
-    with open_bytes(path) as stream:
-        lines = text_lines(stream, path)
-        first = next(_rows(lines, 0, delimiter, path), None)
-        if first is None:
-            raise FormatError(path, None, "a line with the names of the columns", "an empty file")
-        line, names = first
-        chosen = choose(names, columns, path, line, features)
-        begin = list(itertools.islice(lines, LOOK))
-        table = _Table(path, delimiter, names, chosen, _text_columns(begin, delimiter, chosen))
-        lines = itertools.chain(begin, lines)
+    with _opened(path, delimiter, columns, features) as (table, found_blocks):
         cells: dict[str, list[Any]] = {name: [] for name in table.chosen.named}
         texts: dict[int, list[str]] = {position: [] for position in table.texts}
-        for block in _blocks(lines, line + sum(name.count("\n") for name in names), table):
+        for block in found_blocks:
             with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
                 blocks.append(block.X.astype(dtype, copy=False))
             for name, values in block.named.items():
@@ -77,8 +81,47 @@ def read(
     found: dict[str, Any] = {COLUMNS[name]: _column(name, values) for name, values in cells.items()}
     X, categories = np.concatenate(blocks), {}
     for position, column in texts.items():
-        X[:, chosen.features.index(position)], categories[names[position]] = encode(column)
-    return found | {"X": X, "feature_names": [names[at] for at in chosen.features], "categories": categories}
+        X[:, table.chosen.features.index(position)], categories[table.names[position]] = encode(column)
+    return found | {"X": X, "feature_names": table.feature_names, "categories": categories}
+
+
+def stream(
+    path: str | os.PathLike[str],
+    delimiter: str,
+    columns: Mapping[str, str | None],
+    features: Sequence[str] | None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of Dataset for some thousand rows after the other, in the order of the file.
+
+    Ids are integers or texts by what the piece holds. Features that are texts are refused: all would have to be seen
+    before the first can get its number.
+    """
+    with _opened(path, delimiter, columns, features) as (table, blocks):
+        for at in table.texts:
+            raise refused_text(path, table.names[at])
+        for block in blocks:
+            found: dict[str, Any] = {COLUMNS[name]: _column(name, list(one)) for name, one in block.named.items()}
+            yield found | {"X": block.X, "feature_names": table.feature_names}
+
+
+@contextlib.contextmanager
+def _opened(
+    path: str | os.PathLike[str],
+    delimiter: str,
+    columns: Mapping[str, str | None],
+    features: Sequence[str] | None,
+) -> Iterator[tuple[_Table, Iterator[_Block]]]:
+    """Give what a file is, by its first lines, and its rows."""
+    with open_bytes(path) as opened:
+        lines = text_lines(opened, path)
+        first = next(_rows(lines, 0, delimiter, path), None)
+        if first is None:
+            raise FormatError(path, None, "a line with the names of the columns", "an empty file")
+        line, names = first
+        chosen = choose(names, columns, path, line, features)
+        begin = list(itertools.islice(lines, LOOK))
+        table = _Table(path, delimiter, names, chosen, _text_columns(begin, delimiter, chosen))
+        yield table, _blocks(itertools.chain(begin, lines), line + sum(name.count("\n") for name in names), table)
 
 
 def _text_columns(lines: list[str], delimiter: str, chosen: Chosen) -> frozenset[int]:

@@ -7,27 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argrank._files import STDIN, check_path, split_suffixes
+from argrank._files import STDIN, is_remote
 from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.reader import read_letor, write_letor
-from argrank.data.io.pack.loader import is_pack, load_pack
+from argrank.data.io.pack.loader import load_pack
 from argrank.data.io.pack.pack import pack
 from argrank.data.io.tables import TABLES, is_naming, read_table, write_table
 from argrank.data.io.trec import write_qrels
-from argrank.errors import InputError, OptionError, check_name
+from argrank.errors import InputError, OptionError
 
-EXTENSIONS = {
-    ".arrow": "arrow",
-    ".csv": "csv",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".pack": "pack",
-    ".parquet": "parquet",
-    ".qrel": "qrels",
-    ".qrels": "qrels",
-    ".run": "run",
-    ".tsv": "tsv",
-}
 READABLE = ("letor", "pack", *TABLES)
 WRITABLE = ("letor", "pack", "qrels", *TABLES)
 
@@ -50,7 +39,8 @@ def load(
 
     The extension says what a file holds: ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (also ``.feather``, ``.ipc``);
     everything else is read as LETOR/SVMlight text. ``.gz``, ``.xz``, ``.bz2`` and ``.zip`` after it are decompressed;
-    ``-`` is standard input. A pack (`ar.pack`) is a folder; it is not read but mapped into memory, and may be larger.
+    ``-`` is standard input; addresses such as ``s3://bucket/train.parquet`` go through pyarrow. A pack (`ar.pack`) is
+    a folder; it is not read but mapped into memory, and may be larger.
 
     Parameters
     ----------
@@ -80,7 +70,7 @@ def load(
     verify : bool
         Whether to read all of a pack and compare it with the sums that were taken when it was written.
     """
-    kind = _kind(path, format)
+    kind = kind_of(path, format)
     if kind not in READABLE:
         raise OptionError(
             f"{os.fspath(path)}: a TREC {kind} file has no features; expected one of the formats {', '.join(READABLE)} "
@@ -120,7 +110,7 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
     the labels as TREC judgements, everything else LETOR/SVMlight text; ``format`` overrules the extension.
     """
     check_dataset("data", data)
-    kind = _kind(path, format)
+    kind = kind_of(path, format)
     if kind not in WRITABLE:
         raise OptionError(f"{os.fspath(path)}: a TREC run needs scores; argrank.data.io.trec.write_run writes one")
     if os.fspath(path) == STDIN:
@@ -135,18 +125,8 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
         write_letor(data, path)
 
 
-def _kind(path: str | os.PathLike[str], given: str | None) -> str:
-    if given is None:
-        check_path(path)
-        if is_pack(path):
-            return "pack"
-        return EXTENSIONS.get(split_suffixes(path)[0], "letor")
-    check_name("format", given, {"letor", *EXTENSIONS.values()})
-    return given
-
-
 def _check_is_file(path: str | os.PathLike[str]) -> None:
-    if os.fspath(path) == STDIN:
+    if os.fspath(path) == STDIN or is_remote(path):
         return
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")

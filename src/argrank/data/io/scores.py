@@ -16,7 +16,7 @@ from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.io.arrow import read_columns
-from argrank.data.io.load import EXTENSIONS
+from argrank.data.io.kinds import EXTENSIONS
 from argrank.data.io.tables import DELIMITERS, TABLES
 from argrank.data.io.text import id_texts, read_number, text_lines
 from argrank.data.io.trec import align_run, read_run

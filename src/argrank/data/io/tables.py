@@ -40,6 +40,16 @@ def naming(columns: Mapping[str, str | None], features: Sequence[str] | None) ->
         _NAMING.reset(token)
 
 
+def named(
+    columns: Mapping[str, str | None] | None, features: Sequence[str] | None
+) -> tuple[Mapping[str, str | None], Sequence[str] | None]:
+    """Return what columns mean and which are features, as given or as told for all reading."""
+    told = _NAMING.get()
+    if told is None:
+        return columns or {}, features
+    return {**told.columns, **(columns or {})}, told.features if features is None else features
+
+
 def is_naming() -> bool:
     """Tell whether columns of tables were named for all reading."""
     return _NAMING.get() is not None
@@ -72,14 +82,12 @@ def read_table(
         Of the features; None keeps what the file holds (CSV and TSV: float64).
     """
     check_choice("kind", kind, TABLES)
-    told = _NAMING.get()
-    if told is not None:
-        columns, features = {**told.columns, **(columns or {})}, told.features if features is None else features
+    meanings, features = named(columns, features)
     try:
         if kind in DELIMITERS:
-            found = delimited.read(path, DELIMITERS[kind], columns or {}, features, dtype or "float64")
+            found = delimited.read(path, DELIMITERS[kind], meanings, features, dtype or "float64")
         else:
-            found = arrow.read(path, kind, columns or {}, features, dtype)
+            found = arrow.read(path, kind, meanings, features, dtype)
         found["X"].flags.writeable = False  # it is ours: no copy needed
         return Dataset(**found)
     except FormatError:

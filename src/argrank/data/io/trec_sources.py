@@ -22,7 +22,8 @@ from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.arrow import read_columns
-from argrank.data.io.load import EXTENSIONS, load
+from argrank.data.io.kinds import EXTENSIONS
+from argrank.data.io.load import load
 from argrank.data.io.tables import DELIMITERS, TABLES
 from argrank.data.io.text import text_lines
 from argrank.data.io.trec import Qrels, Run, dataset_names, read_qrels, read_run

@@ -14,7 +14,7 @@ from argrank._files import open_bytes, split_suffixes
 from argrank._types import Floats
 from argrank.data.collections.ratings import Ratings
 from argrank.data.io import arrow
-from argrank.data.io.load import EXTENSIONS
+from argrank.data.io.kinds import EXTENSIONS
 from argrank.data.io.tables import DELIMITERS
 from argrank.data.io.text import read_ids, read_numbers, text_lines
 from argrank.errors import FormatError, shown

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
-from argrank._files import STDIN, open_bytes, read_all, split_suffixes
+from argrank._files import STDIN, is_remote, open_bytes, read_all, split_suffixes
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import Grouping, group_by_id, group_by_size
 from argrank.data.io.letor.format import Options, Parsed
@@ -70,7 +70,8 @@ def read_letor(
     options = Options.checked(dtype, sparse, n_features, feature_base)
     name = os.fspath(path)
     with open_bytes(path) as stream:
-        plain = name != STDIN and not split_suffixes(name)[1] and stream.seekable()  # else a pipe or an archive
+        # else a pipe, an archive or far away
+        plain = name != STDIN and not split_suffixes(name)[1] and not is_remote(name) and stream.seekable()
         text = stream if plain else read_all(stream, name)
         return read_text(text, name, options, n_jobs=n_jobs, progress=progress)
 

@@ -24,6 +24,7 @@ def stream_letor(
     *,
     chunk_bytes: int = CHUNK,
     dtype: Any = "float64",
+    sparse: bool | str = False,
     n_features: int | None = None,
     feature_base: int | None = None,
     n_jobs: int | None = None,
@@ -31,7 +32,8 @@ def stream_letor(
     """Yield the queries of a LETOR/SVMlight file as Datasets of about ``chunk_bytes`` of text, each with whole queries.
 
     The rows of a query must follow each other: a query id that comes back later is another query. The first chunk
-    decides ``n_features`` and ``feature_base`` where they are not given; a higher feature id later is an error.
+    decides ``n_features`` and ``feature_base`` where they are not given; a higher feature id later is an error. With
+    ``sparse`` (True, or "auto", which the first chunk decides) Datasets are as wide as their own highest feature.
     """
     name = os.fspath(path)
     if chunk_bytes < 1:
@@ -41,13 +43,14 @@ def stream_letor(
             raise InputError(f"{name}: expected a file that stands alone for streaming, got {found} beside it")
     lines = 0
     for text in _whole_queries(name, chunk_bytes):
-        options = Options.checked(dtype, False, n_features, feature_base)
+        options = Options.checked(dtype, sparse, n_features, feature_base)
         try:
             data = read_text(text, name, options, n_jobs=n_jobs)
         except FormatError as error:
             line = None if error.line is None else error.line + lines
             raise FormatError(name, line, error.expected, error.got) from error
-        n_features, feature_base = data.n_features, data.feature_base
+        sparse, feature_base = data.is_sparse, data.feature_base
+        n_features = n_features if sparse else data.n_features
         lines += text.count(b"\n")
         yield data
 

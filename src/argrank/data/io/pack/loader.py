@@ -21,11 +21,6 @@ CHECK_VALUES = 1 << 20  # numbers of a mapped array that are looked at together
 EXTRAS = {"docids": "document_ids", "sources": "sources", "sample_weight": "sample_weight"}
 
 
-def is_pack(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is a folder with a pack's description."""
-    return (Path(path) / DESCRIPTION).is_file()
-
-
 class Pack:
     """An open pack: its description, and its arrays as read-only memory maps.
 

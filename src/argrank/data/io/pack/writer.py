@@ -14,7 +14,7 @@ from argrank.data import checks
 from argrank.data.blocks import block_borders
 from argrank.data.io.pack.array_file import GrowingArray, write_array
 from argrank.data.io.pack.chunks import Chunk, as_texts, plain_ids
-from argrank.data.io.pack.contents import DESCRIPTION, Contents, Stored
+from argrank.data.io.pack.contents import Contents, Stored
 from argrank.data.io.pack.id_file import GrowingIds
 from argrank.errors import InputError, OptionError
 
@@ -27,7 +27,7 @@ class ScatteredQueriesError(Exception):
 
 
 class Writer:
-    """Appends chunks to the arrays of a pack in a folder; ``finish`` writes the description."""
+    """Appends chunks to the arrays of a pack in a folder."""
 
     def __init__(self, folder: Path, dtype: Any = None) -> None:
         self._folder = folder
@@ -73,7 +73,7 @@ class Writer:
         categories: Mapping[str, tuple[str, ...]] | None = None,
         normalise: str | None = None,
     ) -> Contents:
-        """Write what is known at the end only; return the description, which is also written."""
+        """Write what is known at the end only; return the description."""
         if not self._n_rows:
             raise InputError("expected at least one row, got none")
         stored: dict[str, Stored] = {IDS.get(name, name): array.finish() for name, array in self._arrays.items()}
@@ -85,7 +85,7 @@ class Writer:
         if self._weights:
             weight = checks.weights(self._weights, len(self._ids), "query_weight", "query")
             stored["query_weight"] = write_array(self._folder, "query_weight", weight)
-        contents = Contents(
+        return Contents(
             shape=(self._n_rows, self._n_features),
             queries=len(self._ids),
             dtype=str(np.dtype(self._dtype)),
@@ -99,8 +99,6 @@ class Writer:
             categories=categories,
             normalise=normalise,
         )
-        (self._folder / DESCRIPTION).write_bytes(contents.to_json())
-        return contents
 
     def close(self) -> None:
         """Let all files go, finished or not."""
@@ -145,8 +143,9 @@ class Writer:
             make("rows", GrowingArray(self._folder, "rows", np.int64))
 
     def _check_like_before(self, X: Any, chunk: Chunk) -> None:
-        if X.shape[1] != self._n_features or sparse.issparse(X) != self._sparse:
+        if sparse.issparse(X) != self._sparse or (X.shape[1] != self._n_features and not self._sparse):
             raise InputError(f"expected {self._n_features} features in every part, got {X.shape[1]}")
+        self._n_features = max(self._n_features, X.shape[1])  # parts of sparse text are as wide as their last feature
         if (chunk.y is not None) != self._judged or set(chunk.extras) != set(self._names):
             raise InputError("expected labels, document ids and weights in every part or in none")
         if X.dtype != self._dtype:
