@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).resolve().parent.parent.parent
+
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -48,3 +50,20 @@ def chromium(profile: Path) -> Iterator[Any]:
         yield found
     finally:
         found.quit()
+
+
+def axe_findings(driver: Any) -> list[tuple[str, str, list[str]]]:
+    """Return what axe-core finds in the page: impact, rule, elements. Without axe-core skip loudly, in CI fail."""
+    found = [folder / "node_modules" / "axe-core" / "axe.min.js" for folder in (ROOT / ".venv", ROOT)]
+    script = next((path for path in found if path.exists()), None)
+    if script is None:
+        reason = "no axe-core here (npm install --prefix .venv axe-core): accessibility is NOT tested"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        warnings.warn(reason, UserWarning, stacklevel=1)
+        pytest.skip(reason)
+    driver.execute_script(script.read_text("utf-8"))
+    run = "const done = arguments[0]; axe.run().then((found) => done(found.violations)).catch((e) => done(String(e)))"
+    violations = driver.execute_async_script(run)
+    assert isinstance(violations, list), violations
+    return [(one["impact"], one["id"], [node["html"] for node in one["nodes"]]) for one in violations]

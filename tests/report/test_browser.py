@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.browser import chromium
+from tests.report.browser import axe_findings, chromium
 
 import argrank as ar
 
@@ -40,13 +41,14 @@ def small(tmp_path_factory) -> Path:
     data = evil_data()
     ranker = ar.make_ranker("regression").fit(data)
     systems = {"learned": ranker, "one <i>feature</i>": data.X[:, 0], "reversed": -data.X[:, 1]}
-    return ar.write_report(
-        tmp_path_factory.mktemp("report") / "small.html", data, systems, ["ndcg@10", "map"], title=f"T {ATTACK}"
-    )
+    target = tmp_path_factory.mktemp("report") / "small.html"
+    by = ["=head <b>" if q < 5 else "tail" for q in range(12)]
+    return ar.write_report(target, data, systems, ["ndcg@10", "map"], title=f"T {ATTACK}", by=by)
 
 
 @pytest.fixture
 def page(driver, small):
+    driver.get("about:blank")  # else an address that differs only behind its # would load nothing
     driver.get(small.as_uri())
     yield driver
     assert driver.get_log("browser") == []  # no errors, no refused scripts, no network
@@ -73,8 +75,138 @@ def documents(driver, table: str) -> list[str]:
 def test_loads_with_every_section(page):
     assert page.title == f"T {ATTACK}"
     headings = [one.text for one in page.find_elements("css selector", "h2")]
-    assert headings == ["Data", "Comparison", "Queries", "Model"]
+    assert headings == ["Answer", "Comparison", "Queries", "Model", "Data"]
     assert len(page.find_elements("css selector", "main svg[role=img] > title")) >= 4
+    verdict = page.find_element("css selector", ".verdict").text
+    assert verdict.startswith("learned has the highest mean ndcg@10")
+
+
+def opened(driver) -> list[str]:
+    return [one.get_attribute("id") for one in driver.find_elements("css selector", "section:has(> details[open])")]
+
+
+def test_sections_fold_and_links_open_them(page):
+    assert opened(page) == ["comparison", "queries"]
+    page.find_element("css selector", "nav a[href='#data']").click()
+    assert opened(page) == ["comparison", "queries", "data"]
+    assert page.find_element("css selector", "#data .tiles").is_displayed()
+
+
+def test_the_navigation_stays_in_sight(page):
+    page.execute_script("window.scrollTo(0, 2000)")
+    assert page.execute_script("return document.querySelector('nav').getBoundingClientRect().top") >= 0
+
+
+def test_a_key_highlights_its_system_in_every_chart(page):
+    key = page.find_element("css selector", "button.key[data-system='2']")
+    key.click()
+    assert key.get_attribute("aria-pressed") == "true"
+    lit = {one.get_attribute("data-system") for one in page.find_elements("css selector", ".series.on")}
+    assert lit == {"2"}
+    key.click()
+    assert page.find_elements("css selector", ".on") == []
+
+
+def test_segments_are_tabs(page):
+    tabs = page.find_elements("css selector", "[role=tab]")
+    panels = page.find_elements("css selector", "[role=tabpanel]")
+    assert [one.text for one in tabs] == ["=head <b>", "tail"]
+    assert [one.is_displayed() for one in panels] == [True, False]
+    from selenium.webdriver.common.keys import Keys
+
+    tabs[0].send_keys(Keys.ARROW_RIGHT)
+    assert [one.is_displayed() for one in panels] == [False, True]
+    assert "7 queries" in panels[1].text
+
+
+def test_filters_by_segment_and_winner(page):
+    choose(page, "segment", "=head <b>")
+    assert listed(page) == ["0", "1", "2", "3", "4"]
+    everywhere = {}
+    for winner in ("A wins", "B wins", "equal"):
+        choose(page, "winner", winner)
+        everywhere[winner] = [float(one.text.replace("\u2212", "-")) for one in page.find_elements(
+            "css selector", "#query-list .move")]  # fmt: skip
+    assert sum(map(len, everywhere.values())) == 5
+    assert all(value > 0 for value in everywhere["A wins"])
+    assert all(value < 0 for value in everywhere["B wins"])
+
+
+def test_keys_go_from_query_to_query(page):
+    from selenium.webdriver.common.keys import Keys
+
+    by_id(page, "swap").send_keys("j")
+    assert by_id(page, "query-title").text.startswith("Query 1:")
+    by_id(page, "swap").send_keys("k")
+    assert by_id(page, "query-title").text.startswith("Query 0:")
+    by_id(page, "swap").send_keys("/")
+    assert page.switch_to.active_element.get_attribute("id") == "search"
+    page.switch_to.active_element.send_keys("jk", Keys.ESCAPE)  # letters are letters there
+    assert by_id(page, "query-title").text.startswith("Query 0:")
+
+
+def test_the_address_links_to_a_query_and_two_systems(page, small):
+    page.find_element("css selector", "#query-list button[data-query='7']").click()
+    choose(page, "measure", "map")
+    page.find_element("css selector", "#query-list button[data-query='8']").click()
+    address = page.current_url
+    assert "#query=8&a=" in address
+    page.get("about:blank")
+    page.get(address)
+    assert by_id(page, "query-title").text.startswith("Query 8:")
+    assert by_id(page, "query-values").text.startswith("map:")
+    page.get(f"{small.as_uri()}#query=3&a=reversed&b=one%20%3Ci%3Efeature%3C%2Fi%3E")  # as the answer's links do
+    assert by_id(page, "query-title").text.startswith("Query 3:")
+    assert page.find_element("css selector", "#ranking-b caption").text == "B: one <i>feature</i>"
+    linked = page.find_element("css selector", ".answer a[href^='#query=']").get_attribute("href")
+    page.get(linked)
+    query = re.search(r"query=(\w+)&", linked)[1]
+    assert by_id(page, "query-title").text.startswith(f"Query {query}:")
+    page.get(f"{small.as_uri()}#query=nobody")
+    assert by_id(page, "query-title").text.startswith("Query ")
+
+
+def test_saves_what_is_shown_as_csv(page, tmp_path):
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    choose(page, "segment", "=head <b>")
+    by_id(page, "queries-csv").click()
+    by_id(page, "ranking-csv").click()
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    files = [tmp_path / "queries.csv", tmp_path / "rankings.csv"]
+    WebDriverWait(page, 30).until(lambda _: all(path.exists() for path in files))
+    rows, ranking = (list(csv.DictReader(path.open(encoding="utf-8", newline=""))) for path in files)
+    assert [row["query"] for row in rows] == ["0", "1", "2", "3", "4"]
+    assert {row["segment"] for row in rows} == {"'=head <b>"}  # no spreadsheet takes it for a formula
+    data = evil_data()
+    values = ar.evaluate(ar.make_ranker("regression").fit(data).predict(data), data, "ndcg@10").values["ndcg@10"]
+    np.testing.assert_allclose([float(row["ndcg@10 learned"]) for row in rows], values[:5], rtol=1e-6)
+    assert len(ranking) == 12
+    assert {row["system"] for row in ranking} == {"learned", "one <i>feature</i>"}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page, width, scheme):
+    page.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+    found = axe_findings(page)
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert [one for one in found if one[0] in ("serious", "critical")] == []
+
+
+def test_everything_prints(page):
+    before = opened(page)
+    page.execute_cdp_cmd("Page.printToPDF", {})
+    page.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert opened(page) == ["comparison", "queries", "model", "data"]
+    page.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert opened(page) == before
 
 
 def test_the_search_box_filters(page):
@@ -163,6 +295,7 @@ def test_fits_a_phone_in_both_colour_schemes(page):
         size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
         page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         assert page.execute_script("return document.documentElement.scrollWidth") <= 360
+        assert page.execute_script("return document.getElementById('means').parentElement.scrollWidth") <= 360
         colours.add(page.execute_script("return getComputedStyle(document.body).backgroundColor"))
     page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -109,3 +109,59 @@ def test_runs_against_judgements_and_against_data(tmp_path):
     path = ar.write_report(tmp_path / "s.html", data, {"run": run, "scores": [5, 4, 3, 2, 1]}, ["map"])
     assert f"{ar.evaluate(run, data, 'map').means['map']:.4f}" in path.read_text()
     assert len(embedded(path)["documents"]["ids"]) == 5  # the data's documents, not those that only the run has
+
+
+def test_a_convention_that_does_not_know_the_labels_says_so(tmp_path):
+    data = ar.make_ranking(12, 25, 2, random_state=1)
+    text = ar.write_report(tmp_path / "r.html", data, {"a": data.X[:, 0]}, ["ndcg@10", "map"]).read_text("utf-8")
+    row = re.search(r'<th scope="row">letor3</th>(.*?)</tr>', text)[1]
+    value = ar.evaluate(data.X[:, 0], data, "map", convention="letor3").means["map"]
+    assert re.findall(r"<td>(.*?)</td>", row) == ['<span class="aside">does not apply</span>', f"{value:.4f}"]
+    row = re.search(r'<th scope="row">mslr</th>(.*?)</tr>', text)[1]
+    assert "does not apply" not in row
+
+
+def test_weights_that_cannot_matter_do_not_appear(tmp_path):
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 3, 60), np.repeat(np.arange(6), 10)
+    X = np.column_stack([y + rng.normal(size=60), qid, rng.normal(size=60)])
+    data = ar.Dataset(X, y, qid, feature_names=["good", "of the query", "noise"])
+    ranker = ar.make_ranker("regression", ridge=1.0).fit(data)
+    assert ranker.coef_[1] != 0
+    text = ar.write_report(tmp_path / "r.html", data, {"a": ranker}, "map").read_text("utf-8")
+    chart = re.search(r"<summary>Weights of a</summary>(.*?)</details>", text, re.DOTALL)[1]
+    assert ">good</text>" in chart
+    assert ">of the query</text>" not in chart
+    assert "Left out: of the query, the same for all documents" in chart
+
+
+def test_the_answer_of_a_trial(data, tmp_path):
+    grid = {"rank-svm": {"C": [1e-6, 1e-5, 1e-4]}}
+    found = ar.cross_validate(["regression", "rank-svm"], data, ["map"], grid=grid, n_folds=3, progress=False)
+    text = ar.write_report(tmp_path / "r.html", found).read_text("utf-8")
+    verdict = re.search(r'<p class="verdict">(.*?)</p>', text)[1]
+    assert verdict.startswith(
+        f"<strong>{found.best}</strong> is the best by validation (map {found.validation[found.best]:.4f})"
+    )
+    (pair,) = found.comparison.pairs
+    (other,) = set(found.systems) - {found.best}
+    sign = 1 if pair.a == found.best else -1
+    assert f"Against <strong>{other}</strong>" in text
+    assert f"{sign * pair.difference:+.4f} a query".replace("-", "\u2212") in text
+    wins, losses = (pair.wins, pair.losses)[::sign]
+    assert f"better on {wins} queries, worse on {losses}, equal on {pair.ties}" in text
+    assert ("<strong>not</strong> a significant" in text) == (pair.p_corrected > 0.05)
+    ends = [run.params["C"] for run in found.folds["rank-svm"]]
+    for value, word in ((1e-6, "smallest"), (1e-4, "largest")):
+        told = f"rank-svm: the chosen C, {value:.4g}, is the {word} that was tried in {ends.count(value)} of 3 folds"
+        assert (told in text) == (value in ends)
+    assert ("Widen the grid of rank-svm" in text) == bool({1e-6, 1e-4} & set(ends))
+
+
+def test_names_at_the_ends_of_lines_do_not_cover_each_other():
+    from argrank.report.svg import LABEL_STEP, _apart
+
+    places = _apart([100.0, 101.0, 250.0, 99.0, 251.0, 252.0])
+    assert min(np.diff(sorted(places))) >= LABEL_STEP - 1e-9
+    assert np.argsort(places).tolist() == [3, 0, 1, 2, 4, 5]
+    assert max(places) <= 252

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from argrank._tables import measure_text, table, to_html
-from argrank._types import Floats
-from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.systems import Coverage
 from argrank.measures.conventions import Convention
 from argrank.report import svg
+from argrank.report.answer_section import Intervals
 from argrank.report.figures import measure_curves
+from argrank.report.segments_section import segments_section
 from argrank.report.svg import escape
 from argrank.trials.system import System
 
@@ -31,7 +28,9 @@ def comparison_section(
     scores: Mapping[str, Any],
     data: Any,
     systems: Sequence[System],
+    best: System,
     comparison: Comparison,
+    intervals: Intervals,
     convention: str | Convention,
     choices: Sequence[str] = (),
 ) -> str:
@@ -44,30 +43,33 @@ def comparison_section(
         svg.Series(name, CUTOFFS, values.tolist(), number)
         for number, (name, values) in enumerate(measure_curves(scores, data, "ndcg", CUTOFFS, convention).items())
     ]
-    charts = svg.lines(curves, "NDCG at every cut-off", "k", "mean NDCG@k")
+    charts = svg.lines(curves, "NDCG at every cut-off", "cut-off k (documents)", "mean NDCG@k")
     timed = [(one, one.seconds) for one in systems if one.seconds]
     if len(timed) > 1:
         first = comparison.measures[0]
         heights = [comparison.means[one.name][first] for one, _ in timed]
         seconds = [one for _, one in timed]
         charts += svg.points(
-            [one.name for one, _ in timed], seconds, heights, "Time against quality", "seconds of training", first
+            [one.name for one, _ in timed],
+            seconds,
+            heights,
+            "Time against quality",
+            "training, seconds",
+            f"mean {first}",
         )
-    parts = [_means(systems, comparison), svg.legend(names), f'<div class="charts">{charts}</div>']
+    parts = [_means(systems, comparison, intervals), svg.legend(names), f'<div class="charts">{charts}</div>']
     if comparison.coverage:
         parts.append(_coverage(comparison))
-    if comparison.segment_of is not None:
-        parts.append(f'<h3>Segments</h3><div class="scroll" id="segments">{to_html(comparison.segment_tables())}</div>')
+    parts.append(segments_section(comparison, best.name))
     if len(names) > 1:
-        parts += [_matrix(comparison, name, name == comparison.measures[0]) for name in comparison.measures]
+        parts += [_matrix(comparison, name) for name in comparison.measures]
         parts.append(_pairs(comparison))
     told = comparison.footer if len(names) > 1 else [f"Convention {comparison.convention}.", *comparison.notes]
     notes = "".join(f"<li>{escape(note)}</li>" for note in (*choices, *told))
-    return f'{"".join(parts)}<ul class="notes">{notes}</ul>'
+    return f'{"".join(parts)}<details><summary>How this was done</summary><ul class="notes">{notes}</ul></details>'
 
 
-def _means(systems: Sequence[System], comparison: Comparison) -> str:
-    intervals = {name: _intervals(comparison, name) for name in comparison.measures}
+def _means(systems: Sequence[System], comparison: Comparison, intervals: Intervals) -> str:
     letters = {name: comparison.letters(name) for name in comparison.measures}
     best = {name: max(comparison.means[one][name] for one in comparison.systems) for name in comparison.measures}
     timed = any(system.seconds for system in systems)
@@ -78,7 +80,8 @@ def _means(systems: Sequence[System], comparison: Comparison) -> str:
             mean, (low, high) = comparison.means[system.name][name], intervals[name][system.name]
             text = f"<strong>{mean:.4f}</strong>" if mean == best[name] else f"{mean:.4f}"
             raised = f"<sup>{escape(letters[name][system.name])}</sup>" if letters[name][system.name] else ""
-            cells.append(f'<td>{text}{raised}<br><span class="aside">{low:.4f} to {high:.4f}</span></td>')
+            span = "" if low != low else f'<br><span class="aside">{low:.4f} to {high:.4f}</span>'
+            cells.append(f"<td>{text}{raised}{span}</td>")
         seconds = f"<td>{system.seconds:.2f}</td>" if system.seconds else "<td>-</td>"
         cells += [seconds] * timed
         letter = comparison.letter_of(system.name)
@@ -88,7 +91,7 @@ def _means(systems: Sequence[System], comparison: Comparison) -> str:
         )
     head = "".join(f"<th>{escape(name)}</th>" for name in comparison.measures) + "<th>seconds</th>" * timed
     return (
-        f'<div class="scroll"><table id="means"><thead><tr><th></th><th>system</th>{head}</tr></thead>'
+        f'<div class="scroll"><table id="means"><thead><tr><td></td><th>system</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
@@ -101,26 +104,10 @@ def _coverage(comparison: Comparison) -> str:
         for name, found in comparison.coverage.items()
     ]
     found = to_html([table(("run", *(title.replace("_", " ") for title in titles)), rows)])
-    return f'<h3>Documents and judgements</h3><div class="scroll" id="coverage">{found}</div>'
+    return f'<h3 id="judgements">Documents and judgements</h3><div class="scroll" id="coverage">{found}</div>'
 
 
-def _intervals(comparison: Comparison, measure: str) -> dict[str, tuple[float, float]]:
-    """Return a bootstrap interval of every system's mean."""
-    found = {}
-    for system in comparison.systems:
-        values: Floats = comparison.values[system][measure]
-        known = values[~np.isnan(values)]
-        if len(known) < 2:
-            found[system] = (math.nan, math.nan)
-            continue
-        (interval,) = significance.bootstrap_intervals(
-            known[:, None], comparison.level, comparison.n_resamples, comparison.random_state
-        )
-        found[system] = (float(interval[0]), float(interval[1]))
-    return found
-
-
-def _matrix(comparison: Comparison, measure: str, shown: bool) -> str:
+def _matrix(comparison: Comparison, measure: str) -> str:
     """Return who wins how many queries against whom, the significant ones marked."""
     against: dict[tuple[str, str], tuple[int, int, bool]] = {}
     for pair in comparison.pairs:
@@ -135,10 +122,10 @@ def _matrix(comparison: Comparison, measure: str, shown: bool) -> str:
         for a in comparison.systems
     )
     return (
-        f"<details{' open' if shown else ''}><summary>Wins and losses, {escape(measure)}</summary>"
+        f"<details><summary>Wins and losses, {escape(measure)}</summary>"
         f"<p>Queries that the system of the row wins / loses against that of the column; "
         f"marked where it is significantly better.</p>"
-        f'<div class="scroll"><table class="duels"><thead><tr><th></th>{head}</tr></thead>'
+        f'<div class="scroll"><table class="duels"><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
         "</details>"
     )

@@ -1,4 +1,4 @@
-"""The report's first section: what the data is, and what the doctor found in it."""
+"""The report's last section: what the data is, and what the doctor found in it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def data_section(data: Dataset, diagnosis: Diagnosis) -> str:
     tiles = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
     labels, documents = label_counts(data)
     lengths, queries = length_counts(data)
-    charts = svg.columns(labels, documents, "Labels", "label", "documents")
-    charts += svg.columns(lengths, queries, "List lengths", "documents a query", "queries")
-    return f'<dl class="tiles">{tiles}</dl><div class="charts">{charts}</div>{_findings(diagnosis)}'
+    charts = svg.columns(labels, documents, "Labels", "label", "number of documents")
+    charts += svg.columns(lengths, queries, "List lengths", "documents a query", "number of queries")
+    return f'<dl class="tiles">{tiles}</dl>{_findings(diagnosis)}<div class="charts">{charts}</div>'
 
 
 def _findings(diagnosis: Diagnosis) -> str:
-    headline = f"<h3>{escape(diagnosis.headline)}</h3>"
+    headline = f'<h3 id="doctor">{escape(diagnosis.headline)}</h3>'
     if not diagnosis.findings:
         return headline
     rows = "".join(

@@ -2,7 +2,8 @@
 // The query explorer. Every text from the data enters the page as textContent, never as markup.
 (() => {
   const PAGE = 50;          // queries listed at a time
-  const MOST_FEATURES = 14; // contributions shown, the rest in one line
+  const TOP = 10;           // documents shown of a ranking before one asks for more
+  const MOST_FEATURES = 9;  // contributions shown, the rest in one line
   const SVG = "http://www.w3.org/2000/svg";
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($("report-data").textContent);
@@ -28,7 +29,7 @@
   }
   const words = queries.ids.map((id, q) => `${id} ${queries.texts ? queries.texts[q] : ""}`.toLowerCase());
 
-  const state = { a: data.pair[0], b: data.pair[1], measure: 0, query: 0, shown: PAGE, why: null };
+  const state = { a: data.pair[0], b: data.pair[1], measure: 0, query: 0, shown: PAGE, why: null, deep: false };
 
   const make = (tag, properties = {}, ...children) => {
     const node = document.createElement(tag);
@@ -60,12 +61,13 @@
   let sorted = [], width = 0;
 
   function drawDifferences() {
-    const svg = plot.querySelector("svg"), height = 200;
+    const svg = plot.querySelector("svg"), height = 220;
     plot.hidden = systems.length < 2;
     width = Math.max(svg.clientWidth, 240); // drawn in pixels: as legible on a phone as on a desk
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     sorted = queries.ids.map((_, q) => [difference(q), q]).filter(([d]) => !Number.isNaN(d)).sort((x, y) => y[0] - x[0]);
-    const top = Math.max(...sorted.map(([d]) => Math.abs(d)), 1e-9), middle = height / 2, room = middle - 14;
+    const ends = sorted.length ? [sorted[0][0], -sorted[sorted.length - 1][0]] : [];
+    const top = Math.max(...ends, 1e-9), middle = 100, room = 86;
     const step = (width - left) / Math.max(sorted.length, 1);
     const paths = { up: "", down: "" };
     sorted.forEach(([d], i) => {
@@ -84,6 +86,9 @@
       svg.append(text);
     }
     svg.append(draw("path", { class: "bar c0", d: paths.up }), draw("path", { class: "bar c1", d: paths.down }));
+    const axis = draw("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle" });
+    axis.textContent = `queries, sorted by the difference of ${measures[state.measure]}`;
+    svg.append(axis);
     const place = sorted.findIndex(([, q]) => q === state.query);
     if (place >= 0) {
       const x = left + (place + 0.5) * step;
@@ -106,9 +111,15 @@
   // ---- the list of queries -----------------------------------------------------------------------------------
   function matching() {
     const wanted = $("search").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const order = $("order").value, winner = $("winner").value;
+    const segment = $("segment").selectedIndex > 0 ? $("segment").value : null;
+    const side = (q) => { const d = difference(q); return d > 0 ? "a" : d < 0 ? "b" : d === 0 ? "equal" : "none"; };
     const found = [];
-    for (let q = 0; q < words.length; q++) if (wanted.every((word) => words[q].includes(word))) found.push(q);
-    const order = $("order").value;
+    for (let q = 0; q < words.length; q++) {
+      if (segment !== null && queries.segments[q] !== segment) continue;
+      if (winner && side(q) !== winner) continue;
+      if (wanted.every((word) => words[q].includes(word))) found.push(q);
+    }
     if (order !== "data") {
       const sign = order === "a" ? -1 : 1;
       const key = (q) => { const d = difference(q); return Number.isNaN(d) ? Infinity : sign * d; };
@@ -134,11 +145,29 @@
       : `${found.length.toLocaleString("en")} of ${words.length.toLocaleString("en")} queries`;
     $("more").hidden = found.length <= state.shown;
   }
+  // ---- keys: only while the focus is in this section, so that they disturb nobody else -----------------------------
+  $("queries").addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT)$/.test(event.target.tagName)) return;
+    if (event.key === "/") { $("search").focus(); event.preventDefault(); }
+    const step = { j: 1, k: -1 }[event.key];
+    if (!step) return;
+    const found = matching(), at = found.indexOf(state.query);
+    const next = found[at < 0 ? 0 : at + step];
+    if (next === undefined) return;
+    pick(next);
+    showInList(found.indexOf(next));
+  });
   $("query-list").addEventListener("keydown", (event) => {
+    const ends = { Home: "firstElementChild", End: "lastElementChild" }[event.key];
+    if (ends) { $("query-list")[ends]?.querySelector("button").focus(); event.preventDefault(); return; }
     const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
     const next = step && event.target.closest("li")[step];
     if (next) { next.querySelector("button").focus(); event.preventDefault(); }
   });
+  function showInList(place) {
+    if (place >= state.shown) { state.shown = place + PAGE; listQueries(); }
+    $("query-list").querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest" });
+  }
   $("search").addEventListener("keydown", (event) => {
     const first = $("query-list").querySelector("button");
     if (first && event.key === "ArrowDown") { first.focus(); event.preventDefault(); }
@@ -166,7 +195,8 @@
   }
 
   function fillRanking(id, system, other, letter) {
-    const order = ranked(system), alone = systems.length < 2;
+    const whole = ranked(system), alone = systems.length < 2;
+    const order = state.deep ? whole : whole.slice(0, TOP);
     const why = (d, next) => make("button", {
       type: "button", className: "why", title: "Why is it above the next one?",
       "aria-label": `Why is ${titleOf(d)} above the next one?`,
@@ -187,7 +217,11 @@
       make("tbody", {}, ...rows));
     const size = queries.sizes[state.query];
     if (order.length < size) {
-      $(id).append(make("tfoot", {}, make("tr", {}, make("td", { colSpan: head.length }, `… ${size - order.length} more`))));
+      const words = `… ${size - order.length} more`;
+      const wider = () => { state.deep = true; showQuery(); $(id).querySelector("tbody tr:nth-child(11) button")?.focus(); };
+      const more = order.length < whole.length
+        ? make("button", { type: "button", className: "why", on: { click: wider } }, `${words}: show ${whole.length}`) : words;
+      $(id).append(make("tfoot", {}, make("tr", {}, make("td", { colSpan: head.length }, more))));
     }
   }
 
@@ -275,11 +309,68 @@
     }
     drawDifferences();
     showQuery();
+    remember();
   }
+
+  // ---- the address says what is shown: #query=…&a=…&b=…&measure=… ----------------------------------------------------
+  function remember() {
+    const parts = { query: queries.ids[state.query], a: systems[state.a].name, b: systems[state.b].name,
+      measure: measures[state.measure] };
+    const text = Object.entries(parts).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    try { history.replaceState(null, "", `#${text}`); } catch { /* some browsers refuse it for files on disk */ }
+  }
+  function recall() {
+    const wanted = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+    const query = queries.ids.indexOf(wanted.get("query"));
+    if (query < 0) return false;
+    const place = (list, name, otherwise) => (list.includes(wanted.get(name)) ? list.indexOf(wanted.get(name)) : otherwise);
+    const names = systems.map((system) => system.name);
+    state.query = query;
+    state.a = place(names, "a", state.a);
+    state.b = place(names, "b", state.b);
+    state.measure = place(measures, "measure", state.measure);
+    return true;
+  }
+  function follow() {
+    if (!recall()) return;
+    refresh();
+    $("queries").querySelector("details").open = true;
+    $("query-title").scrollIntoView();
+    showInList(matching().indexOf(state.query));
+  }
+  addEventListener("hashchange", follow);
+
+  // ---- tables as CSV; a cell that a spreadsheet would run as a formula begins with an apostrophe ------------------------
+  function save(name, rows) {
+    const cell = (value) => {
+      if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
+      const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+      return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    const csv = rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+    const link = make("a", { download: name, href: URL.createObjectURL(new Blob([csv], { type: "text/csv" })) });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+  $("queries-csv").addEventListener("click", () => {
+    const pair = [...new Set([state.a, state.b])];
+    const extra = { text: queries.texts, segment: queries.segments };
+    const columns = Object.keys(extra).filter((name) => extra[name]);
+    const measure = measures[state.measure];
+    const head = ["query", ...columns, ...pair.map((s) => `${measure} ${systems[s].name}`), ...(pair.length > 1 ? ["difference"] : [])];
+    save("queries.csv", [head, ...matching().map((q) => [queries.ids[q], ...columns.map((name) => extra[name][q]),
+      ...pair.map((s) => valueOf(s, q)), ...(pair.length > 1 ? [difference(q)] : [])])]);
+  });
+  $("ranking-csv").addEventListener("click", () => {
+    const rows = [...new Set([state.a, state.b])].flatMap((s) => ranked(s).map((d) =>
+      [queries.ids[state.query], systems[s].name, systems[s].ranks[d] + 1, nameOf(d), titleOf(d), documents.labels[d], systems[s].scores[d]]));
+    save("rankings.csv", [["query", "system", "rank", "document", "title", "label", "score"], ...rows]);
+  });
 
   function refresh() {
     $("system-a").value = state.a;
     $("system-b").value = state.b;
+    $("measure").value = state.measure;
     drawDifferences();
     listQueries();
     showQuery();
@@ -293,14 +384,20 @@
     select.parentElement.hidden = systems.length < 2;
   }
   $("swap").hidden = systems.length < 2;
-  $("order").parentElement.hidden = systems.length < 2;
+  for (const id of ["order", "winner"]) $(id).parentElement.hidden = systems.length < 2;
+  $("segment").parentElement.hidden = !queries.segments;
+  if (queries.segments) {
+    $("segment").append(...[...new Set(queries.segments)].sort((x, y) => x - y || (x < y ? -1 : 1)).map((one) => make("option", { value: one }, one)));
+  }
   $("measure").append(...measures.map(option));
   $("measure").addEventListener("change", () => { state.measure = Number($("measure").value); refresh(); });
   $("swap").addEventListener("click", () => { [state.a, state.b] = [state.b, state.a]; refresh(); });
   $("search").addEventListener("input", () => { state.shown = PAGE; listQueries(); });
-  $("order").addEventListener("change", () => { state.shown = PAGE; listQueries(); });
+  for (const id of ["order", "segment", "winner"]) {
+    $(id).addEventListener("change", () => { state.shown = PAGE; listQueries(); });
+  }
   $("more").addEventListener("click", () => { state.shown += 4 * PAGE; listQueries(); });
   addEventListener("resize", drawDifferences);
   state.query = Math.max(0, queries.ids.findIndex((_, q) => !Number.isNaN(difference(q))));
-  refresh();
+  if (recall()) follow(); else refresh();
 })();

@@ -45,6 +45,7 @@ def explorer_data(data: Dataset, systems: Sequence[System], comparison: Comparis
             "sizes": packed(data.sizes, "uint32"),
             "indptr": packed(indptr, "uint32"),
             "explained": n_explained,
+            "segments": None if comparison.segment_of is None else [_text(one) for one in comparison.segment_of],
         },
         "documents": {
             "rows": packed(caller, "uint32"),

@@ -1,14 +1,17 @@
-"""The report's last section: the weights of linear models, and what other tools would call the same ranking."""
+"""The report's section on the model: the weights of linear models, and what other tools would call the same ranking."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from argrank.data.dataset import Dataset
+from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
-from argrank.measures.conventions import convention_names
+from argrank.measures.conventions import convention_names, make_convention
+from argrank.measures.gains import GainTable
 from argrank.models.linear import LinearModel
 from argrank.models.trees import TreesModel
 from argrank.report import svg
@@ -16,7 +19,8 @@ from argrank.report.svg import escape
 from argrank.trials.bootstrap import WeightIntervals, feature_names
 from argrank.trials.system import System
 
-MOST_WEIGHTS = 30
+MOST_WEIGHTS = 20
+MOST_IDLE = 5  # names of features whose weights cannot matter
 
 
 def model_section(
@@ -44,8 +48,13 @@ def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals:
     """Draw the weights of one model with bootstrap intervals, or the mean over folds with its range."""
     folds = np.array([model.weights for model in models])
     values = folds.mean(axis=0)
-    order = np.argsort(-np.abs(values), kind="stable")
-    shown = [int(i) for i in order[:MOST_WEIGHTS] if values[i] != 0]
+    order = [int(i) for i in np.argsort(-np.abs(values), kind="stable") if values[i] != 0]
+    shown: list[int] = []
+    idle: list[int] = []
+    for i in order:
+        if len(shown) == MOST_WEIGHTS:
+            break
+        (shown if _varies(data, i) else idle).append(i)
     names = models[0].feature_names or feature_names(data)
     low, high = folds.min(axis=0), folds.max(axis=0)
     words = f"Mean of {len(models)} folds; whiskers: the least and the greatest of them."
@@ -58,11 +67,27 @@ def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals:
             "resampled queries."
         )
     spans = [(float(low[i]), float(high[i])) for i in shown] if intervals is not None or len(models) > 1 else None
-    title = f"The {len(shown)} largest weights of {name}" if len(order) > len(shown) else f"Weights of {name}"
+    if idle:
+        left_out = ", ".join(names[i] for i in idle[:MOST_IDLE]) + (" …" if len(idle) > MOST_IDLE else "")
+        words += (
+            f" Left out: {left_out}, the same for all documents of every query here, so that no ranking depends on "
+            f"{'its weight' if len(idle) == 1 else 'their weights'}."
+        )
+    title = (
+        f"The {len(shown)} largest weights of {name}" if len(order) > len(shown) + len(idle) else f"Weights of {name}"
+    )
     scaling = models[0].normaliser
     note = "weight" if scaling is None else f"weight, for features as scaled by {scaling.name}"
     chart = svg.bars([names[i] for i in shown], [float(values[i]) for i in shown], title, note, spans)
     return f'<div class="charts">{chart}</div><p class="aside">{escape(words)}</p>'
+
+
+def _varies(data: Dataset, feature: int) -> bool:
+    """Tell whether a feature differs between documents of some query; a missing value counts as a difference."""
+    column = data.X[:, [feature]]
+    values = np.asarray(column.toarray() if data.is_sparse else column)[:, 0]
+    starts = data.indptr[:-1]
+    return bool((np.maximum.reduceat(values, starts) != np.minimum.reduceat(values, starts)).any())
 
 
 def _importances(data: Dataset, name: str, model: TreesModel) -> str:
@@ -77,16 +102,27 @@ def _importances(data: Dataset, name: str, model: TreesModel) -> str:
 
 
 def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:
-    scores = data.to_caller(system.scores)
     rows = []
     for name in convention_names():
-        found = evaluate(scores, data, list(measures), convention=name)
-        cells = "".join(f"<td>{found.means[measure]:.4f}</td>" for measure in measures)
+        cells = "".join(f"<td>{_under(name, data, system, measure)}</td>" for measure in measures)
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
     head = "".join(f"<th>{escape(name)}</th>" for name in measures)
     return (
-        f"<h3>What other tools would report for {escape(system.name)}</h3>"
-        "<p>The same ranking, measured by the rules of each convention (ar.why_differs explains them).</p>"
+        f'<h3 id="conventions">What other tools would report for {escape(system.name)}</h3>'
+        "<p>The same ranking, measured by the rules of each convention (ar.why_differs explains them). A convention "
+        "whose gains or grades do not know these labels does not apply.</p>"
         f'<div class="scroll"><table><thead><tr><th>convention</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _under(name: str, data: Dataset, system: System, measure: str) -> str:
+    """Return the mean of a measure by a convention's rules, or that they do not apply to these labels."""
+    rules = make_convention(name)
+    if isinstance(rules.gain, GainTable):  # the tool gives labels it does not know no gain, without a word
+        rules = dataclasses.replace(rules, gain=dataclasses.replace(rules.gain, outside=None))
+    try:
+        found = evaluate(data.to_caller(system.scores), data, measure, convention=rules)
+    except InputError:
+        return '<span class="aside">does not apply</span>'
+    return f"{found.means[measure]:.4f}"

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from argrank._version import __version__
 from argrank.report.embed import embedded_json
 from argrank.report.svg import escape
 
-SECTIONS = {"data": "Data", "comparison": "Comparison", "queries": "Queries", "training": "Training", "model": "Model"}
+#: Headings inside sections that the table of contents shows on wide screens: ``<h3 id="…">…</h3>``.
+_HEADING = re.compile(r'<h3 id="([\w-]+)">(.+?)</h3>')
 
 
-def page(title: str, subtitle: str, sections: Mapping[str, str], data: Any) -> str:
-    """Return the page: ``sections`` by their ids (HTML), ``data`` for the explorer."""
-    script, style = _resource("explorer.js"), _resource("report.css")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
-    shown = {name: heading for name, heading in SECTIONS.items() if sections.get(name)}
-    links = "".join(f'<li><a href="#{name}">{heading}</a></li>' for name, heading in shown.items())
-    body = "".join(
-        f'<section id="{name}" aria-labelledby="{name}-h"><h2 id="{name}-h">{heading}</h2>{sections[name]}</section>'
-        for name, heading in shown.items()
+class Section(NamedTuple):
+    """A part of the page: its heading, what it holds (HTML), and one line that says what is folded away."""
+
+    heading: str
+    html: str
+    teaser: str = ""
+    is_open: bool = False
+
+
+def page(title: str, subtitle: str, sections: Mapping[str, Section], data: Any) -> str:
+    """Return the page: ``sections`` by their ids, ``data`` for the explorer. The first section does not fold."""
+    scripts, style = [_resource("page.js"), _resource("explorer.js")], _resource("report.css")
+    allowed = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode('ascii')}'" for one in scripts
     )
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}; base-uri 'none'"
+    shown = {name: section for name, section in sections.items() if section.html}
+    links = "".join(_links(name, section) for name, section in shown.items())
+    body = "".join(_section(name, section, folds=number > 0) for number, (name, section) in enumerate(shown.items()))
+    script = "".join(f"<script>{one}</script>" for one in scripts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -38,14 +49,32 @@ def page(title: str, subtitle: str, sections: Mapping[str, str], data: Any) -> s
 </head>
 <body>
 <a class="skip" href="#main">To the contents</a>
-<header><h1>{escape(title)}</h1><p>{escape(subtitle)}</p><nav aria-label="Sections"><ul>{links}</ul></nav></header>
+<header><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></header>
+<div class="layout">
+<nav aria-label="Sections"><ul>{links}</ul></nav>
 <main id="main">{body}</main>
+</div>
 <footer>Made by argrank {escape(__version__)}.</footer>
 <script type="application/json" id="report-data">{embedded_json(data)}</script>
-<script>{script}</script>
+{script}
 </body>
 </html>
 """
+
+
+def _links(name: str, section: Section) -> str:
+    inner = "".join(f'<li><a href="#{one}">{text}</a></li>' for one, text in _HEADING.findall(section.html))
+    return f'<li><a href="#{name}">{section.heading}</a>{f"<ul>{inner}</ul>" if inner else ""}</li>'
+
+
+def _section(name: str, section: Section, folds: bool) -> str:
+    heading = f'<h2 id="{name}-h">{section.heading}</h2>'
+    inner = heading + section.html
+    if folds:
+        teaser = f'<span class="teaser">{escape(section.teaser)}</span>' if section.teaser else ""
+        state = " open" if section.is_open else ""
+        inner = f'<details class="part"{state}><summary>{heading}{teaser}</summary>{section.html}</details>'
+    return f'<section id="{name}" aria-labelledby="{name}-h">{inner}</section>'
 
 
 def explorer_skeleton() -> str:

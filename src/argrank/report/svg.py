@@ -1,8 +1,9 @@
-"""Charts as inline SVG: lines, columns, bars, points. Colours and fonts come from the page's style sheet."""
+"""Charts as inline SVG: lines, columns, bars, points, dots. Colours and fonts come from the page's style sheet."""
 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -11,8 +12,10 @@ from argrank._tables import plain
 from argrank.report.scale import Scale, tick_text
 
 WIDTH, HEIGHT = 520, 300
-LEFT, RIGHT, TOP, BOTTOM = 76, 14, 10, 48
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 48
 N_COLOURS = 10
+LABEL_STEP = 14  # between the names at the ends of lines
+MOST_LABELS = 16
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -37,22 +40,65 @@ def escape(text: object) -> str:
 def lines(
     series: Sequence[Series], title: str, x_label: str, y_label: str, *, log_x: bool = False, log_y: bool = False
 ) -> str:
-    """Draw one line for each series, with a dot at each value as long as they are few."""
-    x = Scale.of((v for one in series for v in one.x), LEFT, WIDTH - RIGHT, log=log_x)
+    """Draw one line for each series with its name at its end, and a dot at each value as long as they are few."""
+    named = 1 < len(series) <= MOST_LABELS
+    right = RIGHT + (min(120.0, 14 + 6.6 * max(len(cut(one.name, 16)) for one in series)) if named else 0)
+    x = Scale.of((v for one in series for v in one.x), LEFT, WIDTH - right, log=log_x)
     y = Scale.of((v for one in series for v in one.y), HEIGHT - BOTTOM, TOP, log=log_y)
+    points_of = [
+        [(x(a), y(b), a, b) for a, b in zip(one.x, one.y, strict=True) if x.shows(a) and y.shows(b)] for one in series
+    ]
+    places = _apart([shown[-1][1] if shown else HEIGHT - BOTTOM for shown in points_of])
     parts = [_axes(x, y, x_label, y_label)]
-    for one in series:
-        shown = [(x(a), y(b), a, b) for a, b in zip(one.x, one.y, strict=True) if x.shows(a) and y.shows(b)]
+    for one, shown, place in zip(series, points_of, places, strict=True):
+        if not shown:
+            continue
         path = " ".join(f"{'L' if i else 'M'}{px:.1f} {py:.1f}" for i, (px, py, _, _) in enumerate(shown))
-        style = f"c{one.colour % N_COLOURS} d{one.colour // N_COLOURS % 3}"
-        parts.append(f'<path class="line {style}" d="{path}"><title>{escape(one.name)}</title></path>' if path else "")
+        drawn = f'<path class="line d{one.colour // N_COLOURS % 3}" d="{path}"><title>{escape(one.name)}</title></path>'
+        drawn += f'<path class="reach" d="{path}"/>'  # wide and unseen: easy to point at
         if len(shown) <= 12:
-            parts += [
-                f'<circle class="dot {style}" cx="{px:.1f}" cy="{py:.1f}" r="3.5">'
+            drawn += "".join(
+                f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="3.5">'
                 f"<title>{escape(one.name)}: {tick_text(a)}, {tick_text(b)}</title></circle>"
                 for px, py, a, b in shown
-            ]
-    return _figure("".join(parts), title, f"{y_label} against {x_label}: {', '.join(one.name for one in series)}.")
+            )
+        if named:
+            px, py = shown[-1][:2]
+            drawn += f'<path class="leader" d="M{px + 4:.1f} {py:.1f}L{px + 12:.1f} {place:.1f}"/>'
+            drawn += _text(px + 14, place + 4, cut(one.name, 16), "start", "name")
+        parts.append(f'<g class="series c{one.colour % N_COLOURS}" data-system="{one.colour}">{drawn}</g>')
+    described = f"{y_label} against {x_label}: {', '.join(one.name for one in series)}."
+    return _figure(f'<g class="ends">{"".join(parts)}</g>', title, described)
+
+
+def dots(
+    names: Sequence[tuple[str, int]],
+    values: Sequence[float],
+    intervals: Sequence[tuple[float, float]],
+    title: str,
+    x_label: str,
+) -> str:
+    """Draw a dot with an interval for each system, given with its number, one below the other."""
+    left = min(160.0, 16 + 7 * max(len(cut(name, 20)) for name, _ in names))
+    height = 10 + BOTTOM + 26 * len(names)
+    ends = [end for interval in intervals for end in interval]
+    x = Scale.of([*values, *ends], left, WIDTH - RIGHT)
+    parts = [_upright(x, 10, height)]
+    parts.append(_text((left + WIDTH) / 2, height - 8, x_label, "middle"))
+    for place, ((name, number), value, (low, high)) in enumerate(zip(names, values, intervals, strict=True)):
+        middle = 10 + 26 * place + 13
+        words = f"{name}: {tick_text(value)}"
+        drawn = _text(left - 8, middle + 4, cut(name, 20), "end", "name")
+        if x.shows(low) and x.shows(high):
+            words += f" ({tick_text(low)} to {tick_text(high)})"
+            drawn += f'<path class="line" d="M{x(low):.1f} {middle}H{x(high):.1f}"/>'
+        if x.shows(value):
+            drawn += (
+                f'<circle class="dot" cx="{x(value):.1f}" cy="{middle}" r="5"><title>{escape(words)}</title></circle>'
+            )
+        parts.append(f'<g class="series c{number % N_COLOURS}" data-system="{number}">{drawn}</g>')
+    described = "; ".join(f"{name} {tick_text(value)}" for (name, _), value in zip(names, values, strict=True))
+    return _figure("".join(parts), title, f"{x_label}: {described}.", height)
 
 
 def columns(names: Sequence[str], counts: Sequence[float], title: str, x_label: str, y_label: str) -> str:
@@ -83,22 +129,18 @@ def bars(
     """Draw lying bars to both sides of zero, each perhaps with its interval."""
     ends = [end for interval in intervals or () for end in interval]
     names_width = min(210, 20 + 7 * max((len(name) for name in names), default=0))
-    height = TOP + BOTTOM + 24 * len(names)
+    height = 10 + BOTTOM + 24 * len(names)
     x = Scale.of([*values, *ends], names_width, WIDTH - RIGHT, zero=True)
-    parts = [
-        f'<line class="grid" x1="{x(t):.1f}" x2="{x(t):.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>'
-        f"{_text(x(t), height - BOTTOM + 16, tick_text(t), 'middle')}"
-        for t in x.ticks()
-    ]
-    parts.append(f'<line class="axis" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>')
+    parts = [_upright(x, 10, height)]
+    parts.append(f'<line class="axis" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="10" y2="{height - BOTTOM}"/>')
     parts.append(_text(WIDTH / 2, height - 8, x_label, "middle"))
     for number, (name, value) in enumerate(zip(names, values, strict=True)):
-        middle = TOP + 24 * number + 12
+        middle = 10 + 24 * number + 12
         left, right = sorted((x(0), x(value)))
         words = f"{name}: {tick_text(value)}"
         if intervals is not None:
             words += f" ({tick_text(intervals[number][0])} to {tick_text(intervals[number][1])})"
-        parts.append(_text(names_width - 8, middle + 4, _cut(name, 28), "end"))
+        parts.append(_text(names_width - 8, middle + 4, cut(name, 28), "end"))
         parts.append(
             f'<rect class="bar {"c0" if value >= 0 else "c1"}" x="{left:.1f}" y="{middle - 8}" '
             f'width="{max(right - left, 0.5):.1f}" height="16"><title>{escape(words)}</title></rect>'
@@ -120,25 +162,27 @@ def points(
     shown = [(x(a), y(b), name, a, b) for name, a, b in zip(names, xs, ys, strict=True) if x.shows(a) and y.shows(b)]
     taken = [(px - 6, py - 8, px + 6, py + 8) for px, py, *_ in shown]
     for px, py, name, a, b in shown:
-        text, words = _cut(name, 16), f"{name}: {tick_text(a)}, {tick_text(b)}"
+        text, words = cut(name, 16), f"{name}: {tick_text(a)}, {tick_text(b)}"
         where, anchor, box = _free_place(px, py, 7.0 * len(text), taken)
         taken.append(box)
-        colour = list(names).index(name) % N_COLOURS
+        number = list(names).index(name)
         parts.append(
-            f'<circle class="dot c{colour}" cx="{px:.1f}" cy="{py:.1f}" r="6"><title>{escape(words)}</title></circle>'
-            f"{_text(*where, text, anchor)}"
+            f'<g class="series c{number % N_COLOURS}" data-system="{number}">'
+            f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="6"><title>{escape(words)}</title></circle>'
+            f"{_text(*where, text, anchor, 'name')}</g>"
         )
     return _figure("".join(parts), title, f"{y_label} against {x_label}: {', '.join(names)}.")
 
 
 def legend(names: Sequence[str]) -> str:
-    """Return the key to the colours of the systems."""
+    """Return the key to the colours of the systems: buttons that highlight one in all charts."""
     items = "".join(
-        f'<li><svg viewBox="0 0 24 8" aria-hidden="true"><path class="line c{i % N_COLOURS} d{i // N_COLOURS % 3}" '
-        f'd="M0 4H24"/></svg>{escape(name)}</li>'
+        f'<li><button type="button" class="key" data-system="{i}" aria-pressed="false">'
+        f'<svg viewBox="0 0 24 8" aria-hidden="true"><path class="line c{i % N_COLOURS} d{i // N_COLOURS % 3}" '
+        f'd="M0 4H24"/></svg>{escape(name)}</button></li>'
         for i, name in enumerate(names)
     )
-    return f'<ul class="legend">{items}</ul>'
+    return f'<ul class="legend" aria-label="Highlight a system in the charts">{items}</ul>'
 
 
 def _figure(body: str, title: str, description: str, height: float = HEIGHT) -> str:
@@ -151,32 +195,48 @@ def _figure(body: str, title: str, description: str, height: float = HEIGHT) -> 
 
 
 def _axes(x: Scale, y: Scale, x_label: str, y_label: str) -> str:
-    ticks = "".join(
-        f'<line class="grid" x1="{x(t):.1f}" x2="{x(t):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
-        f"{_text(x(t), HEIGHT - BOTTOM + 16, tick_text(t), 'middle')}"
-        for t in x.ticks(6)
+    return _upright(x, TOP, HEIGHT, 6) + _y_axis(y, y_label, x.end) + _x_title(x_label)
+
+
+def _upright(x: Scale, top: float, height: float, about: int = 5) -> str:
+    """Return the upright lines of a chart with their values below."""
+    return "".join(
+        f'<line class="grid" x1="{x(t):.1f}" x2="{x(t):.1f}" y1="{top}" y2="{height - BOTTOM}"/>'
+        f"{_text(x(t), height - BOTTOM + 16, tick_text(t), 'middle')}"
+        for t in x.ticks(about)
     )
-    return ticks + _y_axis(y, y_label) + _x_title(x_label)
 
 
-def _y_axis(y: Scale, label: str) -> str:
+def _y_axis(y: Scale, label: str, right: float = WIDTH - RIGHT) -> str:
     ticks = "".join(
-        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
+        f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
         f"{_text(LEFT - 6, y(t) + 4, tick_text(t), 'end')}"
         for t in y.ticks()
     )
-    base = f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{HEIGHT - BOTTOM}" y2="{HEIGHT - BOTTOM}"/>'
-    middle = (TOP + HEIGHT - BOTTOM) / 2
-    turned = f'class="side" transform="translate(14 {middle}) rotate(-90)" text-anchor="middle"'
-    return f"{ticks}{base}<text {turned}>{escape(label)}</text>"
+    base = f'<line class="axis" x1="{LEFT}" x2="{right}" y1="{HEIGHT - BOTTOM}" y2="{HEIGHT - BOTTOM}"/>'
+    return f"{ticks}{base}{_text(4, 16, label, 'start')}"
 
 
 def _x_title(label: str) -> str:
     return _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, label, "middle")
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
+    style = f' class="{kind}"' if kind else ""
+    return f'<text{style} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _apart(wanted: Sequence[float]) -> list[float]:
+    """Return heights near those wanted, in their order, at which names do not cover each other."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    places = [0.0] * len(wanted)
+    lowest = -math.inf
+    for i in order:
+        lowest = places[i] = max(wanted[i], lowest + LABEL_STEP)
+    highest: float = HEIGHT - BOTTOM + LABEL_STEP
+    for i in reversed(order):
+        highest = places[i] = min(places[i], highest - LABEL_STEP)
+    return places
 
 
 def _free_place(px: float, py: float, width: float, taken: list[Box]) -> tuple[tuple[float, float], str, Box]:
@@ -195,5 +255,6 @@ def _free_place(px: float, py: float, width: float, taken: list[Box]) -> tuple[t
     return choices[0]
 
 
-def _cut(text: str, length: int) -> str:
+def cut(text: str, length: int) -> str:
+    """Return a text, or its beginning with three dots where it is longer."""
     return text if len(text) <= length else text[: length - 1] + "…"

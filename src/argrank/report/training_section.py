@@ -5,25 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from argrank._tables import number_text
 from argrank.report import svg
+from argrank.trials.grid import borders
 from argrank.trials.path import Path
 from argrank.trials.system import System
+from argrank.trials.trial import Trial
 
 #: Column of a trace -> title and name of its axis.
 COLUMNS = {
-    "objective": ("Objective", "share of the first"),
-    "gap": ("Gap to the optimum", "share of the objective"),
-    "average_slack": ("Average slack", "average slack"),
-    "validation": ("Validation by iteration", "measure"),
+    "objective": ("Objective", "objective, share of the first"),
+    "gap": ("Gap to the optimum", "duality gap, share of the objective"),
+    "average_slack": ("Average slack", "average slack a query"),
+    "validation": ("Validation by iteration", "measure on validation queries"),
 }
 
 
-def training_section(systems: Sequence[System], paths: Mapping[str, Path]) -> str:
-    """Return the section as HTML; empty where nothing was recorded."""
-    charts = "".join(_trace_chart(systems, column) for column in COLUMNS) + _validated_chart(systems)
+def training_section(
+    systems: Sequence[System], paths: Mapping[str, Path], chosen_by: str = "measure", ends: Sequence[str] = ()
+) -> str:
+    """Return the section as HTML; empty where nothing was recorded. ``chosen_by`` is the measure that chose C."""
+    charts = _validated_chart(systems, chosen_by) + "".join(_trace_chart(systems, column) for column in COLUMNS)
     legend = svg.legend([system.name for system in systems]) if charts else ""
     curves = f'{legend}<div class="charts">{charts}</div>' if charts else ""
-    return curves + "".join(_path_charts(name, path) for name, path in paths.items())
+    told = "".join(f"<li>{svg.escape(one)}</li>" for one in ends)
+    return (
+        (f'<ul class="notes">{told}</ul>' if told else "")
+        + curves
+        + "".join(_path_charts(name, path) for name, path in paths.items())
+    )
 
 
 def _trace_chart(systems: Sequence[System], column: str) -> str:
@@ -43,14 +53,30 @@ def _trace_chart(systems: Sequence[System], column: str) -> str:
     return svg.lines(series, title, "iteration", axis, log_x=True, log_y=column == "gap")
 
 
-def _validated_chart(systems: Sequence[System]) -> str:
+def ends_of_grids(trial: Trial | None) -> list[str]:
+    """Say where a chosen value is the first or the last of those tried, so that better ones may lie beyond."""
+    found: dict[tuple[str, str, str, str], int] = {}
+    for name, runs in {} if trial is None else trial.folds.items():
+        for run in runs:
+            for parameter, side in borders(run.params, [point.params for point in run.points]).items():
+                key = (name, parameter, number_text(run.params[parameter]), side)
+                found[key] = found.get(key, 0) + 1
+    said = []
+    for (name, parameter, value, side), n in found.items():
+        word, where = ("smallest", "smaller") if side == "below" else ("largest", "larger")
+        folds = "" if trial is None or trial.n_folds == 1 else f" in {n} of {trial.n_folds} folds"
+        said.append(f"{name}: the chosen {parameter}, {value}, is the {word} that was tried{folds}. Try {where} ones.")
+    return said
+
+
+def _validated_chart(systems: Sequence[System], chosen_by: str) -> str:
     """Return the validation measure against the C that were tried."""
     series = [
         svg.Series(system.name, [C for C, _ in system.validated], [value for _, value in system.validated], number)
         for number, system in enumerate(systems)
         if len(system.validated) > 1
     ]
-    return svg.lines(series, "Choosing C on validation queries", "C", "measure", log_x=True) if series else ""
+    return svg.lines(series, "Choosing C on validation queries", "C", f"mean {chosen_by}", log_x=True) if series else ""
 
 
 def _path_charts(name: str, path: Path) -> str:

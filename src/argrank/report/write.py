@@ -12,7 +12,7 @@ import numpy as np
 from argrank._files import write_bytes
 from argrank.data.dataset import Dataset
 from argrank.data.doctor import doctor
-from argrank.data.doctor.diagnosis import Diagnosis
+from argrank.data.doctor.diagnosis import Diagnosis, counted
 from argrank.data.gaps import OUTSIDE
 from argrank.data.io.trec_pool import join_runs
 from argrank.data.io.trec_sources import as_run
@@ -20,15 +20,17 @@ from argrank.errors import InputError
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.segments import mean_with_interval
 from argrank.evaluation.systems import is_run_for, judged_source
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
+from argrank.report.answer_section import answer_section
 from argrank.report.comparison_section import comparison_section
 from argrank.report.data_section import data_section
 from argrank.report.explorer import explorer_data
 from argrank.report.model_section import model_section
-from argrank.report.page import explorer_skeleton, page
-from argrank.report.training_section import training_section
+from argrank.report.page import Section, explorer_skeleton, page
+from argrank.report.training_section import ends_of_grids, training_section
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path as RegularisationPath
 from argrank.trials.system import System, system_of
@@ -51,8 +53,10 @@ def write_report(
 ) -> Path:
     """Write one HTML file about the data and the systems that rank it; it needs no network and no server.
 
-    It shows the data and the doctor's findings, the comparison with intervals and tests, curves, every query with two
-    systems' rankings side by side and why one document stands above another, training curves and weights.
+    It begins with the answer: the best system (by validation, where a trial is given), by how much, on which queries,
+    whether that is significant, and what to do next. Then come the comparison with intervals and tests, every query
+    with two systems' rankings side by side and why one document stands above another, training curves, weights, the
+    data and the doctor's findings.
 
     Parameters
     ----------
@@ -63,7 +67,7 @@ def write_report(
     systems : dict of name -> scores, run, model or fitted ranker
         Scores are one per row, in the caller's order. Models explain their scores, rankers bring training curves.
     measures, convention, by
-        As in ``ar.evaluate``; the first measure decides which system is best. ``by`` adds a table of segments.
+        As in ``ar.evaluate``; the first measure decides which system is best. ``by`` adds segments.
     diagnosis : Diagnosis, optional
         What ``ar.doctor`` found, by default on ``data``.
     seconds : dict of name -> float, optional
@@ -111,23 +115,57 @@ def write_report(
     best = max(known, key=lambda system: comparison.means[system.name][names[0]])
     if trial is not None and trial.best is not None:
         best = next(system for system in known if system.name == trial.best)
+    found = doctor(data) if diagnosis is None else diagnosis
+    intervals = _intervals(comparison)
+    ends = ends_of_grids(trial)
+    traced = sum(bool(system.trace or len(system.validated) > 1) for system in known)
+    size = f"{counted(data.n_queries, 'query', 'queries')}, {counted(data.n_documents, 'document', 'documents')}"
     sections = {
-        "data": data_section(data, doctor(data) if diagnosis is None else diagnosis),
-        "comparison": comparison_section(
-            scores, source, known, comparison, convention, () if trial is None else trial.footer
+        "answer": Section("Answer", answer_section(data, known, best, comparison, intervals, found, trial, ends)),
+        "comparison": Section(
+            "Comparison",
+            comparison_section(
+                scores, source, known, best, comparison, intervals, convention, () if trial is None else trial.footer
+            ),
+            f"{counted(len(known), 'system', 'systems')}, {counted(len(names), 'measure', 'measures')}",
+            is_open=True,
         ),
-        "queries": explorer_skeleton(),
-        "training": training_section(known, paths or {}),
-        "model": model_section(data, known, best, names, weights or {}),
+        "queries": Section(
+            "Queries", explorer_skeleton(), "every query, two rankings side by side, and why", is_open=True
+        ),
+        "training": Section(
+            "Training",
+            training_section(known, paths or {}, "measure" if trial is None else trial.select_by, ends),
+            f"curves of {counted(traced, 'system', 'systems')}" if traced else "",
+        ),
+        "model": Section(
+            "Model",
+            model_section(data, known, best, names, weights or {}),
+            "weights, features, and what other tools would report",
+        ),
+        "data": Section(
+            "Data",
+            data_section(data, found),
+            f"{size}; {found.headline}",
+        ),
     }
-    value = f"{best.name}, {comparison.means[best.name][names[0]]:.4f}"
-    leads = f"best by {names[0]}: {value}" if trial is None or trial.best is None else f"chosen by validation: {value}"
-    subtitle = f"{len(known)} {'system' if len(known) == 1 else 'systems'} on {data.n_queries:,} queries; {leads}"
+    subtitle = f"{counted(len(known), 'system', 'systems')} on {size}; convention {comparison.convention}"
     html = page(title, subtitle, sections, explorer_data(data, known, comparison))
     target = Path(path)
     with write_bytes(target) as stream:
         stream.write(html.encode("utf-8", "backslashreplace"))
     return target
+
+
+def _intervals(comparison: Comparison) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return the bootstrap interval of every mean, by measure and system."""
+    how = (comparison.level, comparison.n_resamples, comparison.random_state)
+    found: dict[str, dict[str, tuple[float, float]]] = {name: {} for name in comparison.measures}
+    for name, own in found.items():
+        for system in comparison.systems:
+            _, _, low, high = mean_with_interval(comparison.values[system][name], None, *how)
+            own[system] = (low, high)
+    return found
 
 
 def _alone(
