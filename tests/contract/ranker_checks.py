@@ -82,9 +82,10 @@ def check_objective(name: str, parameters: dict[str, object], data: ar.Dataset) 
             ranker.set_params(max_iter=15, verbose=-1).fit(data)
         except ArgrankError:
             return False
-    penalty = ranker._regulariser(data).value(ranker.coef_) if name != "smooth-grad" else _near_start(ranker, data)
+    R, C = ranker._pull(data, ranker.risk(data))
+    penalty = R.value(ranker.coef_) if name != "smooth-grad" else _near_start(ranker, data)
     value, _ = ranker.risk(data).value_and_gradient(ranker.coef_)
-    assert ranker.objective_ == pytest.approx(penalty / ranker.C + value, rel=1e-9), parameters
+    assert ranker.objective_ == pytest.approx(penalty / C + value, rel=1e-9), parameters
     return True
 
 

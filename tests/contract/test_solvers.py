@@ -220,6 +220,22 @@ def test_a_centre_is_where_a_tiny_c_stays(solver):
     assert result.objective == pytest.approx(risk.at_scores(risk.scores(result.w))[0] + away @ away / 2e-9, rel=1e-9)
 
 
+@pytest.mark.parametrize("solver", [name for name, line in SOLVERS.items() if line.proves])
+def test_units_are_features_of_another_scale(solver):
+    """A penalty on units * (w - centre) is the plain one where every feature is divided by its unit."""
+    data, units, centre = small_toy(), np.array([0.1, 1.0, 7.0]), np.array([0.3, -0.1, 0.0])
+    objective = ar.objective("rank-svm" if solver == "newton" else "svm-map")
+    scaled = ar.Dataset(data.X / units, data.y, group=data.sizes)
+    options = {"C": 2.0, "tol": 1e-9, "max_iter": 2000}
+    with_units = Squared(centre=centre, units=units)
+    one = minimise(make_risk(data, objective), solver, regulariser=with_units, **options)
+    other = minimise(make_risk(scaled, objective), solver, regulariser=Squared(centre=centre * units), **options)
+    np.testing.assert_allclose(one.w, other.w / units, rtol=1e-3, atol=1e-5)
+    assert one.objective == pytest.approx(other.objective, rel=1e-8)
+    value = make_risk(data, objective).value_and_gradient(one.w)[0]
+    assert one.objective == pytest.approx(value + 0.5 * ((units * (one.w - centre)) ** 2).sum() / 2.0, rel=1e-9)
+
+
 def test_a_mismatch_names_the_option_and_the_solvers_that_can():
     risk = fitting_risk("bundle")
     with pytest.raises(

@@ -1,8 +1,8 @@
 """How a risk is minimised: ``R(w) / C + risk(w)``. Solvers know the risk protocol and never a measure.
 
-R is |w|² / 2 or |w|₁, around a centre and within limits where asked; the risk always is a mean. To add a solver: a file
-with a function ``(problem, **options) -> Result`` and a line in ``SOLVERS``. What it declares there decides for which
-problems it can be chosen, and the contract tests check what it proves.
+R is |w|² / 2 or |w|₁, around a centre, in units and within limits where asked; the risk always is a mean. To add a
+solver: a file with a function ``(problem, **options) -> Result`` and a line in ``SOLVERS``. What it declares there
+decides for which problems it can be chosen, and the contract tests check what it proves.
 """
 
 from __future__ import annotations
@@ -142,11 +142,9 @@ def minimise(
     chosen = SOLVERS[name]
     problem = replace(problem, tol=chosen.tol if tol is None else tol)
     options = _own_options(chosen.run, own)
-    centre = R.centre
-    if centre is None:
+    if R.centre is None and R.units is None:
         return keeping(keeper, lambda: chosen.run(problem, **options))
-    around = functools.partial(solve_around, centre, problem, lambda centred: chosen.run(centred, **options))
-    return keeping(keeper, around)
+    return keeping(keeper, functools.partial(solve_around, problem, lambda centred: chosen.run(centred, **options)))
 
 
 def _check_fit(name: str, problem: Problem) -> None:

@@ -30,6 +30,7 @@ MOST_TRIALS = 30
 ENOUGH, FLATTER = 1e-4, 0.5  # strong Wolfe conditions: decrease per slope, and share of the slope that may remain
 RISEN = 0.9  # weak Wolfe conditions on risks with kinks, where a search that ends at a kink teaches nothing
 KINKED = 1e-4  # on risks with kinks a descent ends when an iteration gains less than this times ``tol``
+ZERO = 1e-30  # an objective that rounding takes for 0: a gradient may still be left
 
 Pair = tuple[Floats, Floats]
 
@@ -150,7 +151,7 @@ class Descent:
             self.reason = "interrupted"
 
     def _is_flat(self) -> bool:
-        return self.flatness <= self.problem.tol * abs(self.here.objective)
+        return self.flatness <= self.problem.tol * max(abs(self.here.objective), ZERO)
 
     def _step(self) -> str:
         here, problem = self.here, self.problem

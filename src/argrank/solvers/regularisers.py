@@ -1,4 +1,4 @@
-"""What is added to the risk: |w|² / 2 or |w|₁, both over C, around a centre and within limits where asked."""
+"""What is added to the risk: |w|² / 2 or |w|₁, both over C, around a centre, in units and within limits where asked."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ from argrank._types import Floats
 
 
 class Regulariser(ABC):
-    """A penalty on the distance of the weights from a centre, and the interval in which every weight must stay."""
+    """A penalty on the distance of the weights from a centre, and the interval in which every weight must stay.
+
+    ``units`` are what the distance is measured in: a weight counts by so many times its difference from the centre.
+    """
 
     name: ClassVar[str]
 
-    def __init__(self, low: Floats | None = None, high: Floats | None = None, centre: Floats | None = None) -> None:
-        self.low, self.high, self.centre = low, high, centre
+    def __init__(
+        self,
+        low: Floats | None = None,
+        high: Floats | None = None,
+        centre: Floats | None = None,
+        units: Floats | None = None,
+    ) -> None:
+        self.low, self.high, self.centre, self.units = low, high, centre, units
 
     @property
     def is_free(self) -> bool:
@@ -25,7 +34,8 @@ class Regulariser(ABC):
 
     def value(self, w: Floats) -> float:
         """Return the penalty."""
-        return self._value(w if self.centre is None else w - self.centre)
+        away = w if self.centre is None else w - self.centre
+        return self._value(away if self.units is None else self.units * away)
 
     @abstractmethod
     def _value(self, w: Floats) -> float: ...
@@ -54,10 +64,9 @@ class Regulariser(ABC):
 
     def around_zero(self) -> Regulariser:
         """Return this penalty as a function of the distance from the centre, with the limits moved accordingly."""
-        if self.centre is None:
-            return self
-        low = None if self.low is None else self.low - self.centre
-        return type(self)(low, None if self.high is None else self.high - self.centre)
+        centre, units = 0.0 if self.centre is None else self.centre, 1.0 if self.units is None else self.units
+        low = None if self.low is None else units * (self.low - centre)
+        return type(self)(low, None if self.high is None else units * (self.high - centre))
 
 
 class Squared(Regulariser):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import argrank as ar
+from argrank.engines import make_risk
 from argrank.errors import OptionError
+from argrank.rankers.linear._cheap_models import best_length, cheap_models
+from argrank.rankers.linear._regression_weights import feature_spreads
 
 NAMES = ["log-mle", "log-gain", "log-loss", "log-combined", "log-convex"]
 MEASURES = ["auc", "map", "ndcg@10", "mrr@10", "err@10"]
@@ -31,6 +35,39 @@ def test_the_objective_is_w_squared_over_2c_plus_the_risk(data, name, measure):
         assert ranker.gap_ == pytest.approx(C / 2 * slope @ slope, rel=1e-6)
     else:
         assert np.isnan(ranker.gap_)
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_by_default_the_model_stays_near_a_cheap_one(data, name):
+    ranker = ar.make_ranker(name).fit(data)
+    start = best_length(cheap_models(data, 1), make_risk(data, ar.objective("log-mle")))
+    scores, within = data.X @ start, np.repeat(np.arange(data.n_queries), data.sizes)
+    means = np.bincount(within, scores) / data.sizes
+    value, gradient = ranker.risk(data).value_and_gradient(start)
+    assert pytest.approx(0.03 * np.mean((scores - means[within]) ** 2) / value, rel=1e-9) == ranker.C_
+    units = feature_spreads(data, 1)
+    after, slope = ranker.risk(data).value_and_gradient(ranker.coef_)
+    away = units * (ranker.coef_ - start)
+    assert ranker.objective_ == pytest.approx(away @ away / (2 * ranker.C_) + after, rel=1e-12)
+    assert 0 < np.linalg.norm(away) < np.linalg.norm(units * start)
+    assert after < value
+    assert np.linalg.norm(away / ranker.C_ + slope / units) < 0.3 * np.linalg.norm(gradient / units)
+
+
+def test_spreads_of_features_are_those_around_the_means_of_queries(data):
+    weight = np.random.default_rng(0).integers(1, 4, data.n_queries)
+    X = data.X * (np.abs(data.X) > 0.5)
+    X[:, 1] = 0.1 * np.repeat(np.arange(data.n_queries), data.sizes)  # constant within queries
+    weighted = [
+        ar.Dataset(kind(X), data.y, group=data.sizes, query_weight=weight) for kind in (np.asarray, sparse.csr_matrix)
+    ]
+    parts = np.split(X, np.cumsum(data.sizes)[:-1])
+    repeated = [part - part.mean(axis=0) for part, n in zip(parts, weight, strict=True) for _ in range(n)]
+    expected = np.sqrt((np.vstack(repeated) ** 2).mean(axis=0))
+    expected[1] = 0.0
+    for one in weighted:
+        np.testing.assert_allclose(feature_spreads(one, 1), expected, rtol=1e-12)
+        assert feature_spreads(one, 1)[1] == 0
 
 
 def test_mle_is_what_convex_loss_for_auc_tends_to(data):

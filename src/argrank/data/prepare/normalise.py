@@ -14,7 +14,7 @@ and refused if it would hold more than DENSE_VALUES numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -191,7 +191,7 @@ def _by_feature(X: Any) -> Iterator[Block]:
         part = X[:, first : first + step]
         for block in blocks(part, rows):
             columns = np.arange(first, first + part.shape[1])
-            yield Block(block.values, block.starts, block.lengths, block.documents, columns, block.place)
+            yield replace(block, features=columns)
 
 
 def _apply_by_query(X: Any, indptr: Integers, rule: _Rule, name: str) -> Any:

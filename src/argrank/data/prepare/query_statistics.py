@@ -25,14 +25,16 @@ BLOCK_VALUES = 1 << 16  # half a megabyte of float64 at a time: the temporaries 
 class Block:
     """Some adjacent queries: ``values`` has one group of equal query (and, where 1-D, feature) after the other.
 
-    ``starts`` and ``lengths`` delimit the groups, ``documents`` is how many documents each group speaks of,
-    ``place`` says where the values lie: a slice of the rows, or the positions among the stored entries of CSR.
+    ``starts`` and ``lengths`` delimit the groups, ``documents`` is how many documents each group speaks of, ``queries``
+    the number of its query, ``place`` says where the values lie: a slice of the rows, or the positions among the stored
+    entries of CSR.
     """
 
     values: Floats
     starts: Integers
     lengths: Integers
     documents: Integers
+    queries: Integers
     features: Integers | slice
     place: Any
 
@@ -43,7 +45,8 @@ class Block:
     @property
     def unstored(self) -> Integers:
         """Number of zeros that are not stored, in every group."""
-        return self.documents - self._column(self.lengths)
+        stored: Integers = self.column(self.lengths)
+        return self.documents - stored
 
     def minimum(self) -> Floats:
         """Return the smallest value of every group; NaN where all are missing."""
@@ -90,7 +93,8 @@ class Block:
             return total
         return np.bincount(self.features, weights=statistic, minlength=n_features).astype(np.float64)
 
-    def _column(self, numbers: Integers) -> Integers:
+    def column(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Return one number per group so that it meets the statistics of the group."""
         return numbers[:, None] if self.values.ndim == 2 else numbers
 
 
@@ -103,16 +107,16 @@ def blocks(X: Any, indptr: Integers) -> Iterator[Block]:
         last = int(np.searchsorted(indptr, indptr[first] + rows_at_once, side="right")) - 1
         last = min(max(last, first + 1), n_queries)
         part = indptr[first : last + 1]
-        yield _csr_block(X, part) if sparse.issparse(X) else _dense_block(X, part)
+        yield (_csr_block if sparse.issparse(X) else _dense_block)(X, part, first)
         first = last
 
 
-def _dense_block(X: NDArray[Any], part: Integers) -> Block:
-    rows, sizes = slice(int(part[0]), int(part[-1])), np.diff(part)
-    return Block(X[rows].astype(np.float64), part[:-1] - part[0], sizes, sizes[:, None], slice(None), rows)
+def _dense_block(X: NDArray[Any], part: Integers, first: int) -> Block:
+    rows, sizes, queries = slice(int(part[0]), int(part[-1])), np.diff(part), np.arange(first, first + len(part) - 1)
+    return Block(X[rows].astype(np.float64), part[:-1] - part[0], sizes, sizes[:, None], queries, slice(None), rows)
 
 
-def _csr_block(X: Any, part: Integers) -> Block:
+def _csr_block(X: Any, part: Integers, first: int) -> Block:
     begin, end = int(X.indptr[part[0]]), int(X.indptr[part[-1]])
     sizes, stored = np.diff(part), np.diff(X.indptr[part])
     query = np.repeat(np.arange(len(sizes)), stored)
@@ -123,4 +127,4 @@ def _csr_block(X: Any, part: Integers) -> Block:
     groups, features = np.divmod(key[starts], X.shape[1])
     lengths = np.diff(np.append(starts, len(key)))
     values = X.data[begin:end][order].astype(np.float64)
-    return Block(values, starts, lengths, sizes[groups], features, begin + order)
+    return Block(values, starts, lengths, sizes[groups], first + groups, features, begin + order)

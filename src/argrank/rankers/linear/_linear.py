@@ -17,14 +17,13 @@ from argrank.measures.names import measure as parse_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.linear._cheap_models import best_length, cheap_models
 from argrank.rankers.linear._penalty import regulariser_for
-from argrank.rankers.linear._rank_svm_weights import rank_svm_weights
-from argrank.rankers.linear._regression_weights import regression_weights
+from argrank.rankers.linear._scales import notes_of_scales
 from argrank.solvers import Regulariser, minimise
 from argrank.solvers.collapse import Collapse
 
 COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
-SCALES = np.geomspace(1e-6, 1e3, 19)  # lengths at which a start for a tight bound is tried
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -73,6 +72,11 @@ class LinearRanker(BaseRanker):
         penalty, signs = getattr(self, "penalty", "l2"), getattr(self, "signs", None)
         return regulariser_for(penalty, signs, data, self._centre(data))
 
+    def _pull(self, data: Dataset, risk: LocalRisk) -> tuple[Regulariser, float]:
+        """Return R and C."""
+        check_positive("C", self.C)
+        return self._regulariser(data), self.C
+
     def _centre(self, data: Dataset) -> Floats | None:
         """Return the weights near which to stay, if not 0."""
         return None
@@ -88,13 +92,14 @@ class LinearRanker(BaseRanker):
         return {name: getattr(self, name) for name in ("n_starts", "batch_size") if hasattr(self, name)}
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_positive("C", self.C)
-        risk, R = make_risk(data, self._objective(), self.n_jobs), self._regulariser(data)
+        risk = make_risk(data, self._objective(), self.n_jobs)
+        R, C = self._pull(data, risk)
         self._note(risk)
+        watcher.notes += notes_of_scales(data, self.n_jobs)
         result = minimise(
             risk,
             self.solver,
-            C=self.C,
+            C=C,
             regulariser=R,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -106,7 +111,7 @@ class LinearRanker(BaseRanker):
         )
         if not risk.smooth:
             zero = np.zeros(data.n_features)
-            self.objective_at_zero_ = risk.at_scores(risk.zero_scores())[0] + R.value(zero) / self.C
+            self.objective_at_zero_ = risk.at_scores(risk.zero_scores())[0] + R.value(zero) / C
             self.collapsed_ = result.collapsed if R.centre is None else None
             watcher.notes += self._notes_of_collapse(result.objective)
         return Outcome.of(result)
@@ -122,16 +127,9 @@ class LinearRanker(BaseRanker):
         to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
         tangent would depend on the order of the rows.
         """
-        cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]
+        cheap = cheap_models(data, self.n_jobs)
         candidates = [R.project(w) for w in (cheap if given is None else [*cheap, given])]
-        best, best_value = np.zeros(data.n_features), np.inf
-        for w in candidates:
-            scores = risk.scores(w)
-            for scale in SCALES if w.any() else ():
-                value = risk.at_scores(scale * scores)[0] + R.value(scale * w) / self.C
-                if value < best_value:
-                    best, best_value = scale * w, value
-        return best
+        return best_length(candidates, risk, lambda w: R.value(w) / self.C)
 
     def _restored(self, name: str, value: Any) -> Any:
         return Collapse(*value) if name == "collapsed_" and value is not None else super()._restored(name, value)

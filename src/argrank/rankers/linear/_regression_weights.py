@@ -10,6 +10,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.query_statistics import blocks
 from argrank.engines import map_blocks
 from argrank.measures.gains import gains_of
 from argrank.objectives.objective import query_weights, total_weight
@@ -40,6 +41,12 @@ def spread_within_queries(w: Floats, data: Dataset, n_jobs: int | None) -> float
     return float(np.sqrt(sum(one[0] for one in sums) / sum(one[1] for one in sums)))
 
 
+def feature_spreads(data: Dataset, n_jobs: int | None) -> Floats:
+    """Return the standard deviation of every feature around the mean of its query, exactly 0 where it is constant."""
+    sums = map_blocks(data, _feature_squares_and_weight, n_jobs)
+    return np.sqrt(sum((one[0] for one in sums), np.zeros(data.n_features)) / sum(one[1] for one in sums))
+
+
 def _rows(gain: Any, scale: float, by_row: bool, data: Dataset) -> Rows:
     weight = np.repeat(query_weights(data) * scale, data.sizes)
     if by_row and data.sample_weight is not None:
@@ -55,3 +62,11 @@ def _squares_and_weight(w: Floats, data: Dataset) -> tuple[float, float]:
     scores, weight = np.asarray(data.X @ w, np.float64), np.repeat(query_weights(data), data.sizes)
     means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
     return float((weight * (scores - np.repeat(means, data.sizes)) ** 2).sum()), float(weight.sum())
+
+
+def _feature_squares_and_weight(data: Dataset) -> tuple[Floats, float]:
+    counts, squares = query_weights(data) * data.sizes, np.zeros(data.n_features)
+    for block in blocks(data.X, data.indptr):
+        deviation = np.where(block.maximum() > block.minimum(), block.deviation(block.mean()), 0.0)
+        squares += block.per_feature(block.column(counts[block.queries]) * deviation**2, data.n_features)
+    return squares, float(counts.sum())

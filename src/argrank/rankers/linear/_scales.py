@@ -1,0 +1,37 @@
+"""A word about features whose scales differ so much that one regulariser cannot suit them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.engines import map_blocks
+
+WILD = 1e6  # ratio of the largest to the smallest range of a feature; the doctor speaks up earlier
+
+
+def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
+    """Return a note where the ranges of features differ wildly, which makes solvers slow and the fit one-sided."""
+    ranges = map_blocks(data, _range, n_jobs)
+    low, high = np.min([one[0] for one in ranges], axis=0), np.max([one[1] for one in ranges], axis=0)
+    with np.errstate(over="ignore"):
+        extent = high - low
+    usable = np.flatnonzero(extent > 0)
+    if not len(usable):
+        return []
+    small, large = usable[np.argmin(extent[usable])], usable[np.argmax(extent[usable])]
+    if not extent[large] > WILD * extent[small]:
+        return []
+    names = data.feature_names
+    named = [str(number) if names is None else repr(names[number]) for number in (large, small)]
+    return [
+        f"the scales of the features differ wildly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
+        f"{named[1]} over {extent[small]:.3g}. The fit is slow, and the penalty hardly touches the former; "
+        "normalise='standard' helps"
+    ]
+
+
+def _range(data: Dataset) -> tuple[Floats, Floats]:
+    least, most = data.X.min(axis=0), data.X.max(axis=0)
+    return (least.toarray()[0], most.toarray()[0]) if data.is_sparse else (least, most)
