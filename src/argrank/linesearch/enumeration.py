@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
-from argrank.errors import InputError
+from argrank.errors import InputError, is_finite
 from argrank.linesearch.step_function import last_of_point
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -45,7 +45,7 @@ class FunctionMeasure(Measure):
             key = ranked.tobytes()
             if key not in known:
                 result: Any = self.function(ranked.copy())
-                if np.ndim(result) != 0 or not (np.isfinite(result) or np.isnan(result)):
+                if not is_finite(result) and not (isinstance(result, float | np.floating) and np.isnan(result)):
                     raise InputError(f"measure {self.name}: expected a finite number or NaN, got {result!r:.60}")
                 known[key] = float(result)
             values[query] = known[key]

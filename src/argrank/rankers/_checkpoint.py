@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 STATE = "state.json"
-PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "seconds")
+PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "rows_after", "seconds")
 FREE = ("n_jobs", "verbose")  # parameters that change no bit of a model
-MAY_DIFFER = ("max_iter", "tol", *FREE)  # parameters with which a fit may go on
+GO_ON = ("max_iter", "tol")  # parameters with which a finished fit goes on
+MAY_DIFFER = (*GO_ON, *FREE)
 BROKEN = (OSError, EOFError, KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError)
 
 
@@ -65,7 +66,7 @@ class Checkpoint:
             return None
         outcome: Mapping[str, Any] | None = self._found["outcome"]
         same = determining(self._found["identity"]) == determining(self._identity)
-        rows = None if outcome is not None and same else self._found["rows"]
+        rows = self._found["rows_after"] if outcome is None else None if same else self._found["rows"]
         watcher.resume(self._found["trace"][:rows], self._found["seconds"])
         if outcome is None or same:
             return outcome
@@ -87,7 +88,8 @@ class Checkpoint:
         self._results.append(result)
         if self._last is None:
             self._note(None)
-        self._last = {**cast("dict[str, Any]", self._last), "results": list(self._results)}
+        rows, results = len(cast(Watcher, self._watcher).trace), list(self._results)
+        self._last = {**cast("dict[str, Any]", self._last), "results": results, "rows_after": rows}
 
     def resumed(self) -> Mapping[str, Any] | None:
         """Return the state from which to go on, once."""
@@ -96,9 +98,9 @@ class Checkpoint:
         found, self._found = self._found, None
         return found["state"] if found["solve"] == len(self._results) else None
 
-    def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> None:
-        """Note a state, and write it where the last writing is long enough ago; a function is asked only then."""
-        due = time.monotonic() - self._written >= self._every
+    def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]], now: bool = False) -> None:
+        """Note a state, and write it ``now`` or where that is long enough ago; a function is asked only then."""
+        due = now or time.monotonic() - self._written >= self._every
         if due or not callable(state):
             self._note(state() if callable(state) else state)
         if due:
@@ -113,7 +115,8 @@ class Checkpoint:
         assert self._watcher is not None
         rows, seconds = len(self._watcher.trace), self._watcher.seconds
         solve, results = len(self._results), list(self._results)
-        self._last = {"state": state, "solve": solve, "results": results, "rows": rows, "seconds": seconds}
+        numbers = {"solve": solve, "rows": rows, "rows_after": rows, "seconds": seconds}
+        self._last = {"state": state, "results": results, **numbers}
 
     # ---- the file -----------------------------------------------------------------------------------------------
 
@@ -125,12 +128,14 @@ class Checkpoint:
         document = {
             "argrank_checkpoint": FORMAT,
             "identity": self._identity,
-            "trace": list(self._watcher.trace)[: None if outcome is not None else last["rows"]],
+            "trace": list(self._watcher.trace)[: None if outcome is not None else last["rows_after"]],
             "outcome": outcome,
             **last,
         }
         if outcome is not None:
             document["seconds"] = self._watcher.seconds
+            if not set(self._identity["parameters"]) & set(GO_ON):  # nothing can go on from here
+                document |= {"state": None, "results": []}
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
             store = _Store(archive)
@@ -227,12 +232,12 @@ def _digest(data: Dataset) -> str:
     return digest.hexdigest()
 
 
-def model_state(model: Model) -> dict[str, Any] | None:
-    """Return a model as plain data, None where no file can hold it."""
+def model_state(model: Model) -> dict[str, Any]:
+    """Return a model as plain data; a ModelError says that no file can hold it."""
     try:
         return {"kind": model.kind, "model": json.loads(json.dumps(model.to_dict(), allow_nan=False))}
-    except (ModelError, AttributeError, TypeError, ValueError):
-        return None
+    except ValueError as error:
+        raise ModelError("expected a model of finite numbers") from error
 
 
 def model_from(state: Mapping[str, Any]) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from abc import abstractmethod
@@ -21,7 +22,7 @@ from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.engines import LocalRisk, make_risk
-from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
@@ -196,8 +197,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         kept = {name: value for name, value in outcome._asdict().items() if name != "model"}
         own = {name: value for name, value in vars(self).items() if name.endswith("_") and name not in COMMON}
         fitted = {name: value for name, value in own.items() if storable(value)}
-        kept |= {"model": model_state(outcome.model), "fitted": fitted, "notes": watcher.notes}
-        keeper.close(kept)
+        with contextlib.suppress(ModelError):  # useless models are refused in a moment
+            kept |= {"model": model_state(outcome.model), "fitted": fitted, "notes": watcher.notes}
+            keeper.close(kept)
         return outcome
 
     def _restored(self, name: str, value: Any) -> Any:

@@ -10,7 +10,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, split_suffixes, write_bytes
+from argrank._files import STDIN, open_bytes, read_all, split_suffixes, write_bytes
+from argrank._memory import check_memory
 from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS, columns_of
 from argrank.data.io.columns import TEXTS, Chosen, choose, refused_text
@@ -49,7 +50,9 @@ def stream(
     """
     pa = _pyarrow("reading Parquet and Arrow files")
     with open_bytes(path) as opened:
-        source: Any = io.BytesIO(opened.read()) if split_suffixes(path)[1] else opened  # Arrow wants to seek
+        source: Any = (
+            io.BytesIO(read_all(opened, os.fspath(path))) if split_suffixes(path)[1] else opened
+        )  # Arrow wants to seek
         try:
             schema, batches = _parquet_batches(source) if kind == "parquet" else _ipc_batches(source)
             chosen = choose(schema.names, columns, path, None, features)
@@ -94,10 +97,12 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
     with open_bytes(path) as stream:
         source: Any = stream
         if os.fspath(path) == STDIN or split_suffixes(path)[1]:  # Arrow wants to seek
-            source = io.BytesIO(stream.read())
+            source = io.BytesIO(read_all(stream, os.fspath(path)))
         try:
-            table = _parquet(source) if kind == "parquet" else _ipc(source)
+            table = _parquet(source, path) if kind == "parquet" else _ipc(source, path)
             table.validate(full=True)
+        except InputError:
+            raise
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
             raise _damaged(path, kind, error) from error
     return table
@@ -125,10 +130,16 @@ def _pyarrow(purpose: str) -> Any:
     return pa
 
 
-def _parquet(source: IO[bytes]) -> Any:
+def _parquet(source: IO[bytes], path: str | os.PathLike[str]) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(source, page_checksum_verification=True).read()
+    file = pq.ParquetFile(source, page_checksum_verification=True)
+    _check_memory(path, 8.0 * file.metadata.num_rows * file.metadata.num_columns)  # equal values take no room in a file
+    return file.read()
+
+
+def _check_memory(path: str | os.PathLike[str], n_bytes: float) -> None:
+    check_memory(os.fspath(path), n_bytes, "pack it (argrank pack), which reads it in pieces")
 
 
 def _parquet_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
@@ -142,21 +153,33 @@ def _parquet_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int],
     return file.schema_arrow, batches
 
 
-def _ipc(source: IO[bytes]) -> Any:
-    with _ipc_reader(source) as reader:
-        return reader.read_all()
+def _ipc(source: IO[bytes], path: str | os.PathLike[str]) -> Any:
+    import pyarrow as pa
+
+    reader = _ipc_reader(source)
+    found, n_bytes = [], 0.0
+    for batch in _record_batches(reader):
+        n_bytes += batch.nbytes
+        _check_memory(path, n_bytes)
+        found.append(batch)
+    return pa.Table.from_batches(found, reader.schema)
 
 
 def _ipc_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
     reader = _ipc_reader(source)
 
     def batches(names: list[str], n_rows: int) -> Iterator[Any]:
-        numbered = hasattr(reader, "num_record_batches")
-        for batch in map(reader.get_batch, range(reader.num_record_batches)) if numbered else reader:
+        for batch in _record_batches(reader):
             batch.validate(full=True)
             yield batch.select(names)
 
     return reader.schema, batches
+
+
+def _record_batches(reader: Any) -> Iterator[Any]:
+    if hasattr(reader, "num_record_batches"):  # a file
+        return map(reader.get_batch, range(reader.num_record_batches))
+    return iter(reader)
 
 
 def _ipc_reader(source: IO[bytes]) -> Any:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._files import open_bytes, write_bytes
+from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.data.categories import decode, encode
 from argrank.data.dataset import Dataset
@@ -32,6 +33,7 @@ from argrank.data.io.text import id_texts, is_number, number_text, read_ids, rea
 from argrank.errors import FormatError, InputError, shown
 
 CHUNK_ROWS = 8192  # rows converted together
+CELL = 60  # bytes of a cell that is a text
 LOOK = 100  # lines that say which features are texts
 
 
@@ -66,12 +68,15 @@ def read(
 ) -> dict[str, Any]:
     """Read a delimited file with a header into the arguments of Dataset."""
     blocks: list[NDArray[Any]] = []
+    n_bytes = 0.0  # of the blocks, of their joined copy, and of cells that are texts
     with _opened(path, delimiter, columns, features) as (table, found_blocks):
         cells: dict[str, list[Any]] = {name: [] for name in table.chosen.named}
         texts: dict[int, list[str]] = {position: [] for position in table.texts}
         for block in found_blocks:
             with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
                 blocks.append(block.X.astype(dtype, copy=False))
+            n_bytes += blocks[-1].nbytes * 2 + len(blocks[-1]) * CELL * (len(cells) + len(texts))
+            check_memory(os.fspath(path), n_bytes, "pack it (argrank pack), or read it as float32")
             for name, values in block.named.items():
                 cells[name].extend(values)
             for position, column in block.texts.items():
@@ -113,7 +118,7 @@ def _opened(
 ) -> Iterator[tuple[_Table, Iterator[_Block]]]:
     """Give what a file is, by its first lines, and its rows."""
     with open_bytes(path) as opened:
-        lines = text_lines(opened, path)
+        lines = text_lines(opened, path, held=0)  # whole files are looked at block by block
         first = next(_rows(lines, 0, delimiter, path), None)
         if first is None:
             raise FormatError(path, None, "a line with the names of the columns", "an empty file")

@@ -10,17 +10,32 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.errors import FormatError, InputError, is_text, shown
 
 MISSING = ("", "null", "nan")  # how files say that a value is missing, in any case
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST_LINE = 1 << 27  # bytes
+LOOK = 1 << 24  # bytes after which memory is looked at again
+HELD = 8  # bytes that a reader in plain Python holds for a byte of text
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # what int() and str() turn into each other, in 64 bits
 
 
-def text_lines(stream: IO[bytes], path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file with their line ends, without a byte order mark."""
-    for number, line in enumerate(stream, 1):
+def text_lines(stream: IO[bytes], path: str | os.PathLike[str], *, held: int = HELD) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file with their line ends, without a byte order mark.
+
+    Who keeps what it reads holds about ``held`` bytes for a byte of text; more than memory allows is refused, since a
+    small archive may hold an enormous text, and a device an endless one.
+    """
+    n_bytes, looked = 0, LOOK
+    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):
+        n_bytes += len(line)
+        if n_bytes >= looked:
+            if len(line) == LONGEST_LINE:
+                raise FormatError(path, number, f"lines of less than {LONGEST_LINE:,} bytes", "a longer one")
+            looked = n_bytes + LOOK
+            check_memory(os.fspath(path), held * n_bytes, "unpack it and read it in parts, or convert it to Parquet")
         if number == 1 and line.startswith(BYTE_ORDER_MARK):
             line = line[len(BYTE_ORDER_MARK) :]
         if b"\0" in line:

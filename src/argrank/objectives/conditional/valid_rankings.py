@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
-from argrank.errors import OptionError, check_count, shown
+from argrank.errors import OptionError, check_count, is_finite, shown
 from argrank.objectives.conditional.content_hashes import mixed, query_seed
 from argrank.objectives.conditional.moves import stand, walk
 
@@ -41,7 +41,7 @@ class Sampling:
         check_count("n_samples", self.n_samples)
         named = isinstance(self.skew, str) and self.skew in SHARE_OF_BEST
         skewed = isinstance(self.skew, int | float) and not isinstance(self.skew, bool)
-        if not named and not (skewed and np.isfinite(self.skew)):
+        if not named and not (skewed and is_finite(self.skew)):
             raise OptionError(f"skew: expected 'best', 'worst', 'mixed' or a number, got {shown(self.skew)}")
 
 

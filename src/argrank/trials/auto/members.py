@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from argrank.errors import ArgrankWarning
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
+from argrank.rankers._checkpoint import model_from, model_state
 from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
 
 STAGES = (40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280)
@@ -107,6 +108,21 @@ class Member:
         """The stage with the best mean; the earliest of equals."""
         return best_stage([stage.values for stage in self.stages])
 
+    def state(self) -> dict[str, Any]:
+        """Return all that another process needs to go on from here."""
+        return {
+            "stages": [vars(stage) for stage in self.stages],
+            "models": [model_state(model) for model in self.models],
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from the state of another process."""
+        self.stages = [Stage(**stage) for stage in state["stages"]]
+        self.models = [model_from(one) for one in state["models"]]
+        self.seconds, self.notes = state["seconds"], list(state["notes"])
+
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data."""
         model: Model = self._fitted(data).model_
@@ -154,8 +170,7 @@ class TreeMember(Member):
         """Grow all folds to the next number of trees."""
         begin = time.perf_counter()
         if not self._growing:
-            pairs = zip(self.folding.train, self.folding.held, strict=True)
-            self._growing = [(*self.ranker.boosters(train, [held]), train) for train, held in pairs]
+            self._growing = self._boosters([None] * len(self.folding.train))
         target = self.numbers[len(self.stages)]
         scores = np.empty(self.folding.pool.n_documents)
         grown = [False] * len(self._growing)
@@ -176,6 +191,19 @@ class TreeMember(Member):
             self._growing = []
         self.seconds += time.perf_counter() - begin
         return more
+
+    def _boosters(self, states: Sequence[Any]) -> list[Any]:
+        parts = zip(self.folding.train, self.folding.held, states, strict=True)
+        return [(*self.ranker.boosters(train, [held], kept), train) for train, held, kept in parts]
+
+    def state(self) -> dict[str, Any]:
+        """Return all that another process needs to go on from here."""
+        return {**super().state(), "growing": [boosters.state() for boosters, *_ in self._growing]}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from the state of another process."""
+        super().restore(state)
+        self._growing = self._boosters(state["growing"]) if state["growing"] else []
 
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data with the number of trees that was best out of fold."""

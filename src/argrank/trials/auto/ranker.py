@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,6 +23,7 @@ from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.errors import (
     ArgrankWarning,
     MissingExtraError,
+    ModelError,
     OptionError,
     check_choice,
     check_count,
@@ -31,6 +34,7 @@ from argrank.export.registry import blend_families
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.rankers import make_ranker
+from argrank.rankers._checkpoint import model_from, model_state
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.boosted._growth import load_lightgbm
@@ -132,7 +136,7 @@ class Auto(BaseRanker):
     verbose: int = 0
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        deadline = self._check()
+        deadline = self._check(watcher.seconds)
         families = self._families()
         rankers = self._rankers(data, families)
         seeds, numbers = self._budget(sum(hasattr(ranker, "n_trees") for ranker in rankers.values()))
@@ -170,7 +174,12 @@ class Auto(BaseRanker):
         members = [json_value(member._asdict()) for member in self.members_]
         return {**super()._summary(data), "members": members, "estimate": json_value(self.estimate_._asdict())}
 
-    def _check(self) -> _Deadline | None:
+    def _restored(self, name: str, value: Any) -> Any:
+        if name == "members_":
+            return tuple(MemberResult(*one) for one in value)
+        return Estimate(*value) if name == "estimate_" else super()._restored(name, value)
+
+    def _check(self, seconds: float) -> _Deadline | None:
         check_choice("family", self.family, ("all", "trees", "linear"))
         check_count("n_folds", self.n_folds, 2)
         check_count("random_state", self.random_state, 0)
@@ -179,7 +188,7 @@ class Auto(BaseRanker):
         if self.time_limit is None:
             return None
         check_positive("time_limit", self.time_limit)
-        begin = time.perf_counter()
+        begin = time.perf_counter() - seconds  # which processes before this one have spent
         return _Deadline(begin, begin + self.time_limit)
 
     def _families(self) -> tuple[str, ...]:
@@ -253,6 +262,7 @@ class Auto(BaseRanker):
 
 
 INTERRUPTED = "interrupted; the best blend of what was finished was kept"
+REFITTED = "all data: "  # before the names of members whose models of all data a checkpoint has
 LATE = "the time limit was reached; the best blend of what was finished was kept"
 
 
@@ -269,9 +279,11 @@ class _Search:
     """Trains members stage by stage, and again on everything, until time or patience are over."""
 
     def __init__(self, watcher: Watcher, verbose: int) -> None:
-        self._watcher, self._begin = watcher, time.perf_counter()
+        self._watcher = watcher
         self._bar = Progress("auto", None, enabled=verbose >= 0)
         self._best = ("", -np.inf)
+        found = None if watcher.keeper is None else watcher.keeper.resumed()
+        self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
 
     def run(self, members: list[Member], end: float | None) -> tuple[list[Member], str | None]:
         """Return the members that have a stage, and why the others have none; the first one gets one in any case."""
@@ -279,13 +291,17 @@ class _Search:
         complaint: str | None = None
         try:
             for member in members:
+                if self._is_finished(member, done):
+                    continue
                 if end is not None and done and time.perf_counter() > end:
                     complaint = LATE
                     break
                 while self._advance(member, done):
+                    self._keep(member.name, member.state)
                     if end is not None and time.perf_counter() > end:
                         complaint = LATE
                         break
+                self._keep(member.name, member.state, finished=True)
         except KeyboardInterrupt:
             if not done:
                 self._bar.__exit__(None, None, None)
@@ -305,8 +321,26 @@ class _Search:
         trace = self._watcher.trace
         row = {"iteration": float(len(trace) + 1), "objective": 1.0 - stage.mean}
         row |= {} if stage.n_trees is None else {"trees": float(stage.n_trees)}
-        trace.append(row | {"seconds": time.perf_counter() - self._begin})
+        trace.append(row | {"seconds": self._watcher.seconds})
         return more
+
+    def _is_finished(self, member: Member, done: list[Member]) -> bool:
+        """Restore what a checkpoint has of a member; tell whether nothing is left to do."""
+        found = self._kept.get(member.name)
+        if found is not None:
+            member.restore(found)
+            done.append(member)
+        return found is not None and found["finished"]
+
+    def _keep(self, name: str, state: Callable[[], Mapping[str, Any]], finished: bool = False) -> None:
+        """Offer what is done to a checkpoint, and have it written where something is finished."""
+        if self._watcher.keeper is not None:
+            with contextlib.suppress(ModelError):  # of numbers that no file can hold
+                if finished:
+                    self._kept[name] = {**state(), "finished": True}
+                    self._watcher.keeper.offer(dict(self._kept), now=True)
+                else:
+                    self._watcher.keeper.offer(lambda: self._kept | {name: {**state(), "finished": False}})
 
     def refit(
         self, blend: Blend, data: Dataset, n_seeds: int, deadline: _Deadline | None, hurry: bool
@@ -320,12 +354,17 @@ class _Search:
                 member = blend.members[number]
                 if shares[number] == 0 or hurry:
                     continue
+                found = self._kept.get(f"{REFITTED}{member.name}")
+                if found is not None:
+                    models[number] = model_from(found)
+                    continue
                 cost = member.seconds * (n_seeds if isinstance(member, TreeMember) else 1.0) / len(member.models)
                 if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
                     complaint = LATE
                     continue
                 self._bar.advance(1, f"{member.name} on all data")
                 models[number] = member.refit(data, n_seeds)
+                self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
         except KeyboardInterrupt:
             complaint = INTERRUPTED
         finally:

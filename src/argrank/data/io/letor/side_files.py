@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, split_suffixes
+from argrank._files import STDIN, open_bytes, read_all, split_suffixes
 from argrank._types import Integers
 from argrank.data.io.letor.format import NUMBER
 from argrank.errors import FormatError, shown
@@ -63,7 +63,7 @@ def read_weights(path: str, n_rows: int, n_queries: int) -> tuple[str, NDArray[A
 
 def _tokens(name: str) -> list[tuple[int, bytes]]:
     with open_bytes(name) as stream:
-        lines = stream.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        lines = bytes(read_all(stream, name)).removeprefix(b"\xef\xbb\xbf").split(b"\n")
     return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
 
 
