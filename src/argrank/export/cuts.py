@@ -65,11 +65,7 @@ def single_cuts(features: Integers, thresholds: Floats, normaliser: Normaliser |
 
 
 def double_cuts(features: Integers, thresholds: Floats, normaliser: Normaliser | None) -> Floats:
-    """Return for every split the greatest float64 of the raw feature that goes left, for engines of doubles.
-
-    A normaliser rounds to float32 on float32 data only, so these are not always the nearest to the float32 cuts: such
-    an engine scores as argrank does for the same numbers as float64.
-    """
+    """Return for every split the greatest float64 of the raw feature that goes left, for engines of doubles."""
     if normaliser is None:
         return thresholds.copy()
     return greatest(_goes_left(features, thresholds, normaliser), len(thresholds), np.float64)
@@ -111,7 +107,7 @@ def writable(cut: NDArray[Any]) -> Singles:
 
 
 def _goes_left(features: Integers, thresholds: Floats, normaliser: Normaliser | None) -> Predicate:
-    """Return argrank's own rule for values of the splits' features: as float32 data or float64 data are treated."""
+    """Return argrank's own rule for values of the splits' features, float32 or float64."""
     if normaliser is None:
         return lambda x: np.asarray(x.astype(np.float64) <= thresholds)
     if normaliser.shift is None or normaliser.scale is None:
@@ -122,7 +118,7 @@ def _goes_left(features: Integers, thresholds: Floats, normaliser: Normaliser | 
     def goes_left(x: NDArray[Any]) -> NDArray[np.bool_]:
         with np.errstate(all="ignore"):
             z = (x.astype(np.float64) - shift) / divisor
-            z = z.astype(x.dtype).astype(np.float64)  # Normaliser.apply returns the type that it got
+            z = z.astype(np.float32).astype(np.float64)  # as Model.normalised does where a model compares
         z = np.where(np.isnan(z), 0.0, z)  # infinity at a constant feature
         return np.asarray(z <= thresholds)
 

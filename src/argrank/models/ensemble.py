@@ -29,6 +29,7 @@ class EnsembleModel(Model):
     """Score = sum of weight times prediction. It holds foreign objects, so ``save`` refuses; joblib keeps it."""
 
     kind: ClassVar[str] = "ensemble"
+    compares: ClassVar[bool] = True
 
     members: tuple[Member, ...]
     n_columns: int

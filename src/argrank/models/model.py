@@ -54,6 +54,7 @@ class Model(StoredModel):
 
     takes_datasets: ClassVar[bool] = True
     spreads_infinity: ClassVar[bool] = False  # whether an infinite feature is seen in the score
+    compares: ClassVar[bool] = False  # whether the score jumps where a feature passes a threshold
     feature_names: tuple[str, ...] | None = None
     categories: Categories = None
     normaliser: Normaliser | None = None
@@ -81,10 +82,16 @@ class Model(StoredModel):
         return None
 
     def normalised(self, X: Any, indptr: Integers | None) -> Any:
-        """Return the features as the model has learned from them."""
+        """Return the features as the model has learned from them.
+
+        Where a model compares they are float32 whatever is given, as it was trained and as it is exported: numbers
+        that are equal must fall on the same side of a threshold. Elsewhere they keep the type of X, which moves a
+        score by no more than rounding does.
+        """
         if self.normaliser is None:
             return X
-        return self.normaliser.apply(X, indptr, places(self.categories, self.feature_names))
+        kept = places(self.categories, self.feature_names)
+        return self.normaliser.apply(X, indptr, kept, np.float32 if self.compares else None)
 
     def served(
         self: Served,

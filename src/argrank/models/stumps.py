@@ -26,6 +26,7 @@ class StumpsModel(Model):
     """
 
     kind: ClassVar[str] = "stumps"
+    compares: ClassVar[bool] = True
 
     features: Integers
     thresholds: Floats

@@ -31,6 +31,7 @@ class SumModel(Model):
     """
 
     kind: ClassVar[str] = "sum"
+    compares: ClassVar[bool] = True
 
     members: tuple[Model, ...]
     weights: Floats

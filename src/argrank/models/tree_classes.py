@@ -29,6 +29,7 @@ class TreeClassesModel(Model):
     """
 
     kind: ClassVar[str] = "tree-classes"
+    compares: ClassVar[bool] = True
 
     trees: tuple[Tree, ...]
     n_columns: int

@@ -36,6 +36,7 @@ class TreesModel(Model):
     """
 
     kind: ClassVar[str] = "trees"
+    compares: ClassVar[bool] = True
 
     trees: tuple[Tree, ...]
     n_columns: int

@@ -84,6 +84,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
+    compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scoring: Any
     normalise: str | None
     n_jobs: int | None
@@ -165,7 +166,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
-            prepared, validations = scaling.transform(data), [scaling.transform(part) for part in validations]
+            dtype = np.float32 if self.compares else None
+            prepared = scaling.transform(data, dtype)
+            validations = [scaling.transform(part, dtype) for part in validations]
         watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
         # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
         with single_threaded_blas(), watching as watcher:

@@ -248,6 +248,19 @@ def test_missing_values_leave_the_trees_alone(data):
         auto(family="linear").fit(X, data.y, group=data.sizes)
 
 
+@pytest.mark.parametrize("normalise", [None, "query-zscore"])
+def test_texts_are_saved_with_the_blend(data, normalise, tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(data.X, columns=[f"f{i}" for i in range(data.n_features)]).assign(label=data.y)
+    frame["shop"] = np.array(["new", "old", "used"])[np.arange(len(frame)) % 3]
+    members = [ar.make_ranker(name, n_trees=3, normalise=normalise) for name in ("mart", "query-mart")]
+    ranker = auto(members=members).fit(frame, qid=data.qid)
+    ranker.save(tmp_path / "model.json")
+    again = ar.load_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.predict(frame, qid=data.qid), ranker.predict(frame, qid=data.qid))
+    assert dict(again.categories) == {"shop": ("new", "old", "used")}
+
+
 def test_sparse_features(data):
     X = np.where(np.abs(data.X) < 0.5, 0.0, data.X)
     thin = auto().fit(sparse.csr_matrix(X), data.y, group=data.sizes)

@@ -10,9 +10,9 @@ import pytest
 
 import argrank as ar
 from argrank.errors import InputError, MissingExtraError, OptionError
-from argrank.linesearch.landscape import Landscape
+from argrank.linesearch.landscape import Landscape, as_measure
 from argrank.linesearch.search import search
-from argrank.trials.fusion import climb
+from argrank.trials.fusion import climb, folds
 from argrank.trials.fusion.scaling import scaled
 
 
@@ -141,6 +141,30 @@ def test_the_normalisation_is_chosen_by_folds_that_do_not_see_the_query(data):
     assert "chosen by cross-validation" in repr(tuned)
     mixed = ar.tune_weights(systems, data, "ndcg@5", normalise={"a": "zscore"}, cv=None, n_starts=1)
     assert mixed.normalise == {"a": "zscore", "b": "none"}
+
+
+def test_a_fold_has_no_say_in_the_weights_that_it_is_judged_by(data, monkeypatch):
+    judged_by = []
+
+    def recorded(problem, sketches, random_state):
+        judged_by.append(climb.finish(problem, sketches, random_state)[0])
+        return judged_by[-1], 0.0
+
+    monkeypatch.setattr(folds, "finish", recorded)
+
+    def parts(labels):
+        given = data.with_labels(labels)
+        raw, measure = data.X.T[:3], as_measure("ndcg@5")
+        limits = climb.Limits(np.full(3, -np.inf), np.full(3, np.inf), np.full(3, np.nan))
+        scales = {name: given.with_features(scaled(raw, data.indptr, [name] * 3, 0.0).T) for name in ("none", "zscore")}
+        return folds.Folds({name: climb.Problem(one, measure, limits) for name, one in scales.items()}, 3, 1, 0)
+
+    first = parts(data.y)
+    first.unseen()
+    mine = (first.fold == 0)[data.query_of_row]
+    parts(np.where(mine, data.y.max() - data.y, data.y)).unseen()
+    np.testing.assert_array_equal(judged_by[0], judged_by[3])  # of fold 0, with its labels and with others
+    assert not np.array_equal(judged_by[1], judged_by[4])
 
 
 QRELS = {"q1": {"a": 2, "b": 0, "c": 1, "never": 2}, "q2": {"a": 1, "d": 0}, "q3": {"e": 1}, "q4": {"x": 0, "y": 1}}

@@ -100,7 +100,8 @@ def number_text(value: float) -> str:
 def id_texts(ids: NDArray[Any], what: str) -> list[str]:
     """Return ids as texts, refusing what UTF-8 cannot hold."""
     texts = [str(value) for value in ids.tolist()]
-    for text in texts:
+    together = "".join(texts)
+    for text in texts if "\0" in together or not is_text(together) else ():
         if "\0" in text or not is_text(text):
             raise InputError(f"{what}: expected ids that UTF-8 text can hold, got {shown(text)}")
     return texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from argrank._files import open_bytes, write_bytes
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.data.io.text import first_repeated, id_texts, number_text, read_number, text_lines
+from argrank.data.io.text import first_repeated, id_texts, is_number, number_text, read_numbers, text_lines
 from argrank.errors import ArgrankWarning, FormatError, InputError, shown
 
 PathLike = str | os.PathLike[str]
@@ -142,42 +142,47 @@ _RUN = _Layout(("qid", "Q0", "docno", "rank", "score", "tag"), "score")
 
 
 def _read(path: PathLike, layout: _Layout) -> dict[str, NDArray[Any]]:
-    rows: list[list[str]] = []
-    numbers: list[float] = []
-    seen: dict[tuple[str, str], int] = {}
-    value_at, docno_at = layout.fields.index(layout.number), layout.fields.index("docno")
+    n_fields = len(layout.fields)
+    words: list[str] = []  # of all lines in one list: the garbage collector would visit a list for every line
+    lines: list[int] = []
     with open_bytes(path) as stream:
         for line, text in enumerate(text_lines(stream, path), 1):
             row = text.split()
             if not row:
                 continue
-            if len(row) != len(layout.fields):
-                expected = f"{len(layout.fields)} fields ({' '.join(layout.fields)})"
+            if len(row) != n_fields:
+                expected = f"{n_fields} fields ({' '.join(layout.fields)})"
                 raise FormatError(path, line, expected, f"{len(row)}: {shown(text.strip())}")
-            key = (row[0], row[docno_at])
-            if key in seen:
-                got = f"document {shown(key[1])} of query {shown(key[0])} again, first in line {seen[key]}"
-                raise FormatError(path, line, "every document of a query once", got)
-            seen[key] = line
-            numbers.append(_finite(row[value_at], layout.number, path, line))
-            rows.append(row)
-    if not rows:
+            words += row
+            lines.append(line)
+    if not lines:
         raise FormatError(path, None, f"lines of {' '.join(layout.fields)}", "an empty file")
-    columns: dict[str, NDArray[Any]] = {}
-    for name, cells in zip(layout.fields, zip(*rows, strict=True), strict=True):
-        columns[name] = np.array(cells, dtype=object)
-    columns[layout.number] = np.array(numbers)
+    cells = {name: words[place::n_fields] for place, name in enumerate(layout.fields)}
+    _refuse_repeated(cells["qid"], cells["docno"], lines, path)
+    columns: dict[str, NDArray[Any]] = {name: np.array(column, dtype=object) for name, column in cells.items()}
+    columns[layout.number] = _finite(cells[layout.number], layout.number, lines, path)
     return columns
 
 
-def _finite(text: str, what: str, path: PathLike, line: int) -> float:
+def _refuse_repeated(qid: list[str], docno: list[str], lines: list[int], path: PathLike) -> None:
+    keys = [f"{query} {document}" for query, document in zip(qid, docno, strict=True)]
+    again = first_repeated(keys)
+    if again is not None:
+        first = keys.index(again)
+        second = keys.index(again, first + 1)
+        got = f"document {shown(docno[first])} of query {shown(qid[first])} again, first in line {lines[first]}"
+        raise FormatError(path, lines[second], "every document of a query once", got)
+
+
+def _finite(texts: Sequence[str], what: str, lines: list[int], path: PathLike) -> Floats:
     try:
-        value = read_number(text)
+        values = read_numbers(texts)
     except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise FormatError(path, line, f"a finite number as {what}", shown(text))
-    return value
+        values = np.array([read_numbers([text])[0] if is_number(text) else np.nan for text in texts])
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise FormatError(path, lines[place], f"a finite number as {what}", shown(texts[place]))
+    return values
 
 
 # ---- names of queries and documents -------------------------------------------------------------------------------

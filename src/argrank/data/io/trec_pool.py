@@ -84,8 +84,7 @@ def join_runs(runs: Mapping[str, Any], qrels: Any) -> JudgedRuns:
     query_of = {text: number for number, text in enumerate(id_texts(queries.query_ids, "qid"))}
     if len(query_of) < len(queries.query_ids):
         raise InputError("qrels: expected query ids with different texts, got two that are written alike")
-    documents, first_row = _numbered(judged, read, query_of)
-    query = np.array([number for number, _ in documents])
+    query, documents, first_row = _numbered(judged, read, query_of)
     order = np.argsort(query, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
@@ -105,7 +104,7 @@ def join_runs(runs: Mapping[str, Any], qrels: Any) -> JudgedRuns:
         rows[name], scores[name] = where[by_query], values[by_query]
         _check_overlap(name, run, judged, known, gaps[where])
     names = np.empty(len(documents), object)
-    names[:] = [document for _, document in documents]
+    names[:] = documents
     sizes = np.bincount(query, minlength=len(query_of))
     data = _dataset(
         X, np.maximum(labels, 0.0), offsets(sizes), names[order], tuple(read), qrels, query_ids=queries.query_ids
@@ -115,20 +114,28 @@ def join_runs(runs: Mapping[str, Any], qrels: Any) -> JudgedRuns:
 
 def _numbered(
     judged: Qrels, runs: Mapping[str, Run], query_of: Mapping[str, int]
-) -> tuple[list[tuple[int, str]], dict[str, Integers]]:
-    """Return (query, document) of every document, judged ones first, and for each run the documents' numbers."""
-    texts = zip(id_texts(judged.qid, "qid"), id_texts(judged.docno, "docno"), strict=True)
-    number = {(query_of[qid], docno): place for place, (qid, docno) in enumerate(texts)}
-    found: dict[str, Integers] = {}
-    for name, run in runs.items():
-        own = np.full(len(run), -1, np.int64)
-        texts = zip(id_texts(run.qid, "qid"), id_texts(run.docno, "docno"), strict=True)
+) -> tuple[Integers, list[str], dict[str, Integers]]:
+    """Return query and name of every document, judged ones first, and for each run the documents' numbers."""
+    known: list[dict[str, int]] = [{} for _ in query_of]  # by query, the number of a document
+    queries: list[int] = []
+    documents: list[str] = []
+
+    def number(source: Qrels | Run) -> Integers:
+        found = np.full(len(source), -1, np.int64)
+        texts = zip(id_texts(source.qid, "qid"), id_texts(source.docno, "docno"), strict=True)
         for line, (qid, docno) in enumerate(texts):
             query = query_of.get(qid)
-            if query is not None:
-                own[line] = number.setdefault((query, docno), len(number))
-        found[name] = own
-    return list(number), found
+            if query is None:
+                continue
+            place = found[line] = known[query].setdefault(docno, len(documents))
+            if place == len(documents):
+                queries.append(query)
+                documents.append(docno)
+        return found
+
+    number(judged)
+    found = {name: number(run) for name, run in runs.items()}
+    return np.array(queries), documents, found
 
 
 def _check_overlap(name: str, run: Run, judged: Qrels, known: NDArray[np.bool_], gaps: Gaps) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
@@ -88,21 +88,23 @@ class Normaliser:
         shift[kept], scale[kept] = 0.0, 1.0
         return Normaliser(self.name, shift, scale)
 
-    def apply(self, X: Any, indptr: Integers | None = None, kept: Sequence[int] = ()) -> Any:
-        """Return the normalised features, of the type of X.
+    def apply(
+        self, X: Any, indptr: Integers | None = None, kept: Sequence[int] = (), dtype: DTypeLike | None = None
+    ) -> Any:
+        """Return the normalised features, computed in float64 and rounded to ``dtype``, by default the type of X.
 
         ``indptr``, where queries begin, is needed per query only; ``kept`` are columns that stay as they are.
         """
-        out = self._apply(X, indptr)
+        out = self._apply(X, indptr, np.dtype(X.dtype if dtype is None else dtype))
         if kept:
             out[:, kept] = X[:, kept]
         return out
 
-    def _apply(self, X: Any, indptr: Integers | None) -> Any:
+    def _apply(self, X: Any, indptr: Integers | None, dtype: np.dtype[Any]) -> Any:
         if self.needs_queries:
             if indptr is None:
                 raise InputError(f"{self.name}: expected the queries of the rows (indptr), got none")
-            return _apply_by_query(X, indptr, _RULES[self.name][0], self.name)
+            return _apply_by_query(X, indptr, _RULES[self.name][0], self.name, dtype)
         if self.shift is None or self.scale is None:
             raise InputError(f"{self.name}: expected a fitted normaliser, got one that has seen no data; call fit")
         if X.shape[1] != len(self.shift):
@@ -110,16 +112,17 @@ class Normaliser:
         if sparse.issparse(X):
             stays = (self.shift == 0) | (self.scale == 0)
             if stays.all():
-                return _with_entries(X, _ratio(X.data, self.shift[X.indices], self.scale[X.indices]))
+                return _with_entries(X, _ratio(X.data, self.shift[X.indices], self.scale[X.indices]), dtype)
             X = _dense(X, self.name)
-        out = np.empty_like(X)
+        out = np.empty_like(X, dtype)
         for block in blocks(X, np.arange(len(X) + 1)):
             out[block.place] = _ratio(block.values, self.shift, self.scale)
         return out
 
-    def transform(self, data: Dataset) -> Dataset:
-        """Return the data with normalised features."""
-        return data.with_features(self.apply(data.X, data.indptr, places(data.categories, data.feature_names)))
+    def transform(self, data: Dataset, dtype: DTypeLike | None = None) -> Dataset:
+        """Return the data with normalised features, by default of the type that they had."""
+        kept = places(data.categories, data.feature_names)
+        return data.with_features(self.apply(data.X, data.indptr, kept, dtype))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a model file; JSON keeps every bit of the numbers."""
@@ -194,20 +197,20 @@ def _by_feature(X: Any) -> Iterator[Block]:
             yield replace(block, features=columns)
 
 
-def _apply_by_query(X: Any, indptr: Integers, rule: _Rule, name: str) -> Any:
+def _apply_by_query(X: Any, indptr: Integers, rule: _Rule, name: str, dtype: np.dtype[Any]) -> Any:
     if not sparse.issparse(X):
-        out = np.empty_like(X)
+        out = np.empty_like(X, dtype)
         for block in blocks(X, indptr):
             shift, scale = _usable(*rule(block))
             out[block.place] = _ratio(block.values, block.spread(shift), block.spread(scale))
         return out
-    entries = np.empty_like(X.data)
+    entries = np.empty_like(X.data, dtype)
     for block in blocks(X, indptr):
         shift, scale = _usable(*rule(block))
         if ((shift != 0) & (scale != 0) & (block.unstored > 0)).any():
-            return _apply_by_query(_dense(X, name), indptr, rule, name)
+            return _apply_by_query(_dense(X, name), indptr, rule, name, dtype)
         entries[block.place] = _ratio(block.values, block.spread(shift), block.spread(scale))
-    return _with_entries(X, entries)
+    return _with_entries(X, entries, dtype)
 
 
 def _usable(shift: Floats, scale: Floats) -> tuple[Floats, Floats]:
@@ -227,9 +230,9 @@ def _ratio(values: NDArray[Any], shift: Floats, scale: Floats) -> Floats:
     return result
 
 
-def _with_entries(X: Any, entries: NDArray[Any]) -> Any:
+def _with_entries(X: Any, entries: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     result = X.copy()
-    result.data = entries.astype(X.dtype)
+    result.data = entries.astype(dtype)
     result.eliminate_zeros()
     return result
 

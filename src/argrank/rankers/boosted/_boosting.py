@@ -55,6 +55,7 @@ class BoostedRanker(BaseRanker):
     """
 
     takes_missing: ClassVar[bool] = True
+    compares: ClassVar[bool] = True
 
     n_trees: int = 100
     n_leaves: int = 31

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -78,6 +78,8 @@ class FRank(BaseRanker):
     verbose : int
         -1 hides the progress bar.
     """
+
+    compares: ClassVar[bool] = True
 
     n_rounds: int = 100
     scoring: Any = None

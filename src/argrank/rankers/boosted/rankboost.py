@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class RankBoost(BaseRanker):
     verbose : int
         -1 hides the progress bar.
     """
+
+    compares: ClassVar[bool] = True
 
     n_rounds: int = 300
     scoring: Any = None

@@ -83,12 +83,12 @@ def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
     members: list[Model] = []
     factors: list[float] = []
     for model, weight in zip(models, weights, strict=True):
-        if isinstance(model, SumModel):
-            for part, inner in zip(model.members, model.weights.tolist(), strict=True):
-                normaliser = model.normaliser if part.normaliser is None else part.normaliser
-                members.append(replace(part, normaliser=normaliser, feature_names=None, training={}))
-                factors.append(weight * inner)
-        else:
-            members.append(replace(model, feature_names=None, training={}))
-            factors.append(weight)
+        # the sum knows the names; a member needs them where a normaliser must leave columns of texts alone
+        names = model.feature_names if model.categories else None
+        parts = (model.members, model.weights.tolist()) if isinstance(model, SumModel) else ((model,), (1.0,))
+        for part, inner in zip(*parts, strict=True):
+            normaliser = model.normaliser if part.normaliser is None else part.normaliser
+            known: dict[str, Any] = {"feature_names": names, "categories": model.categories, "training": {}}
+            members.append(replace(part, normaliser=normaliser, **known))
+            factors.append(weight * inner)
     return SumModel(tuple(members), np.array(factors))

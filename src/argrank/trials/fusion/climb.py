@@ -4,18 +4,20 @@ Along one weight, with the others as they are, all rankings that this weight can
 where no single weight can be moved to advantage but two together could, so the pairs (both up, or one up and the other
 down, in units of the systems' spread) are directions too; with them one start finds about what ten find without.
 
-On large data the climbs from all starts run on a sample of the queries; the best of them goes on with all queries,
+The climbs from all starts run on a sample of the queries; the best of them goes on with all queries, on large data
 within a window around the weights it brings, which costs half of a search of the whole line.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
@@ -46,12 +48,12 @@ class Limits:
         """The numbers of the systems whose weight is tuned."""
         return np.flatnonzero(np.isnan(self.fixed)).tolist()
 
-    @property
+    @cached_property
     def is_absolute(self) -> bool:
         """Whether a fixed weight sets the scale, so that the others are not divided by their sum."""
         return bool((np.nan_to_num(self.fixed) != 0).any())
 
-    @property
+    @cached_property
     def on_shares(self) -> bool:
         """Whether a bound other than 0 limits the share of a weight."""
         bounds = np.concatenate([self.low, self.high])
@@ -206,21 +208,26 @@ class Climb:
         return weights, value
 
 
-def tune(problem: Problem, n_starts: int, random_state: int, thorough: bool = False) -> tuple[Floats, float]:
-    """Return the best weights found and their value; if ``thorough``, every direction is at last searched whole."""
+def sketch(problem: Problem, queries: NDArray[np.bool_], n_starts: int, random_state: int) -> list[Floats]:
+    """Return the weights that climbs from several starts find on a sample of these queries, the best ones first."""
     rng = np.random.default_rng(random_state)
-    sizes = problem.data.sizes
-    order = rng.permutation(problem.data.n_queries)
-    some = int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE_ROWS)) + 1
-    is_small = some >= problem.data.n_queries
-    climb = Climb(problem if is_small else problem.of(np.sort(order[:some])), rng)
+    order = rng.permutation(np.flatnonzero(queries))
+    some = int(np.searchsorted(np.cumsum(problem.data.sizes[order]), SAMPLE_ROWS)) + 1
+    climb = Climb(problem.of(np.sort(order[:some])), rng)
     found = [climb.best(start) for start in _starts(climb, n_starts)]
-    if is_small:
-        return max(found, key=lambda one: one[1])
-    whole = Climb(problem, rng)
-    first = max((weights for weights, _ in found), key=whole.value)
-    weights, value = whole.best(first, near=True)
-    return whole.best(weights) if thorough else (weights, value)
+    return [weights for weights, _ in sorted(found, key=lambda one: -one[1])]
+
+
+def finish(
+    problem: Problem, sketches: Sequence[Floats], random_state: int, thorough: bool = False
+) -> tuple[Floats, float]:
+    """Go on from the best of the sketches on all queries; if ``thorough``, every direction is at last searched whole.
+
+    Return the weights and their value.
+    """
+    climb = Climb(problem, np.random.default_rng(random_state))
+    weights, value = climb.best(max(sketches, key=climb.value), near=problem.data.n_documents > SAMPLE_ROWS)
+    return climb.best(weights) if thorough else (weights, value)
 
 
 def _starts(climb: Climb, n_starts: int) -> Iterator[Floats]:

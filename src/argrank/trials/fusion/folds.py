@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from argrank.errors import OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.significance import bootstrap_intervals
 from argrank.linesearch.landscape import Landscape
-from argrank.trials.fusion.climb import Problem, tune
+from argrank.trials.fusion.climb import Problem, finish, sketch
 
 RESAMPLES = 2000
 
@@ -27,6 +26,14 @@ class Unseen(NamedTuple):
     interval: tuple[float, float]
     chosen: str
     by_normaliser: dict[str, float]
+    sketches: list[Floats]  # weights from which a search on all queries may start
+
+
+class _Pair(NamedTuple):
+    """Weights tuned without two folds, and the measure of every query of the two; NaN for the others."""
+
+    sketches: list[Floats]
+    values: Floats
 
 
 class Folds:
@@ -34,53 +41,60 @@ class Folds:
 
     def __init__(self, problems: Mapping[str, Problem], cv: int, n_starts: int, random_state: int) -> None:
         self.problems, self.n_starts, self.random_state = problems, n_starts, random_state
-        self.first = next(iter(problems.values()))
-        n_queries = self.first.data.n_queries
+        first = next(iter(problems.values()))
+        n_queries = first.data.n_queries
         if n_queries < cv:
             raise OptionError(f"cv: expected at most as many folds as the {n_queries} queries, got {cv}")
         self.fold = np.empty(n_queries, np.int64)
-        for number, (_, test) in enumerate(QueryKFold(cv, random_state=random_state).split(self.first.data)):
+        for number, (_, test) in enumerate(QueryKFold(cv, random_state=random_state).split(first.data)):
             self.fold[test] = number
-        self.landscape = self.first.landscape()
+        self.landscape = first.landscape()
         self.n_folds = cv
 
     def unseen(self) -> Unseen:
-        """Cross-validate; of several normalisations each fold chooses one by the other folds alone."""
-        by_fold = dict.fromkeys(range(self.n_folds), next(iter(self.problems)))
-        means: dict[str, float] = {}
-        chosen = by_fold[0]
-        if len(self.problems) > 1:
-            inner = {name: self._inner(problem) for name, problem in self.problems.items()}
-            for fold in by_fold:
-                others = self.fold != fold
-                by_fold[fold] = max(inner, key=lambda name: self._mean(inner[name][fold], others))
-            means = {
-                name: float(np.mean([self._mean(row, row == row) for row in rows])) for name, rows in inner.items()
-            }
-            chosen = max(means, key=means.__getitem__)
+        """Cross-validate; of several normalisations each fold chooses one by its neighbours, tuned without it."""
+        first = next(iter(self.problems))
+        pairs = {name: self._pairs(name) for name in self.problems} if len(self.problems) > 1 else {}
         values = np.empty(len(self.fold))
-        for fold, name in by_fold.items():
-            values[self.fold == fold] = self._values(self.problems[name], self.fold != fold)[self.fold == fold]
-        return Unseen(self._mean(values, values == values), interval_of(values, self.landscape), chosen, means)
+        for fold in range(self.n_folds):
+            test = self.fold == fold
+            # both pairs leave the fold out, so neither the choice nor the start of the search has seen it
+            beside = {name: (found[fold - 1], found[fold]) for name, found in pairs.items()}
+            name = max(beside, key=lambda name: self._mean(beside[name], ~test), default=first)
+            if pairs:
+                start = [weights for pair in beside[name] for weights in pair.sketches]
+            else:
+                start = sketch(self.problems[name], ~test, self.n_starts, self.random_state)
+            weights, _ = finish(self.problems[name].of(~test), start, self.random_state)
+            values[test] = self._values(name, weights)[test]
+        everywhere = np.ones(len(values), bool)
+        means = {name: self._mean(found, everywhere) for name, found in pairs.items()}
+        chosen = max(means, key=means.__getitem__, default=first)
+        sketches = [weights for pair in pairs.get(chosen, ()) for weights in pair.sketches]
+        value = self._mean([_Pair([], values)], everywhere)
+        return Unseen(value, interval_of(values, self.landscape), chosen, means, sketches)
 
-    def _values(self, problem: Problem, train: NDArray[np.bool_]) -> Floats:
-        """Return the measure of every query by weights tuned on some of them."""
-        weights, _ = tune(problem.of(train), self.n_starts, self.random_state)
-        return query_values(weights @ problem.data.X.T, self.landscape)
-
-    def _inner(self, problem: Problem) -> list[Floats]:
-        """Return for every fold the values of the queries of the others, tuned without their fold and without it."""
-        found = [np.full(len(self.fold), np.nan) for _ in range(self.n_folds)]
-        for one, two in combinations(range(self.n_folds), 2):
-            values = self._values(problem, (self.fold != one) & (self.fold != two))
-            found[one][self.fold == two] = values[self.fold == two]
-            found[two][self.fold == one] = values[self.fold == one]
+    def _pairs(self, name: str) -> list[_Pair]:
+        """Tune without fold 0 and 1, without 1 and 2, …, without the last and fold 0, on a sample of the others."""
+        found = []
+        for one in range(self.n_folds):
+            without = (self.fold == one) | (self.fold == (one + 1) % self.n_folds)
+            n_starts = (self.n_starts + 1) // 2  # what is learned without a fold are the sketches of two pairs
+            sketches = sketch(self.problems[name], ~without, n_starts, self.random_state)
+            found.append(_Pair(sketches, np.where(without, self._values(name, sketches[0]), np.nan)))
         return found
 
-    def _mean(self, values: Floats, counted: NDArray[np.bool_]) -> float:
+    def _values(self, name: str, weights: Floats) -> Floats:
+        """Return the measure of every query."""
+        return query_values(weights @ self.problems[name].data.X.T, self.landscape)
+
+    def _mean(self, pairs: Sequence[_Pair], counted: NDArray[np.bool_]) -> float:
+        """Return the mean over some of the queries for which the measure is defined."""
+        values = np.concatenate([pair.values[counted] for pair in pairs])
         weight = self.landscape.data.query_weight
-        counted = counted & ~np.isnan(values)
-        return float(np.average(values[counted], weights=None if weight is None else weight[counted]))
+        weights = np.ones(len(values)) if weight is None else np.tile(weight[counted], len(pairs))
+        defined = ~np.isnan(values)
+        return float(np.average(values[defined], weights=weights[defined]))
 
 
 def query_values(scores: Floats, landscape: Landscape) -> Floats:

@@ -13,7 +13,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, check_count, shown, unknown_name
 from argrank.linesearch.landscape import Landscape, as_measure
 from argrank.linesearch.search import LineSearch, Placement, search
-from argrank.trials.fusion.climb import Climb, Limits, Problem, tune
+from argrank.trials.fusion.climb import Climb, Limits, Problem, finish, sketch
 from argrank.trials.fusion.folds import Folds, Unseen
 from argrank.trials.fusion.inputs import Systems, read_systems
 from argrank.trials.fusion.scaling import NORMALISERS, check_missing, check_normalisers, scaled
@@ -99,11 +99,13 @@ def tune_weights(
     landscape = problems[options[0]].landscape()
     if not landscape.is_defined:
         raise InputError(f"measure {asked.name}: expected a query for which it is defined, got none")
-    unseen = Unseen(math.nan, (math.nan, math.nan), options[0], {})
+    unseen = Unseen(math.nan, (math.nan, math.nan), options[0], {}, [])
     if cv is not None:
         unseen = Folds(problems, cv, n_starts, random_state).unseen()
     problem = problems[unseen.chosen]
-    weights, value = tune(problem, n_starts, random_state, thorough=True)
+    everything = np.ones(systems.data.n_queries, bool)
+    start = unseen.sketches or sketch(problem, everything, n_starts, random_state)
+    weights, value = finish(problem, start, random_state, thorough=True)
     climb = Climb(problem, np.random.default_rng(random_state))
     rrf = _scaled(systems, check_normalisers("rank", systems.names), 0.0).X.sum(axis=1)
     return TunedWeights(
