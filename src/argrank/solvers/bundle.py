@@ -23,22 +23,26 @@ from argrank._types import Floats
 from argrank.solvers import block_qp, cutting_plane, level
 from argrank.solvers._result import Meter, Problem, Result, Scores
 from argrank.solvers.keeping import Nested, result_state
-from argrank.solvers.planes import FreePlanes, Point, SquaredPlanes, look
+from argrank.solvers.planes import Point, SquaredPlanes, look, planes_for
 
 TOWARDS = 0.1  # the next plane is taken so far from the best point towards the minimiser of the planes
 MOST_STEPS = 10  # oracle calls in a line search
+LITTLE = 0.03  # so does a bracket in which no more than this share of the gap is to be gained
 FLAT = 0.05  # a derivative this small, relative to the first, ends a line search
 PATIENCE = 100  # passes of the bundle method; where it does well it seldom needs more, also at C = 10,000
 PER_FEATURE = 2  # or so many a feature: where scales differ wildly it needs about one plane for each
 MOST_CELLS = 50_000  # queries times features: on larger data a pass query by query costs more than many of the bundle's
 
 
-def minimise(problem: Problem) -> Result:
-    """Minimise ``R(w) / C + risk(w)``, for risks of at least 0, until the gap is ``tol`` times the objective."""
+def minimise(problem: Problem, planes: SquaredPlanes | None = None) -> Result:
+    """Minimise ``R(w) / C + risk(w)``, for risks of at least 0, until the gap is ``tol`` times the objective.
+
+    ``planes`` are some that are known to lie below the risk; those of this solve are added to them.
+    """
     if problem.regulariser.name == "l1":
         return level.minimise(problem)
-    risk, C, penalty = problem.risk, problem.C, problem.regulariser
-    meter, planes = Meter(problem), (FreePlanes if penalty.is_free else SquaredPlanes)(risk.n_features, C, penalty)
+    risk, meter = problem.risk, Meter(problem)
+    planes = planes_for(problem) if planes is None else planes
     bound, n_iter, reason, found = 0.0, 0, "", problem.resumed()
     if found is None:
         start = problem.begin()
@@ -58,7 +62,9 @@ def minimise(problem: Problem) -> Result:
             if reason:
                 break
             target_scores = risk.scores(target)
-            best = _line_search(problem, best, target - best.w, target_scores - best.scores)
+            best = _line_search(
+                problem, best, target - best.w, target_scores - best.scores, LITTLE * (best.objective - bound)
+            )
             w = (1 - TOWARDS) * best.w + TOWARDS * target
             near = look(problem, w, (1 - TOWARDS) * best.scores + TOWARDS * target_scores)
             planes.cut(risk, near)
@@ -110,11 +116,11 @@ def then_planes(problem: Problem) -> Result:
     return replace(found, collapsed=second.collapsed)
 
 
-def _line_search(problem: Problem, here: Point, along: Floats, along_scores: Scores) -> Point:
+def _line_search(problem: Problem, here: Point, along: Floats, along_scores: Scores, little: float) -> Point:
     """Return the best point seen while looking for the root of the derivative along a direction.
 
     The derivative (of whichever subgradient the oracle gives) does not fall with the step, so the root is bracketed
-    and found by false position, with bisection where that creeps.
+    and found by false position, with bisection where that creeps, until the bracket holds ``little`` to gain.
     """
 
     def derivative(point: Point) -> float:
@@ -136,6 +142,8 @@ def _line_search(problem: Problem, here: Point, along: Floats, along_scores: Sco
             low, low_slope = step, slope
         else:
             high, high_slope = step, slope
+        if -low_slope * (high - low) <= little:
+            break
         if high == math.inf:
             step = min(2.0 * low, furthest)
         else:

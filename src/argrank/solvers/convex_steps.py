@@ -2,7 +2,8 @@
 
 Minimises ``F(w) = R(w) / C + convex(w) - subtracted(w)``, where the difference is never negative (a tight bound). At
 the current weights the subtracted risk is replaced by its tangent, which lies below it: what is left is convex, lies
-above F and touches it, so minimising it lowers F or leaves it. Repeated until F stops falling.
+above F and touches it, so minimising it lowers F or leaves it. Repeated until F stops falling. Successive
+approximations differ by a linear function, so the bundle method's planes of one serve the next.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from argrank._types import Floats
 from argrank.solvers import bundle
 from argrank.solvers._result import Meter, Problem, Result, Risk, Scores
 from argrank.solvers.keeping import Nested
+from argrank.solvers.planes import planes_for
 from argrank.solvers.shifted import Wrapped
 
 
@@ -44,6 +46,8 @@ def minimise(problem: Problem) -> Result:
         scores = convex.scores(w)
         return convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + problem.penalty(w)
 
+    planes = None if problem.regulariser.name == "l1" else planes_for(problem)
+    tangent, at_zero = np.zeros(convex.n_features), 0.0  # what the planes have taken off: its gradient, its height
     before, n_iter, gap, reason, found = np.inf, 0, math.nan, "", problem.resumed()
     if found is not None:
         w, before, n_iter, gap = (found["outer"][name] for name in ("w", "before", "n_iter", "gap"))
@@ -54,11 +58,16 @@ def minimise(problem: Problem) -> Result:
             keeper = None if problem.keeper is None else Nested(problem.keeper, outer, found and found["inner"])
             scores = convex.scores(w)
             held, slope = subtracted.at_scores(scores)
-            majorant = _Majorant(convex, slope, held - convex.dot(slope, scores))
+            height = held - convex.dot(slope, scores)
+            if planes is not None:
+                gradient = convex.pull_back(slope)
+                planes.tilt(tangent - gradient, at_zero - height)
+                tangent, at_zero = gradient, height
+            majorant = _Majorant(convex, slope, height)
             left = problem.max_iter - int(meter.n_passes)
             found = None
             inner = bundle.minimise(
-                replace(problem, risk=majorant, max_iter=left, start=w, callback=None, keeper=keeper)
+                replace(problem, risk=majorant, max_iter=left, start=w, callback=None, keeper=keeper), planes
             )
             n_iter, w, gap = n_iter + 1, inner.w, inner.gap
             objective = value(w)

@@ -72,6 +72,12 @@ class Planes:
         self.gradients, self.offsets = np.vstack([self.gradients, gradient]), np.append(self.offsets, offset)
         self.weights, self._idle = np.append(self.weights, 0.0), np.append(self._idle, 0)
 
+    def tilt(self, gradient: Floats, offset: float) -> None:
+        """Add a linear function to the risk, and so to every plane but the constant 0."""
+        moved = np.ones((len(self.offsets), 1))
+        moved[0] = 0.0
+        self.gradients, self.offsets = self.gradients + moved * gradient, self.offsets + moved[:, 0] * offset
+
     def drop_idle(self, used: NDArray[np.bool_]) -> None:
         """Forget the planes that have not been used for long."""
         self._idle = np.where(used, 0, self._idle + 1)
@@ -116,6 +122,11 @@ class FreePlanes(SquaredPlanes):
         self._gram = np.block([[self._gram, row[:, None]], [row[None, :], corner]])
         super().add(gradient, offset)
 
+    def tilt(self, gradient: Floats, offset: float) -> None:
+        """Add a linear function to the risk, and so to every plane but the constant 0."""
+        super().tilt(gradient, offset)
+        self._gram = self.C * (self.gradients @ self.gradients.T)
+
     def minimise(self, tolerance: float) -> tuple[Floats, float]:
         """Return the minimiser of planes and regulariser together, and a lower bound of that minimum."""
         self.weights = simplex_qp.solve(self._gram, self.offsets, self.weights, tolerance)
@@ -127,3 +138,9 @@ class FreePlanes(SquaredPlanes):
         """Keep some planes."""
         super().keep(kept)
         self._gram = self._gram[np.ix_(kept, kept)]
+
+
+def planes_for(problem: Problem) -> SquaredPlanes:
+    """Return a problem's planes, of which there is only the constant 0 yet."""
+    kind = FreePlanes if problem.regulariser.is_free else SquaredPlanes
+    return kind(problem.risk.n_features, problem.C, problem.regulariser)
