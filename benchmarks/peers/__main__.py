@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import resource
@@ -40,6 +41,8 @@ def one(name: str, fold: int, tool: str, mode: str) -> None:
         sys.exit(3)
     if tool.startswith("argrank"):  # machine code is there before the clock starts, as it is in the other tools
         run_tool(tool, "default", data.train.select(range(min(8, data.train.n_queries))), data.valid)
+    else:  # and so is the import of a library
+        importlib.import_module(tool.split()[0].lower())
     begin, wall = time.process_time(), time.perf_counter()
     predict, setting = run_tool(tool, mode, data.train, data.valid)
     cpu, seconds = time.process_time() - begin, time.perf_counter() - wall

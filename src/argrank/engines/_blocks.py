@@ -17,8 +17,9 @@ from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
-from argrank.engines._dense import PULL_BACK, SCORE
+from argrank.engines._dense import PULL_BACK
 from argrank.errors import InputError
+from argrank.models._product import SCORE
 from argrank.objectives._sorting import Sorter
 from argrank.objectives.objective import Objective
 

@@ -1,8 +1,7 @@
-"""Products of dense features with float64 vectors, in float64 whatever the features are.
+"""Gradients of the scores by the weights of dense features, in float64 whatever the features are.
 
 BLAS would do for float64, were it not that its ``X.T @ u`` gains nothing from a second thread of ours, and that it
-multiplies float32 by float32 only, whose rounding hides a solver's progress well before a gradient of 1e-6. These
-loops widen float32 in registers, take as long as BLAS on one thread and half of that on two.
+multiplies float32 by float32 only. The loop takes as long as BLAS on one thread and half of that on two.
 """
 
 from __future__ import annotations
@@ -17,15 +16,6 @@ from argrank._jit import kernel, read_only
 def _signature(types: Any, element: Any) -> Any:
     features = types.Array(element, 2, "C", readonly=True)
     return types.void(features, read_only(types), types.float64[::1])
-
-
-def _score(X: Any, weights: Any, scores: Any) -> None:
-    """Fill in ``X @ weights``."""
-    for row in range(X.shape[0]):
-        total = 0.0
-        for column in range(X.shape[1]):
-            total += np.float64(X[row, column]) * weights[column]
-        scores[row] = total
 
 
 def _pull_back(X: Any, u: Any, gradient: Any) -> None:
@@ -45,10 +35,6 @@ def _pull_back(X: Any, u: Any, gradient: Any) -> None:
             gradient[column] += np.float64(X[row, column]) * u[row]
 
 
-SCORE = {
-    np.dtype(np.float32): kernel(lambda types: _signature(types, types.float32), reorder_sums=True)(_score),
-    np.dtype(np.float64): kernel(lambda types: _signature(types, types.float64), reorder_sums=True)(_score),
-}
 PULL_BACK = {
     np.dtype(np.float32): kernel(lambda types: _signature(types, types.float32), reorder_sums=True)(_pull_back),
     np.dtype(np.float64): kernel(lambda types: _signature(types, types.float64), reorder_sums=True)(_pull_back),

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
+from argrank.models._product import product
 from argrank.models.model import Model, read_numbers, read_served, served_fields
-
-BLOCK_CELLS = 1 << 19  # of float32 features that are converted at a time, in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +41,7 @@ class LinearModel(Model):
         """Return ``normalised X @ weights`` in float64."""
         X = self.normalised(X, indptr)
         if isinstance(X, np.ndarray) and X.dtype == np.float32:
-            return _product(X, self.weights)
+            return product(X, self.weights)
         return np.asarray(X @ self.weights, dtype=np.float64)
 
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
@@ -81,15 +80,3 @@ class LinearModel(Model):
         if len(weights) == 0:
             raise ModelError("weights: expected a list of numbers, got none")
         return cls(weights, **read_served(fields, len(weights)))
-
-
-def _product(X: Any, weights: Floats) -> Floats:
-    """Return ``X @ weights`` of float32 features in float64, without a copy of all features as NumPy makes one."""
-    n_rows = max(1, BLOCK_CELLS // X.shape[1])
-    block, scores = np.empty((min(n_rows, len(X)), X.shape[1])), np.empty(len(X))
-    for start in range(0, len(X), n_rows):
-        rows = X[start : start + n_rows]
-        converted = block[: len(rows)]
-        np.copyto(converted, rows)
-        np.dot(converted, weights, out=scores[start : start + n_rows])
-    return scores

@@ -34,6 +34,7 @@ from argrank.objectives.objective import Objective, Prepared, query_shares, refu
 #: The kernel's number for every kind of measure whose change by a swap it knows.
 KINDS = {"additive": 0, "precision": 1, "first": 2, "cascade": 3}
 BLOCK_ROWS = 24_000
+SMALLEST = 1e-200  # power of a score from which quotients are exact to rounding
 
 
 def _signature(types: Any) -> Any:
@@ -136,8 +137,12 @@ def lambda_gradients(
     ``losses``, where it is not empty, is filled with the sums over the pairs of delta * log(1 + exp(-s * difference)),
     of which the gradients are those as long as the ranking stays.
     """
-    start = indptr[0]
+    start, widest = indptr[0], 0
+    for query in range(len(indptr) - 1):
+        widest = max(widest, indptr[query + 1] - indptr[query])
     valued = len(losses) > 0
+    room = np.empty((12, widest + 1))  # one allocation for all queries: each costs as much as many pairs
+    ends = np.empty(widest, np.int64)
     for query in range(len(indptr) - 1):
         a, b = indptr[query] - start, indptr[query + 1] - start
         n = b - a
@@ -147,24 +152,25 @@ def lambda_gradients(
             losses[query] = 0.0
         if scale[query] == 0.0:
             continue
-        s, y = np.empty(n), np.empty(n)
+        s, y, powers, pushes, curves = room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n]
         for rank in range(n):
             s[rank], y[rank] = scores[a + order[a + rank]], gains[a + order[a + rank]]
+            powers[rank] = np.exp(sigmoid * (s[rank] - s[0]))
+            pushes[rank] = curves[rank] = 0.0
         varies = s[0] != s[n - 1]
 
         # Products: groups of equal scores; share of ranks above the truncation, mean discounts, mean difference inside.
-        last = np.arange(1, n + 1)
-        above, mean, mean_above, inside = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+        last, above, mean, mean_above, inside = ends[:n], room[5, :n], room[6, :n], room[7, :n], room[8, :n]
+        hits, reached, terms = room[9, : n + 1], room[10, : n + 1], room[11, : n + 1]
+        leader, second = n, n
+        top = min(truncation, n)
         if kind == 0:
             group_equal_scores(s, discounts, truncation, last, above, mean, mean_above, inside)
+            top = last[top - 1] if top > 0 else 0
+        else:  # sums down the ranking
+            hits[0], reached[0], terms[0] = 0.0, 1.0, 0.0
+            leader, second = add_down_the_ranking(y, discounts, kind, hits, reached, terms)
 
-        # Sums down the ranking, for the other measures.
-        hits, reached, terms = np.zeros(n + 1), np.ones(n + 1), np.zeros(n + 1)
-        leader, second = add_down_the_ranking(y, discounts, kind, hits, reached, terms)
-
-        top = min(truncation, n)
-        if kind == 0 and top > 0:
-            top = last[top - 1]
         sum_of_lambdas = 0.0
         for i in range(top):
             for j in range(i + 1, n):
@@ -182,21 +188,25 @@ def lambda_gradients(
                 ahead = s[good] - s[bad]
                 if normalised != 0 and varies:
                     delta /= 0.01 + abs(ahead)
-                rho = 1.0 / (1.0 + np.exp(sigmoid * ahead))
+                if powers[i] > SMALLEST:
+                    rho = powers[bad] / (powers[good] + powers[bad])
+                else:  # too far below the first document for a quotient of powers
+                    rho = 1.0 / (1.0 + np.exp(sigmoid * ahead))
                 if valued:
                     losses[query] += delta * (max(-sigmoid * ahead, 0.0) + np.log1p(np.exp(-abs(sigmoid * ahead))))
                 push = sigmoid * rho * delta
                 curve = sigmoid * sigmoid * rho * (1.0 - rho) * delta
-                gradient[a + order[a + good]] -= push
-                gradient[a + order[a + bad]] += push
-                hessian[a + order[a + good]] += curve
-                hessian[a + order[a + bad]] += curve
+                pushes[good] -= push
+                pushes[bad] += push
+                curves[good] += curve
+                curves[bad] += curve
                 sum_of_lambdas += 2.0 * push
+        factor = 1.0
         if normalised != 0 and sum_of_lambdas > 0.0:
             factor = np.log2(1.0 + sum_of_lambdas) / sum_of_lambdas
-            for row in range(a, b):
-                gradient[row] *= factor
-                hessian[row] *= factor
+        for rank in range(n):
+            gradient[a + order[a + rank]] = factor * pushes[rank]
+            hessian[a + order[a + rank]] = factor * curves[rank]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,19 +315,21 @@ class PreparedLambdas:
             self._weight = np.repeat(query_shares(data) * data.n_queries, data.sizes)
         cuts = np.arange(0, data.n_documents + BLOCK_ROWS, BLOCK_ROWS)
         borders = np.unique(np.append(np.searchsorted(data.indptr, cuts), data.n_queries))
-        self._blocks = list(itertools.pairwise(borders[borders <= data.n_queries].tolist()))
+        blocks = itertools.pairwise(borders[borders <= data.n_queries].tolist())
+        self._blocks = [(first, last, Sorter(data.indptr[first : last + 1])) for first, last in blocks]
 
     def __call__(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return gradient and curvature by the scores."""
         gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
         options = self._lambdas
 
-        def work(block: tuple[int, int]) -> None:
-            indptr = self._indptr[block[0] : block[1] + 1]
+        def work(block: tuple[int, int, Sorter]) -> None:
+            first, last, sorter = block
+            indptr = self._indptr[first : last + 1]
             rows = slice(int(indptr[0]), int(indptr[-1]))
-            order = Sorter(indptr).descending(scores[rows], stable=True)
+            order = sorter.descending(scores[rows], stable=True)
             lambda_gradients(
-                scores[rows], order, self._gains[rows], self._scale[block[0] : block[1]], indptr, self._discounts,
+                scores[rows], order, self._gains[rows], self._scale[first:last], indptr, self._discounts,
                 self._kind, options.truncation, options.sigmoid, int(options.normalised), gradient[rows], hessian[rows],
                 np.empty(0),
             )  # fmt: skip

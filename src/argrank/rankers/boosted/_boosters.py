@@ -161,10 +161,10 @@ class Boosters:
         """Make what is drawn in a round a function of seed and round: LightGBM's own generators cannot be restored."""
         number = int(np.random.SeedSequence([seed, self._number]).generate_state(1)[0] >> 1)
         share = float(self._parameters["bagging_fraction"])
+        seeds = {"bagging_seed": number, "feature_fraction_seed": number, "extra_seed": number}
         if share < 1:  # only a change of the share makes LightGBM look at the seed
             booster.reset_parameter({"bagging_fraction": 0.999 * share})
-            booster.reset_parameter({"bagging_fraction": share, "bagging_seed": number})
-        booster.reset_parameter({"feature_fraction_seed": number, "extra_seed": number})
+        booster.reset_parameter({"bagging_fraction": share, **seeds})
 
     def grow(self) -> bool:
         """Grow a round; tell whether any booster found a split. Where draws decide, a few more are tried."""

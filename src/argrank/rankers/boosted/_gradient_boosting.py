@@ -287,7 +287,7 @@ class GradientBoostedRanker(BoostedRanker):
             "extra_trees": bool(self.extra_trees),
             "num_threads": 1 if small else count_jobs(self.n_jobs),
             "deterministic": True,
-            "force_row_wise": True,
+            "force_col_wise": True,
             "feature_pre_filter": False,
             "verbosity": -1,
         }

@@ -1,0 +1,56 @@
+"""Products of dense features with weights, in float64 whatever the features are.
+
+NumPy multiplies float32 by float32 only, whose rounding hides a solver's progress and reorders close documents. The
+loop widens float32 in registers, and takes no longer than BLAS does for float32 alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from argrank._jit import kernel, read_only
+from argrank._types import Floats
+
+BLOCK_CELLS = 1 << 18  # of float32 features that NumPy converts at a time, in the cache
+
+
+def _signature(types: Any, element: Any) -> Any:
+    features = types.Array(element, 2, "C", readonly=True)
+    return types.void(features, read_only(types), types.float64[::1])
+
+
+def _score(X: Any, weights: Any, scores: Any) -> None:
+    """Fill in ``X @ weights``."""
+    for row in range(X.shape[0]):
+        total = 0.0
+        for column in range(X.shape[1]):
+            total += np.float64(X[row, column]) * weights[column]
+        scores[row] = total
+
+
+SCORE = {
+    np.dtype(np.float32): kernel(lambda types: _signature(types, types.float32), reorder_sums=True)(_score),
+    np.dtype(np.float64): kernel(lambda types: _signature(types, types.float64), reorder_sums=True)(_score),
+}
+
+
+def product(X: Any, weights: Floats) -> Floats:
+    """Return ``X @ weights`` of a float32 array in float64, without a copy of all features as NumPy makes one.
+
+    The kernel is taken where numba is in memory anyway: loading it takes longer than NumPy needs for a million rows.
+    """
+    scores = np.empty(len(X))
+    if "numba" in sys.modules and X.flags.c_contiguous:
+        SCORE[X.dtype](X, np.ascontiguousarray(weights, np.float64), scores)
+        return scores
+    n_rows = max(1, BLOCK_CELLS // X.shape[1])
+    block = np.empty((min(n_rows, len(X)), X.shape[1]))
+    for start in range(0, len(X), n_rows):
+        rows = X[start : start + n_rows]
+        converted = block[: len(rows)]
+        np.copyto(converted, rows)
+        np.dot(converted, weights, out=scores[start : start + n_rows])
+    return scores
