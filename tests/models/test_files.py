@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 
 import numpy as np
 import pytest
@@ -169,7 +170,12 @@ def test_linear_scores_of_float32_features_are_float64_in_every_block(monkeypatc
     model = LinearModel(np.array([0.1, -2.0, 1e-3]))
     expected = X.astype(np.float64) @ model.weights
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
-    monkeypatch.setattr("argrank.models.linear.BLOCK_CELLS", 21)
+    import numba  # noqa: F401  with it in memory a kernel multiplies
+
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
+    monkeypatch.delitem(sys.modules, "numba")
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
+    monkeypatch.setattr("argrank.models._product.BLOCK_CELLS", 21)
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
     for wrong in (np.inf, -np.inf):
         X[7, 1] = wrong
