@@ -86,7 +86,7 @@ def test_a_tree_is_that_of_lightgbms_lambdarank(norm):
     theirs = lgb.train(parameters, train, 1).predict(data.X)
     gradient, hessian = Lambdas("ndcg@10", normalised=norm).prepare(data)(scores)
     grown = Growth(data, Settings(31, 20, 1.0, None, 0, 1)).grow(gradient, hessian)
-    np.testing.assert_allclose(grown[0].output, theirs, atol=2e-3)  # LightGBM looks the logistic function up in a table
+    np.testing.assert_allclose(grown.output, theirs, atol=2e-3)  # LightGBM looks the logistic function up in a table
 
 
 def test_weights_of_queries_and_any_number_of_threads(monkeypatch):

@@ -7,17 +7,17 @@ import pytest
 from scipy.optimize import minimize
 
 import argrank as ar
-from argrank.trials.auto.weights import PULL, Likelihood, blend_weights, standardised
+from argrank.trials.auto.weights import Likelihood, blend_weights, standardised
 
 
-@pytest.fixture(scope="module")
-def data():
-    return ar.make_ranking(30, (1, 9), 4, grades=3, noise=1.0, random_state=3)
+@pytest.fixture(scope="module", params=[30, 130])
+def data(request):
+    return ar.make_ranking(request.param, (1, 9), 4, grades=3, noise=1.0, random_state=3)
 
 
 def by_hand(w, Z, data):
     """The objective, query by query."""
-    total = PULL * ((w - w.mean()) ** 2).sum()
+    total = max(10.0, data.n_queries / 10) * ((w - w.mean()) ** 2).sum()
     for begin, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
         gains = 2.0 ** data.y[begin:end] - 1
         if gains.sum() > 0:
@@ -26,7 +26,7 @@ def by_hand(w, Z, data):
     return total
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_weights_are_the_least_of_the_objective(data, seed):
     rng = np.random.default_rng(seed)
     columns = [

@@ -13,7 +13,7 @@ from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.significance import bootstrap_intervals
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
-from argrank.trials.auto.members import Folding, Member, best_stage, mean_value
+from argrank.trials.auto.members import Folding, Member, mean_value
 from argrank.trials.auto.weights import blend_weights, standardised
 
 
@@ -64,10 +64,7 @@ def _estimate(members: Sequence[Member], folding: Folding, scoring: Any) -> Esti
     for queries in folding.queries:
         others = np.setdiff1d(np.arange(pool.n_queries), queries)
         mine, theirs = np.isin(pool.query_of_row, queries), np.isin(pool.query_of_row, others)
-        columns = []
-        for member in members:
-            best = best_stage([stage.values[others] for stage in member.stages])
-            columns.append(member.stages[best].scores)
+        columns = [member.stages[member.best_without(queries)].scores for member in members]
         rest = pool.select(others)
         Z, deviations = standardised([column[theirs] for column in columns], rest)
         weights = blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)

@@ -108,6 +108,19 @@ class Member:
         """The stage with the best mean; the earliest of equals."""
         return best_stage([stage.values for stage in self.stages])
 
+    def best_without(self, queries: Integers) -> int:
+        """Return the stage that is best for the other held-out queries."""
+        others = np.setdiff1d(np.arange(self.folding.pool.n_queries), queries)
+        return best_stage([stage.values[others] for stage in self.stages])
+
+    @property
+    def value(self) -> float:
+        """The mean over the held-out queries, the stage of each part chosen by the others, as for the blend."""
+        values = self.stages[self.best].values.copy()
+        for queries in self.folding.queries:
+            values[queries] = self.stages[self.best_without(queries)].values[queries]
+        return mean_value(values)
+
     def state(self) -> dict[str, Any]:
         """Return all that another process needs to go on from here."""
         return {

@@ -58,7 +58,10 @@ SEARCH_SHARE = 0.5  # of the time limit; the rest is for fitting again
 
 
 class MemberResult(NamedTuple):
-    """What became of a member: share in the blend, mean of the scoring measure out of fold, trees, seconds."""
+    """What became of a member: share in the blend, mean of the scoring measure out of fold, trees, seconds.
+
+    As for the blend's estimate, no query has a say in the number of trees that it is judged by.
+    """
 
     name: str
     weight: float
@@ -75,9 +78,9 @@ class Auto(BaseRanker):
     Trees with four losses (squared error, the same within queries, XE-NDCG, lambdas) and two linear rankers (ListNet,
     RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents). Trees grow until
     ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
-    with a pull towards equal weights. Every member is then fitted on all data, trees with three seeds. The model is a
-    weighted sum of theirs, a function of one document alone. Where values are missing or texts, the trees
-    are on their own.
+    with a pull towards equal weights that grows with the number of queries. Every member is then fitted on all data,
+    trees with three seeds. The model is a weighted sum of theirs, a function of one document alone. Where values are
+    missing or texts, the trees are on their own.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.
@@ -407,7 +410,7 @@ def _results(blend: Blend, done: list[Member], refitted: list[bool]) -> tuple[Me
         MemberResult(
             member.name,
             shares.get(id(member), 0.0),
-            member.stages[member.best].mean,
+            member.value,
             member.stages[member.best].n_trees,
             member.seconds,
             again.get(id(member), False),

@@ -12,19 +12,21 @@ from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
 from argrank.objectives.objective import query_shares
 
-PULL = 10.0  # towards equal weights, beside a sum over queries
+PULL = 10.0  # towards equal weights, beside a sum over queries: at least so much,
+PULL_SHARE = 0.1  # and so much for every query
 STEPS = 100
 CONVERGED = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """``-sum over queries, documents of p log softmax(Z w) + PULL sum (w - mean w)²``, p proportional to 2^y - 1."""
+    """``-sum over queries, documents of p log softmax(Z w) + pull sum (w - mean w)²``, p proportional to 2^y - 1."""
 
     Z: Floats
     data: Dataset
     p: Floats
     heavy: Floats  # the sum of p of every query: its weight, or 0 where nothing is relevant
+    pull: float
 
     @classmethod
     def of(cls, Z: Floats, data: Dataset) -> Likelihood:
@@ -32,7 +34,8 @@ class Likelihood:
         gains = gains_of(data.y, check_gain("exp2"))
         totals = np.add.reduceat(gains, data.indptr[:-1])
         heavy = query_shares(data) * data.n_queries * (totals > 0)
-        return cls(Z, data, gains * np.repeat(heavy / np.where(totals > 0, totals, 1.0), data.sizes), heavy)
+        p = gains * np.repeat(heavy / np.where(totals > 0, totals, 1.0), data.sizes)
+        return cls(Z, data, p, heavy, max(PULL, PULL_SHARE * data.n_queries))
 
     def value(self, w: Floats) -> float:
         """Return the objective."""
@@ -40,7 +43,7 @@ class Likelihood:
         top = np.maximum.reduceat(scores, self.data.indptr[:-1])
         powers = np.exp(scores - np.repeat(top, self.data.sizes))
         logs = np.log(np.add.reduceat(powers, self.data.indptr[:-1])) + top
-        return float((self.heavy * logs).sum() - self.p @ scores + PULL * ((w - w.mean()) ** 2).sum())
+        return float((self.heavy * logs).sum() - self.p @ scores + self.pull * ((w - w.mean()) ** 2).sum())
 
     def slopes(self, w: Floats) -> tuple[Floats, Floats]:
         """Return gradient and Hessian."""
@@ -48,7 +51,7 @@ class Likelihood:
         powers = np.exp(scores - np.repeat(np.maximum.reduceat(scores, begin), sizes))
         chances = powers / np.repeat(np.add.reduceat(powers, begin), sizes)
         means = np.add.reduceat(chances[:, None] * self.Z, begin, axis=0)
-        centre = 2.0 * PULL * (np.eye(len(w)) - 1.0 / len(w))
+        centre = 2.0 * self.pull * (np.eye(len(w)) - 1.0 / len(w))
         gradient = self.heavy @ means - self.p @ self.Z + centre @ w
         weighed = np.repeat(self.heavy, sizes) * chances
         hessian = self.Z.T @ (weighed[:, None] * self.Z) - means.T @ (self.heavy[:, None] * means) + centre
