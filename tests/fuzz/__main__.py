@@ -1,21 +1,28 @@
 """``python -m tests.fuzz [AREA …] [--seconds S] [--cases N] [--seed K]``: try hostile input, in processes of their own.
 
-Every area runs in a child process, so that a signal is seen and told together with the case that caused it. The end
-prints a table of what was tried and what failed; the exit code is 1 where anything did.
+Every area runs in a child process, so that a signal is seen and told together with the case that caused it. A case that
+takes long (a million rounds, say) is interrupted as Ctrl-C would, which is one more thing to survive. The end prints a
+table of what was tried and what failed; the exit code is 1 where anything did.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 MOST_SHOWN = 20  # failures of an area that are printed
+LONGEST = 10.0  # seconds of a case
+MEMORY = "1GB"  # that one thing may take
 
 
 def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> int:
@@ -27,7 +34,8 @@ def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> 
 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    failures, tried, begin = 0, 0, time.monotonic()
+    os.environ.setdefault("ARGRANK_MAX_MEMORY", MEMORY)
+    failures, tried, late, begin = 0, 0, 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder, log.open("w", errors="backslashreplace") as current:
         for name, attempt in itertools.islice(AREAS[area](seed, Path(folder)), cases):
             if time.monotonic() - begin > seconds:
@@ -38,15 +46,37 @@ def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> 
             current.flush()
             tried += 1
             try:
-                attempt()
+                with _alarm():
+                    attempt()
             except ArgrankError:
                 pass
+            except KeyboardInterrupt:
+                late += 1
             except Exception as error:
                 failures += 1
                 if failures <= MOST_SHOWN:
                     print(f"FAILED {name!a:.500}: {type(error).__name__}: {str(error)!a:.500}", flush=True)
-    print(f"tried {tried} failed {failures}", flush=True)
+    print(f"tried {tried} failed {failures} interrupted {late}", flush=True)
     return failures
+
+
+@contextlib.contextmanager
+def _alarm() -> Iterator[None]:
+    """Interrupt what takes too long; systems without such a clock wait."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _interrupt)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def main() -> int:
@@ -73,16 +103,16 @@ def main() -> int:
             lines = done.stdout.splitlines()
             print("\n".join(line for line in lines if line.startswith("FAILED")), end="\n" if len(lines) > 1 else "")
             if lines and lines[-1].startswith("tried"):
-                tried, failures = int(lines[-1].split()[1]), int(lines[-1].split()[3])
+                tried, failures, late = (int(lines[-1].split()[at]) for at in (1, 3, 5))
             else:  # ended by a signal, or broken itself
-                tried, failures = 0, 1
+                tried, failures, late = 0, 1, 0
                 last = log.read_text(errors="replace") if log.exists() else ""
                 print(f"FAILED {area}: ended with code {done.returncode} in {last:.500}\n{done.stderr[-2000:]}")
-            rows.append((area, tried, failures))
+            rows.append((area, tried, failures, late))
             failed += failures
-    print(f"{'area':12}{'tried':>9}{'failed':>8}")
-    for area, tried, failures in rows:
-        print(f"{area:12}{tried:9,}{failures:8,}")
+    print(f"{'area':12}{'tried':>9}{'failed':>8}{'interrupted':>13}")
+    for area, tried, failures, late in rows:
+        print(f"{area:12}{tried:9,}{failures:8,}{late:13,}")
     return min(1, failed)
 
 

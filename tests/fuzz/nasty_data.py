@@ -132,7 +132,7 @@ def case(name: str) -> tuple[Any, Any, Any, Any]:
 
 SMALL = {
     "n_trees": 2, "n_leaves": 3, "min_documents": 1, "n_rounds": 3, "max_iter": 15, "n_starts": 1, "n_jobs": 1,
-    "verbose": -1,
+    "verbose": -1, "time_limit": 2.0, "max_trees": 12, "n_folds": 2,
 }  # fmt: skip
 
 

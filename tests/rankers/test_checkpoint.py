@@ -6,65 +6,21 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.rankers.checkpoint_work import DRAWS, TREES, WORK
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
 from argrank.rankers._checkpoint import Checkpoint
 
+ROOT = Path(__file__).resolve().parents[2]
 DATA = ar.make_ranking(24, 10, 5, random_state=3)
 VALID = ar.make_ranking(8, 10, 5, random_state=4)
-
-TREES: dict[str, Any] = {"n_trees": 8, "n_leaves": 4, "min_documents": 5}
-DRAWS: dict[str, Any] = {"feature_fraction": 0.5, "bagging_fraction": 0.6}
-
-#: The work of every solver and climb that can go on: ranker and parameters.
-WORK: dict[str, tuple[str, dict[str, Any]]] = {
-    "bundle": ("svm-ndcg", {"C": 1.0, "bound": "convex", "solver": "bundle", "tol": 1e-4}),
-    "bundle with signs": (
-        "svm-ndcg",
-        {"C": 1.0, "bound": "convex", "solver": "bundle", "tol": 1e-3, "signs": [1, 1, 0, 0, -1]},
-    ),
-    "bundle, then cutting planes": ("svm-map", {"tol": 1e-9, "C": 1000.0}),
-    "level": ("svm-ndcg", {"C": 1.0, "bound": "convex", "penalty": "l1", "tol": 1e-3}),
-    "newton": ("rank-svm", {"tol": 1e-9}),
-    "l-bfgs": ("log-mle", {"solver": "l-bfgs", "tol": 1e-8}),
-    "l-bfgs from several starts": ("log-gain", {"n_starts": 3, "tol": 1e-5}),
-    "around a centre": ("orm", {"w0": [1.0, 0.0, 0.0, 0.0, 0.0], "bound": "convex", "solver": "bundle"}),
-    "cutting planes": ("svm-map", {"solver": "cutting-plane", "tol": 1e-4}),
-    "frank-wolfe": ("svm-map", {"solver": "frank-wolfe", "tol": 1e-4}),
-    "online": ("orm", {"solver": "online", "max_iter": 20}),
-    "convex steps": ("svm-ndcg", {"bound": "tight", "tol": 1e-4}),
-    "one solve after the other": ("smooth-grad", {"halvings": 2}),
-    "fixed steps": ("lambdarank", {"max_iter": 8}),
-    "direct-rank": ("direct-rank", {"n_starts": 5, "max_iter": 3}),
-    "direct-rank, greedy": ("direct-rank", {"n_starts": 1, "coordinates": "greedy", "max_iter": 4}),
-    "direct-rank in bags": ("direct-rank", {"n_starts": 1, "bags": 2, "max_iter": 3}),
-    "trees without draws": (
-        "mart",
-        {**TREES, "feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False, "start": None},
-    ),
-    "trees with draws": ("lambda-mart", {**TREES, **DRAWS, "extra_trees": True}),
-    "trees of two seeds, best round kept": ("mart", {**TREES, **DRAWS, "n_seeds": 2, "early_stopping": 3}),
-    "trees of several outputs": ("mcrank", {**TREES, **DRAWS, "n_trees": 5}),
-    "trees on drawn gains": ("xendcg-mart", TREES),
-    "leveraged trees": (
-        "direct-rank-trees",
-        {**TREES, "n_trees": 5, "variant": "leveraged", "objective": "rank-svm", "early_stopping": 3},
-    ),
-    "exact leaves": ("direct-rank-trees", {**TREES, "n_trees": 5, "leaves": "exact", "feature_fraction": 0.6}),
-    "features": ("adarank", {"n_rounds": 6}),
-    "thresholds by pairs": ("rankboost", {"n_rounds": 6}),
-    "thresholds by fidelity": ("frank", {"n_rounds": 6}),
-    "kernel": ("orm", {"kernel": "rbf", "bound": "convex", "solver": "bundle", "C": 1.0}),
-    "coordinate ascent": ("coordinate-ascent", {"n_starts": 2, "max_iter": 3}),
-}
 
 
 class Killed(BaseException):
@@ -119,26 +75,19 @@ def test_killed_and_resumed_is_never_killed(work: str, tmp_path: Path, monkeypat
     assert_same(made(work).fit(DATA, eval_set=VALID, checkpoint=path), whole)
 
 
-CODE = """
-import sys, warnings, argrank as ar
-warnings.simplefilter("ignore")
-data = ar.make_ranking(24, 10, 5, random_state=3)
-ar.make_ranker("svm-map", tol=1e-12, C=1e4, verbose=-1).fit(data, checkpoint=sys.argv[1], every=1e-9)
-print("done")
-"""
-
-
-def test_a_process_killed_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
-    path, moments = tmp_path / "fit.ckpt", np.random.default_rng(0).uniform(0.0, 0.2, 2)
-    for moment in moments.tolist():
-        process = subprocess.Popen([sys.executable, "-c", CODE, str(path)], stdout=subprocess.DEVNULL)
-        while not path.exists() and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(moment)
-        process.kill()
-        process.wait()
-    ranker = ar.make_ranker("svm-map", tol=1e-12, C=1e4, verbose=-1)
-    assert_same(ranker.fit(DATA, checkpoint=path), ar.make_ranker("svm-map", tol=1e-12, C=1e4, verbose=-1).fit(DATA))
+def test_a_process_killed_at_any_moment_goes_on(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz.kill_matrix",
+        "bundle, then cutting planes",
+        "select",
+        "--moments",
+        "2",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("same bits") == 2
 
 
 def test_ctrl_c_writes_the_last_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,8 +221,8 @@ class Auto(BaseRanker):
                 wanted = ["trees"]
             given = [(name, parameters) for one in wanted for name, parameters in MEMBERS[one].items()]
             given = self._grown(given)
-        elif not len(given):
-            raise OptionError("members: expected names or rankers, got none")
+        elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
+            raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
         scaled = {} if self._is_scaled(data) else {"normalise": "standard"}
         rankers: dict[str, Any] = {}
         for one in given:

@@ -139,7 +139,7 @@ def source_of(
     """Return the source that something is: a Dataset, or the name of a file or folder, or several names."""
     if isinstance(given, Dataset):
         return MemorySource(given)
-    names = [given] if isinstance(given, str | os.PathLike) else list(given)
+    names = list(given) if isinstance(given, list | tuple) else [given]
     files: list[tuple[str, str]] = []
     for name in names:
         check_path(name)
