@@ -95,6 +95,14 @@ class Store:
         """Tell whether there is a row of this key."""
         return self._key(row) in self._known
 
+    def forget(self, which: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Remove rows from the file."""
+        kept = [row for row in self.rows if not which(row)]
+        self.path.unlink(missing_ok=True)
+        self.rows, self._known = [], set()
+        for row in kept:
+            self.add(row)
+
     def add(self, row: Mapping[str, Any]) -> None:
         """Append a row to the file."""
         written = {name: f"{x:.6g}" if isinstance(x, float) else str(x) for name, x in row.items()}
