@@ -11,10 +11,10 @@ demo: .venv/.package
 	$(BIN)/argrank demo
 
 test: .venv/.test
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: .venv/.test
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 test-integrations: .venv/.integrations
 	$(BIN)/python -m pytest tests/integrations tests/trials/test_outside.py

@@ -1,49 +1,62 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import re
-import subprocess
-import sys
+import warnings
 
+import numpy as np
 import pytest
 
 import argrank as ar
 from argrank import cli
+from argrank.data import bundled
+from argrank.errors import ArgrankWarning
 from argrank.rankers.registry import first_comparison
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "argrank", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder, done.stdout, done.stderr
+@pytest.fixture(scope="module", params=[50, pytest.param(300, marks=pytest.mark.slow)])
+def demo(request, tmp_path_factory):
+    """The demo on some of its queries, or on all."""
+    folder, output, progress = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
+    data = ar.load_bundled().select(np.arange(request.param))
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+        patch.setattr(bundled, "load_bundled", lambda: data)
+        patch.chdir(folder)
+        stack.enter_context(contextlib.redirect_stdout(output))
+        stack.enter_context(contextlib.redirect_stderr(progress))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ArgrankWarning)  # of the little data
+        with pytest.raises(SystemExit) as done:
+            cli.main(["demo"])
+    assert done.value.code == 0, progress.getvalue()
+    return data, folder, output.getvalue(), progress.getvalue()
 
 
 def test_walks_through_all_steps(demo):
-    _, output, _ = demo
+    data, _, output, _ = demo
     assert re.findall(r"^(\d)\. ", output, re.MULTILINE) == list("1234567")
-    assert "300 queries" in output
+    assert f"{data.n_queries} queries" in output
     assert "Doctor:" in output
 
 
 def test_tells_of_every_ranker_as_it_goes(demo):
-    _, _, progress = demo
+    *_, progress = demo
     assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == [*first_comparison(), "auto"]
 
 
 def test_its_best_is_the_best_by_validation_and_what_was_saved(demo):
-    folder, output, progress = demo
+    data, folder, output, progress = demo
     best = re.search(r"Best by ndcg@10 on validation queries: ([\w-]+) ", output)[1]
     values = dict(re.findall(r"^argrank: ([\w-]+): validation ndcg@10 (0\.\d{4})", progress, re.MULTILINE))
     assert values[best] == max(values.values())
     assert f"model.json: {best}, the best on validation queries" in output
     training = ar.load_model(folder / "demo-report" / "model.json").training
-    assert training["queries"] == ar.load_bundled().n_queries
+    assert training["queries"] == data.n_queries
 
 
 def test_the_explanation_adds_up(demo):
-    _, output, _ = demo
+    *_, output, _ = demo
     part = output[output.index("5. One query") : output.index("6. Saved")]
     numbers = [float(one) for one in re.findall(r" ([+-]\d+\.\d{4})$", part, re.MULTILINE)]
     assert len(numbers) > 2
@@ -51,14 +64,14 @@ def test_the_explanation_adds_up(demo):
 
 
 def test_writes_the_report(demo):
-    folder, _, _ = demo
+    _, folder, *_ = demo
     page = (folder / "demo-report" / "index.html").read_text("utf-8")
     for words in ("Weights of", "trained 20 times", "svm-auc against C", "Training"):
         assert words in page
 
 
 def test_names_only_commands_that_exist(demo):
-    _, output, _ = demo
+    *_, output, _ = demo
     named = re.findall(r"^  argrank (\w+)", output, re.MULTILINE)
     assert named
     assert set(named) <= set(cli.COMMANDS)

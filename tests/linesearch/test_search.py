@@ -54,12 +54,12 @@ def check(rng: np.random.Generator, measure: object, ties: str) -> int:
 @pytest.mark.parametrize("measure", MEASURES)
 def test_equals_brute_force_on_every_interval(measure, ties):
     rng = np.random.default_rng(1)
-    assert sum(check(rng, measure, ties) for _ in range(250)) > 1000
+    assert sum(check(rng, measure, ties) for _ in range(100)) > 400
 
 
 def test_a_measure_given_as_a_function_equals_brute_force():
     rng = np.random.default_rng(2)
-    assert sum(check(rng, reciprocal_of_best, "row") for _ in range(500)) > 2000
+    assert sum(check(rng, reciprocal_of_best, "row") for _ in range(200)) > 800
 
 
 @pytest.mark.parametrize("measure", ["rbp", "auc(graded=True)", "wta"])

@@ -9,7 +9,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import InputError
-from argrank.trials import experiment
+from argrank.trials import experiment, outputs
 from argrank.trials.store import Store, code_identity
 
 CONFIG = """
@@ -55,6 +55,11 @@ def config(tmp_path):
 
 
 @pytest.fixture
+def no_plots(monkeypatch):
+    monkeypatch.setattr(outputs, "draw", lambda results, folder: [])
+
+
+@pytest.fixture
 def runs(monkeypatch):
     """Count the runs that are computed; the n-th may be made to fail."""
 
@@ -73,6 +78,7 @@ def runs(monkeypatch):
     return Counter
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_figures_are_those_of_the_protocol_done_by_hand(config, tmp_path):
     results = ar.run_experiment(config, tmp_path / "out")
     for ranker in ("regression", "svm"):
@@ -115,6 +121,7 @@ def test_outputs(config, tmp_path):
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in (out / "plots").iterdir())
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_an_interrupted_experiment_goes_on_where_it_stopped(config, tmp_path, runs):
     runs.fail_at = 3
     with pytest.raises(KeyboardInterrupt):
@@ -130,12 +137,14 @@ def test_an_interrupted_experiment_goes_on_where_it_stopped(config, tmp_path, ru
         )  # fmt: skip
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_force_computes_again(config, tmp_path, runs):
     ar.run_experiment(config, tmp_path / "out")
     again = ar.run_experiment(config, tmp_path / "out", force=True)
     assert (runs.calls, again.computed) == (8, 4)
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
     ar.run_experiment(config, tmp_path / "out")
     runs.calls = 0
@@ -153,6 +162,7 @@ def test_what_determines_a_run_makes_it_new(config, tmp_path, runs):
     assert runs.calls == 0
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_a_data_set_evaluated_by_its_own_convention(config, tmp_path):
     data = CONFIG[CONFIG.index("[[data]]") : CONFIG.index("[[ranker]]")]
     more = data.replace('name = "made data"', 'name = "by default"\nconvention = "default"')
@@ -169,6 +179,7 @@ def test_a_data_set_evaluated_by_its_own_convention(config, tmp_path):
     assert document["conventions"] == {"made data": "letor3", "by default": "default"}
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_a_damaged_run_is_computed_again(config, tmp_path, runs):
     ar.run_experiment(config, tmp_path / "out")
     runs.calls = 0
@@ -178,6 +189,7 @@ def test_a_damaged_run_is_computed_again(config, tmp_path, runs):
     assert ar.run_experiment(config, tmp_path / "out").computed == 2
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_figures_that_leave_their_range(config, tmp_path):
     value = ar.run_experiment(config, tmp_path / "out").mean("made data", "svm", "map")
     config.write_text(CONFIG.replace("value = 0.5\ntolerance = 0.5", f"value = {value + 0.01}\ntolerance = 0.005"))
@@ -188,6 +200,7 @@ def test_figures_that_leave_their_range(config, tmp_path):
     assert ar.run_experiment(config, tmp_path / "out").failures == []
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_warnings_of_a_fit_are_kept_with_the_run(config, tmp_path, runs):
     config.write_text(CONFIG.replace('ranker = "rank-svm"', 'ranker = "rank-svm"\nparameters = { max_iter = 1 }'))
     for _ in range(2):
@@ -203,6 +216,7 @@ def test_without_matplotlib_there_are_no_plots_and_a_note(config, tmp_path, monk
     assert (tmp_path / "out" / "results.md").exists()
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_a_folder_of_folds(config, tmp_path):
     for fold in (1, 2):
         (tmp_path / "own" / f"Fold{fold}").mkdir(parents=True)
@@ -226,6 +240,7 @@ def test_names_become_file_names(tmp_path):
     assert path.name.startswith("a_b-fold1-x_y-")
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_changed_code_makes_every_run_new(config, tmp_path, runs, monkeypatch):
     ar.run_experiment(config, tmp_path / "out")
     runs.calls = 0

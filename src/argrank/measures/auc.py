@@ -26,6 +26,7 @@ class AUC(Measure):
 
     spelling = "AUC"
     aliases = ("auc", "roc_auc")
+    reaches_one = True
 
     rel: float | None = None
     graded: bool = field(default=False, repr=False)

@@ -28,6 +28,7 @@ class AP(Measure):
 
     spelling = "AP"
     aliases = ("ap", "map", "map_cut", "average_precision")
+    reaches_one = True
 
     k: int | None = None
     rel: float | None = None

@@ -26,6 +26,7 @@ class Bpref(Measure):
 
     spelling = "Bpref"
     aliases = ("bpref",)
+    reaches_one = True
 
     rel: float | None = None
 

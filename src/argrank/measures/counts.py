@@ -19,6 +19,7 @@ class NumRet(Measure):
 
     spelling = "NumRet"
     aliases = ("numret", "num_ret")
+    bounds = (0.0, np.inf)
     adds_up = True
 
     rel: float | None = None
@@ -33,6 +34,7 @@ class NumRel(Measure):
 
     spelling = "NumRel"
     aliases = ("numrel", "num_rel")
+    bounds = (0.0, np.inf)
     adds_up = True
 
     rel: float | None = None
@@ -47,6 +49,7 @@ class NumRelRet(Measure):
 
     spelling = "NumRelRet"
     aliases = ("numrelret", "num_rel_ret")
+    bounds = (0.0, np.inf)
     adds_up = True
 
     rel: float | None = None
@@ -88,6 +91,7 @@ class SetR(Measure):
 
     spelling = "SetR"
     aliases = ("setr", "set_r", "set_recall")
+    reaches_one = True
 
     rel: float | None = None
 

@@ -28,6 +28,7 @@ class DCG(Measure):
 
     spelling = "DCG"
     aliases = ("dcg", "dcg_cut")
+    bounds = (0.0, np.inf)
     _divisor: ClassVar[str] = "one"
 
     k: int | None = None

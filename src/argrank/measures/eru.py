@@ -24,6 +24,7 @@ class ERU(Measure):
 
     spelling = "ERU"
     aliases = ("eru", "expected_rank_utility")
+    bounds = (0.0, np.inf)
 
     alpha: float = 5.0
     d: float = 0.0

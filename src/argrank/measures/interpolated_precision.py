@@ -27,6 +27,7 @@ class IPrec(Measure):
 
     spelling = "IPrec"
     aliases = ("iprec", "iprec_at_recall")
+    reaches_one = True
     averages_ties = False  # the greatest of several precisions has no short form of its mean over orders
 
     recall: float | None = None

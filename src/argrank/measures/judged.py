@@ -23,6 +23,7 @@ class Judged(Measure):
 
     spelling = "Judged"
     aliases = ("judged", "judged_at")
+    reaches_one = True
 
     k: int | None = None
 

@@ -23,6 +23,7 @@ class KendallTau(Measure):
 
     spelling = "tau"
     aliases = ("tau", "kendall", "kendall_tau", "kendalltau", "tau_b")
+    bounds = (-1.0, 1.0)
     averages_ties = False  # tau-b divides by the pairs that the scores tell apart
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:

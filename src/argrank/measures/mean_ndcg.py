@@ -21,6 +21,8 @@ class MeanNDCG(DCG):
 
     spelling = "MeanNDCG"
     aliases = ("meanndcg", "mean_ndcg")
+    bounds = (0.0, 1.0)
+    reaches_one = True
 
     def _structure(self, convention: Convention) -> Structure | None:
         return None

@@ -38,6 +38,8 @@ class Measure(abc.ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     averages_ties: ClassVar[bool] = True  # over tied scores the value is the mean over all orders of the tied documents
     adds_up: ClassVar[bool] = False  # the figure of several queries is the sum, not the mean
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the value never leaves them
+    reaches_one: ClassVar[bool] = False  # without a cut-off the ranking by label has 1 wherever a document is relevant
 
     undefined: float | str | None = field(default=None, kw_only=True)
     judged_only: bool | None = field(default=None, kw_only=True)

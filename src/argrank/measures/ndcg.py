@@ -23,6 +23,8 @@ class NDCG(DCG):
 
     spelling = "nDCG"
     aliases = ("ndcg", "ndcg_cut")
+    bounds = (0.0, 1.0)
+    reaches_one = True
     _divisor = "ideal"
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:

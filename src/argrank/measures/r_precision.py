@@ -18,6 +18,7 @@ class Rprec(Measure):
 
     spelling = "Rprec"
     aliases = ("rprec", "r_prec", "r_precision")
+    reaches_one = True
 
     rel: float | None = None
 

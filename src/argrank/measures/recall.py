@@ -21,6 +21,7 @@ class R(Measure):
 
     spelling = "R"
     aliases = ("r", "recall", "recall_at")
+    reaches_one = True
 
     k: int | None = None
     rel: float | None = None

@@ -29,6 +29,7 @@ class RR(Measure):
 
     spelling = "RR"
     aliases = ("rr", "mrr", "recip_rank", "reciprocal_rank")
+    reaches_one = True
 
     k: int | None = None
     rel: float | None = None

@@ -22,6 +22,7 @@ class Success(Measure):
 
     spelling = "Success"
     aliases = ("success", "hit_rate")
+    reaches_one = True
 
     k: int | None = None
     rel: float | None = None

@@ -21,6 +21,7 @@ class WTA(Measure):
 
     spelling = "WTA"
     aliases = ("wta", "winner_takes_all")
+    reaches_one = True
 
     rel: float | None = None
 

@@ -11,7 +11,7 @@ import numpy as np
 from argrank._threads import count_jobs
 from argrank.errors import OptionError, shown
 
-KINDS = {"bool": "True or False", "int": "a whole number", "float": "a number", "str": "a name", "None": "None"}
+KINDS = {"bool": "True or False", "int": "a whole number", "float": "a finite number", "str": "a name", "None": "None"}
 
 
 def check_parameters(ranker: Any) -> None:
