@@ -25,6 +25,9 @@ from argrank.solvers.collapse import Collapse
 
 COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
 
+#: Options of a structured hinge that rankers may have as parameters, or fix.
+HINGE_OPTIONS = ("normalised", "feature_map", "scale", "margin", "decay", "reference", "assignment", "diverse")
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRanker(BaseRanker):
@@ -89,7 +92,11 @@ class LinearRanker(BaseRanker):
 
     def _own(self) -> dict[str, Any]:
         """Return the parameters that are options of a solver."""
-        return {name: getattr(self, name) for name in ("n_starts", "batch_size") if hasattr(self, name)}
+        return self._given("n_starts", "batch_size")
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        """Return those of some options that this ranker has."""
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         risk = make_risk(data, self._objective(), self.n_jobs)
@@ -201,6 +208,19 @@ class StructuredRanker(LinearRanker):
     signs: Any = None
     tol: float | None = 1e-3
 
+    @property
+    def _asked(self) -> Any:
+        """What is optimised: a measure with its cut-off, or loss terms of the user's own."""
+        raise NotImplementedError
+
+    @property
+    def _optimised(self) -> Measure:
+        return self._asked if isinstance(self._asked, Measure) else parse_measure("ndcg@10")
+
+    def _objective(self) -> Any:
+        """Return the hinge of what is asked for, by the options that this ranker has."""
+        return self._hinge(self._asked, self._convention(), **self._given(*HINGE_OPTIONS))
+
     def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
         """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
         usual: dict[str, Any] = {
@@ -211,9 +231,9 @@ class StructuredRanker(LinearRanker):
             name=self.ranker, measure=measure, convention=convention, bound=self.bound, **(usual | changed)
         )
 
-    def _convention(self, **given: Any) -> Convention:
+    def _convention(self) -> Convention:
         """Return the convention of a ranker's gain, discount and relevant_at; a good document of ERR has grade 1."""
-        return Convention(max_grade=1.0, **given)
+        return Convention(max_grade=1.0, **self._given("gain", "discount", "relevant_at"))
 
 
 def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
@@ -223,8 +243,3 @@ def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
             raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
         return measure
     return parse_measure(measure).cut(k, default)
-
-
-def reported(measure: Any) -> Measure:
-    """Return what is reported: the measure itself, or NDCG@10 where it is a loss of the user's own."""
-    return measure if isinstance(measure, Measure) else parse_measure("ndcg@10")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.measures.measure import Measure
-from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.linear._linear import StructuredRanker, reported, with_cutoff
+from argrank.rankers.linear._linear import StructuredRanker, with_cutoff
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -34,6 +32,7 @@ class DORM(StructuredRanker):
     """
 
     ranker: ClassVar[str] = "dorm"
+    feature_map, scale = "positions", None  # no parameters here
 
     C: float = 100.0
     bound: str = "tight"
@@ -44,16 +43,6 @@ class DORM(StructuredRanker):
     relevant_at: float = 1.0
     decay: Any = None
     reference: str = "averaged"
-
-    def _objective(self) -> StructuredHinge:
-        convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return self._hinge(
-            self._asked, convention, feature_map="positions", scale=None, decay=self.decay, reference=self.reference
-        )
-
-    @property
-    def _optimised(self) -> Measure:
-        return reported(self._asked)
 
     @property
     def _asked(self) -> Any:

@@ -13,21 +13,20 @@ from argrank.data.io.letor.stream import CHUNK, stream_letor
 from argrank.engines import LocalRisk, make_risk
 from argrank.errors import InputError, OptionError
 from argrank.measures.measure import Measure
-from argrank.measures.product import asked_measure
 from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
-from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._kernel import KernelFeatures
 from argrank.rankers.linear._linear import StructuredRanker
 from argrank.rankers.linear._penalty import given_weights
+from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear._regression_weights import regression_weights
 from argrank.solvers import SOLVERS, online
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ORM(StructuredRanker):
+class ORM(ProductMeasure, StructuredRanker):
     """Linear ranker for any measure of the form a · b (Le, Smola, Chapelle and Teo, Optimization of Ranking Measures).
 
     It minimises ``|w - w0|² / (2C) + risk``, the risk being the mean over the queries of an upper bound of what a
@@ -37,16 +36,6 @@ class ORM(StructuredRanker):
 
     Parameters
     ----------
-    measure : str or Measure
-        Any of the form a · b: "ndcg@k", "dcg@k", "p@k", "r@k", "rbp", "eru", "neru", "wta", also "mrr" where a query
-        has one relevant document (else see svm-mrr).
-    k : int, None or "auto"
-        Cut-off of the measure; "auto" for the one in its name.
-    discount, gain, relevant_at
-        Discount of the ranks, gain of a label, smallest label of a relevant document.
-    a, b : optional
-        A measure of your own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
-        of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels).
     decay : optional
         c, the weight of the ranks in the score of a ranking: "sqrt" (default) 1/sqrt(i), a power d for i^-d, "linear"
         max(k + 1 - i, 0), "log2", "loglog", "measure" (c = a, which one sort solves) or a vector that never rises.
@@ -91,16 +80,10 @@ class ORM(StructuredRanker):
     """
 
     ranker: ClassVar[str] = "orm"
+    normalised, feature_map, scale = False, "positions", None  # no parameters here
 
     C: float = 100.0
     bound: str = "tight"
-    measure: Any = "ndcg@10"
-    k: Any = "auto"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
-    a: Any = None
-    b: Any = None
     decay: Any = None
     reference: str = "averaged"
     assignment: str = "auto"
@@ -112,22 +95,9 @@ class ORM(StructuredRanker):
     coef0: float = 1.0
     batch_size: int = 1
 
-    def _objective(self) -> StructuredHinge:
-        return self._hinge(
-            self._optimised,
-            self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at),
-            normalised=False,
-            feature_map="positions",
-            scale=None,
-            decay=self.decay,
-            reference=self.reference,
-            assignment=self.assignment,
-            diverse=self.diverse,
-        )
-
     @property
-    def _optimised(self) -> Measure:
-        return asked_measure(self.measure, self.k, self.a, self.b)
+    def _asked(self) -> Measure:
+        return self._optimised
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.kernel is None:

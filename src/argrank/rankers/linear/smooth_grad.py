@@ -11,20 +11,19 @@ from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
 from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
-from argrank.measures.measure import Measure
-from argrank.measures.product import asked_measure
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._linear import LinearRanker
 from argrank.rankers.linear._penalty import given_weights
+from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
 from argrank.solvers import Squared, minimise
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SmoothGrad(LinearRanker):
+class SmoothGrad(ProductMeasure, LinearRanker):
     """Linear ranker that minimises ``|w - w0|² / (2C) + risk``, the risk being what a smooth measure lacks of the best.
 
     Every rank is held softly by the documents whose scores are within about sigma of the one there (ORM section 5).
@@ -33,8 +32,8 @@ class SmoothGrad(LinearRanker):
 
     Parameters
     ----------
-    measure, k, discount, gain, relevant_at, a, b
-        The measure, as in ``orm``; also "map", in SmoothRank's form.
+    measure : str or Measure
+        Any of the form a · b, as in ``orm``; also "map", in SmoothRank's form.
     sigma : float
         Where the annealing starts, in units of the standard deviation of the regression's scores within queries.
     halvings : int
@@ -48,21 +47,10 @@ class SmoothGrad(LinearRanker):
     """
 
     C: float = 10.0
-    measure: Any = "ndcg@10"
-    k: Any = "auto"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
-    a: Any = None
-    b: Any = None
     sigma: float = 1.0
     halvings: int = 6
     w0: Any = None
     solver: str = "l-bfgs"
-
-    @property
-    def _optimised(self) -> Measure:
-        return asked_measure(self.measure, self.k, self.a, self.b)
 
     def _objective(self) -> Objective:
         return self._smoothed(getattr(self, "sigma_", self.sigma))

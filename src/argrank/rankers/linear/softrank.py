@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,17 +10,16 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import LocalRisk
 from argrank.measures.conventions import Convention
-from argrank.measures.measure import Measure
-from argrank.measures.product import asked_measure
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import ExpectedMeasure
 from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
 from argrank.solvers import Regulariser
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SoftRank(LinearRanker):
+class SoftRank(ProductMeasure, LinearRanker):
     """Linear SoftRank (Taylor et al. 2008): what the expected measure lacks under Gaussian noise on the scores.
 
     The paper trains a neural network by gradient steps with NDCG; here ``|w|² / (2C)`` holds the weights. Halving sigma
@@ -30,8 +28,6 @@ class SoftRank(LinearRanker):
 
     Parameters
     ----------
-    measure, k, discount, gain, relevant_at, a, b
-        The measure, of the form a · b, as in ``orm``.
     sigma : float
         Standard deviation of the noise on every score.
     n_starts : int
@@ -41,19 +37,8 @@ class SoftRank(LinearRanker):
     """
 
     C: float = 1000.0
-    measure: Any = "ndcg@10"
-    k: Any = "auto"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
-    a: Any = None
-    b: Any = None
     sigma: float = 1.0
     n_starts: int = 3
-
-    @property
-    def _optimised(self) -> Measure:
-        return asked_measure(self.measure, self.k, self.a, self.b)
 
     def _objective(self) -> Objective:
         convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from argrank.measures.auc import AUC
 from argrank.measures.measure import Measure
-from argrank.objectives.structured import StructuredHinge
 from argrank.rankers.linear._linear import StructuredRanker
 
 
@@ -32,9 +31,6 @@ class SVMauc(StructuredRanker):
     scale: str | None = "pairs"
     margin: str = "unit"
 
-    def _objective(self) -> StructuredHinge:
-        return self._hinge(self._optimised, self._convention(), scale=self.scale, margin=self.margin)
-
     @property
-    def _optimised(self) -> Measure:
+    def _asked(self) -> Measure:
         return AUC(graded=True)

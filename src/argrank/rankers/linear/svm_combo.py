@@ -58,8 +58,7 @@ class SVMcombo(StructuredRanker):
         """Return the hinge of a measure, with the cut-off of its own ranker; only MRR may be on another map."""
         if isinstance(one, StructuredHinge):
             return replace(one, bound=self.bound)
-        convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        measure = parse_measure(one)
+        convention, measure = self._convention(), parse_measure(one)
         structure = measure.structure(convention)
         kind = None if structure is None else structure.kind
         whole = kind in ("precision", "pairs") or (structure is not None and structure.divisor == "ideal")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.measures.measure import Measure
-from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.linear._linear import StructuredRanker, reported, with_cutoff
+from argrank.rankers.linear._linear import StructuredRanker, with_cutoff
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -34,14 +32,6 @@ class SVMndcg(StructuredRanker):
     relevant_at: float = 1.0
     feature_map: str = "pairs"
     scale: str | None = "pairs"
-
-    def _objective(self) -> StructuredHinge:
-        convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return self._hinge(self._asked, convention, feature_map=self.feature_map, scale=self.scale)
-
-    @property
-    def _optimised(self) -> Measure:
-        return reported(self._asked)
 
     @property
     def _asked(self) -> Any:

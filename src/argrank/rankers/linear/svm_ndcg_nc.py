@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from argrank.measures.measure import Measure
 from argrank.measures.ndcg import NDCG
-from argrank.objectives.structured import StructuredHinge
 from argrank.rankers.linear._linear import StructuredRanker
 
 
@@ -39,10 +38,6 @@ class SVMndcgNC(StructuredRanker):
     feature_map: str = "pairs"
     scale: str | None = "pairs"
 
-    def _objective(self) -> StructuredHinge:
-        convention = self._convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return self._hinge(NDCG(), convention, feature_map=self.feature_map, scale=self.scale)
-
     @property
-    def _optimised(self) -> Measure:
+    def _asked(self) -> Measure:
         return NDCG()
