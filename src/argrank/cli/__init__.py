@@ -20,7 +20,6 @@ import typer
 
 from argrank._memory import VARIABLE, parse_memory
 from argrank._version import __version__
-from argrank.cli._options import with_columns
 from argrank.cli._signals import listening
 from argrank.errors import ArgrankError, printable
 
@@ -44,11 +43,6 @@ COMMANDS: tuple[str, ...] = (
     "compile",
     "ranklib",
 )
-
-#: Commands that read tables, and therefore have options for their columns.
-READING: tuple[str, ...] = (
-    "inspect", "train", "predict", "evaluate", "compare", "cv", "tune", "report", "convert", "pack", "export",
-)  # fmt: skip
 
 #: What the exit codes mean; 0 is success.
 CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
@@ -148,7 +142,7 @@ def _app() -> typer.Typer:
 
     for name in COMMANDS:
         module = importlib.import_module(f"argrank.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
-        run = with_columns(module.run) if name in READING else module.run
+        run = module.run
         # a backspace before a paragraph keeps its lines as they are
         text = signatures.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
         app.command(name, help=text, context_settings=getattr(module, "SETTINGS", None))(_with_memory(run))

@@ -9,6 +9,7 @@ import typer
 from argrank.cli import _options as options
 
 
+@options.with_columns
 def run(
     data: str = options.JUDGED,
     scores: list[str] = typer.Argument(

@@ -2,9 +2,12 @@
 
 import typer
 
+from argrank.cli import _options as options
+
 READ = "letor, csv, tsv, parquet or arrow"
 
 
+@options.with_columns
 def run(
     source: str = typer.Argument(..., metavar="INPUT", help="File to read; - is standard input."),
     target: str = typer.Argument(..., metavar="OUTPUT", help="File to write, whole or not at all."),

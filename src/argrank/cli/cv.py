@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argrank.trials.trial import Trial
 
 
+@options.with_columns
 def run(
     data: str = options.DATA,
     rankers: list[str] = typer.Option(

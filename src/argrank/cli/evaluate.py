@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from argrank.evaluation.result import Evaluation
 
 
+@options.with_columns
 def run(
     data: str = options.JUDGED,
     scores: list[str] = typer.Argument(

@@ -17,6 +17,7 @@ def complete_target(incomplete: str) -> list[str]:
     return [name for name in TARGETS if name.startswith(incomplete)]
 
 
+@options.with_columns
 def run(
     model: Path = typer.Argument(..., metavar="MODEL.json", help="Model saved by `argrank train` or ranker.save."),
     to: str = typer.Option(

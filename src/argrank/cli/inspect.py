@@ -8,6 +8,7 @@ from argrank.cli import _options as options
 from argrank.errors import OptionError
 
 
+@options.with_columns
 def run(
     files: list[str] = typer.Argument(
         ..., metavar="FILE", help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow; qrels, runs."

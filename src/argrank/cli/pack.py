@@ -9,6 +9,7 @@ import typer
 from argrank.cli import _options as options
 
 
+@options.with_columns
 def run(
     sources: list[str] = typer.Argument(
         ...,

@@ -12,6 +12,7 @@ from argrank.cli import _special
 from argrank.errors import OptionError
 
 
+@options.with_columns
 def run(
     model: Path = typer.Argument(..., metavar="MODEL.json", help="Model saved by `argrank train` or ranker.save."),
     data: str = typer.Argument(

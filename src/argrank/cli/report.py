@@ -10,6 +10,7 @@ import typer
 from argrank.cli import _options as options
 
 
+@options.with_columns
 def run(
     data: str = options.JUDGED,
     systems: list[str] = typer.Argument(

@@ -16,6 +16,7 @@ from argrank.errors import OptionError
 DEFAULT = "auto"
 
 
+@options.with_columns
 def run(
     data: str = typer.Argument(
         ..., metavar="TRAIN", help="Training data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."

@@ -12,6 +12,7 @@ from argrank.cli import _options as options
 from argrank.errors import OptionError
 
 
+@options.with_columns
 def run(
     data: str = typer.Argument(
         ..., metavar="DATA", help="Judgements (TREC qrels), or judged data with one column or feature per system."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy import sparse
@@ -55,9 +55,10 @@ class Alternation:
 
     def _bound(self, bound: str) -> StructuredHinge:
         asked = self.asked
-        return ORM(
+        ranker = ORM(
             measure=asked.measure, decay=asked.decay, bound=bound, gain=asked.gain, relevant_at=asked.relevant_at
-        )._objective()
+        )
+        return cast(StructuredHinge, ranker._objective())
 
     def _starts(self, rated: Rated) -> Iterator[tuple[Floats, Floats]]:
         """Yield the factorisation by squared error at several lengths; its own means nothing to a ranking loss."""

@@ -14,6 +14,7 @@ from argrank.errors import OptionError, check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
+from argrank.objectives.objective import Objective
 from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
@@ -217,7 +218,7 @@ class StructuredRanker(LinearRanker):
     def _optimised(self) -> Measure:
         return self._asked if isinstance(self._asked, Measure) else parse_measure("ndcg@10")
 
-    def _objective(self) -> Any:
+    def _objective(self) -> Objective:
         """Return the hinge of what is asked for, by the options that this ranker has."""
         return self._hinge(self._asked, self._convention(), **self._given(*HINGE_OPTIONS))
 
