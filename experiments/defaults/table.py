@@ -1,6 +1,6 @@
 """Every ranker at its defaults on every data set: table.csv and README.md.
 
-    ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.table [--rankers A B] [--sets C D] [--folds 1]
+    ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.table [--rankers A] [--sets B] [--folds 1]
 
 Rankers are fitted on training parts and judged on test parts, without any choice: what ``make_ranker(name).fit(train)``
 gives. The one exception is the yardstick, RankSVM with C chosen on the validation part. What is in table.csv is not
