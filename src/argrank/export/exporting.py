@@ -126,9 +126,11 @@ def export(
             "sees them: values lie on thresholds. Train on float32 features, as the engine has them."
         )
     if line.singles and parts.linear is not None and parity.relative > CANCELS:
-        said.append(
-            f"Rounding in float32 moves scores by up to {parity.relative:.2g} of their spread in a query, and reorders "
-            f"{parity.reordered} queries: large terms cancel in this model, as where features nearly repeat others. "
-            'Train with regularisation (a ridge, a smaller C), or take a target that computes in double, as "python".'
+        said.insert(
+            0,
+            f"CAREFUL: sums in float32 move scores by up to {parity.relative:.2g} of their spread in a query, and "
+            f"reorder {parity.reordered} of {parity.queries} queries: large terms of this model cancel, as where "
+            "features nearly repeat others. Train with regularisation (ridge=1 for regression, a smaller C for others), "
+            "or take a target that computes in double: onnx, python.",
         )
     return Export(to, files, parity, [*said, f"Proof: {line.proof}."])

@@ -20,7 +20,7 @@ class Outside:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the estimator's parameters."""
-        return {} if self.came_trained else dict(self.estimator.get_params(deep))
+        return {} if self.came_trained else dict(self.estimator.get_params(deep=deep))
 
     def set_params(self, **parameters: Any) -> Outside:
         """Set parameters of the estimator."""
