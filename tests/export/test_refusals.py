@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.export.conftest import random_tree
@@ -9,6 +11,7 @@ from tests.export.conftest import random_tree
 import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import InputError, ModelError, OptionError
+from argrank.models.ensemble import EnsembleModel
 from argrank.models.factors import FactorModel
 from argrank.models.kernel import Kernel, KernelModel
 from argrank.models.linear import LinearModel
@@ -28,16 +31,21 @@ def refused(model, to, words, kind=ModelError, **options):
 
 def test_normalising_within_queries():
     model = LinearModel(np.array([1.0]), normaliser=Normaliser("query-minmax"))
+    sentence = (
+        "this model normalises within queries (query-minmax), which no engine can do: a document is scored alone; "
+        'train with normalise="standard" or "minmax"'
+    )
     for to in ar.targets():
-        refused(
-            model, to, r"normalises within queries \(query-minmax\), which no engine can do.*normalise=\"standard\""
-        )
+        refused(model, to, f"^{re.escape(sentence)}$")
     assert ar.targets(model) == {}
 
 
 def test_kinds_that_no_target_can_say(forest):
     refused(FactorModel((1,), (2,), np.ones((1, 1)), np.ones((1, 2)), (np.array([0]),)), "solr", "'factors'.*rank-svm")
     refused(SlotModel(np.ones((2, 1)), np.ones((3, 1))), "solr", "'slots'")
+    refused(
+        EnsembleModel((), 2), "python", "'ensemble' holds scikit-learn objects.*train rank-svm, mart or lambda-mart"
+    )
     refused(KernelModel(Kernel("rbf"), np.ones((2, 2)), np.ones(2)), "onnx", r"kernel model \(rbf\).*kernel=\"linear\"")
     classes = TreeClassesModel(forest.trees[:2], 5, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     blend = SumModel((forest, classes), np.ones(2))

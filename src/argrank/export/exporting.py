@@ -130,7 +130,7 @@ def export(
             0,
             f"CAREFUL: sums in float32 move scores by up to {parity.relative:.2g} of their spread in a query, and "
             f"reorder {parity.reordered} of {parity.queries} queries: large terms of this model cancel, as where "
-            "features nearly repeat others. Train with regularisation (ridge=1 for regression, a smaller C for others), "
+            "features nearly repeat others. Train with regularisation (ridge=1 for regression, else a smaller C), "
             "or take a target that computes in double: onnx, python.",
         )
     return Export(to, files, parity, [*said, f"Proof: {line.proof}."])
