@@ -2,19 +2,50 @@
 Optimise your own measure
 =========================
 
-A measure that is a sum over ranks of a discount times a gain can be trained on directly. Here: a shop shows four
+A measure that is a sum over ranks of a discount times a gain can be trained on directly. Here a shop shows four
 products, the first two places earn most, and a bought product counts ten times a clicked one.
+
+It matters where features disagree. In the data below, made for this page, one feature tells clicked products from
+others, another tells bought ones. Most pairs of documents are about clicks, so a ranker that counts all pairs alike
+listens to the first feature; the shop's measure is about the few products that are bought.
 """
+
+import matplotlib.pyplot as plt
+import numpy as np
 
 import argrank as ar
 from argrank.measures.product import Product
 
-shop = Product(a=[1.0, 0.8, 0.3, 0.2], b=[0, 1, 10, 10, 10], normalised=True)
-data = ar.load_bundled()
-train, test = data.split(0.6, 0.4)
+shop = Product(a=[1.0, 0.8, 0.3, 0.2], b=[0, 1, 10], normalised=True)
 
-plain = ar.make_ranker("rank-svm", normalise="query-minmax").fit(train)
-direct = ar.make_ranker("orm", measure=shop, bound="tight", C=100.0, normalise="query-minmax").fit(train)
-for name, ranker in (("rank-svm", plain), ("orm for the shop's measure", direct)):
-    evaluation = ar.evaluate(ranker.predict(test), test, [shop, "ndcg@10"])
-    print(name, {str(key)[:12]: round(value, 4) for key, value in evaluation.means.items()})
+rng = np.random.default_rng(0)
+labels = np.tile(np.repeat([2, 1, 0], [1, 7, 12]), 400)  # bought, clicked, ignored
+attracts = np.array([0.0, 1.5, 0.0])[labels] + rng.normal(size=len(labels))
+convinces = np.array([0.0, 0.0, 1.5])[labels] + rng.normal(size=len(labels))
+features = np.column_stack([attracts, convinces])
+data = ar.Dataset(features, labels, np.repeat(np.arange(400), 20), feature_names=["attracts", "convinces"])
+train, test = data.split(0.5, 0.5)
+
+# %%
+# All pairs alike, against the shop's own measure. Both see the same data; parameters are the defaults.
+rankers = {
+    "rank-svm": ar.make_ranker("rank-svm").fit(train),
+    "orm for the shop": ar.make_ranker("orm", measure=shop).fit(train),
+}
+for name, ranker in rankers.items():
+    attract, convince = ranker.coef_
+    print(f"{name}: convinces counts {convince / attract:.2f} times attracts")
+
+# %%
+# On test queries, by the shop's measure and by AUC (all pairs alike), each with a paired test. What is gained in one is
+# lost in the other: a measure is a decision.
+scores = {name: ranker.predict(test) for name, ranker in rankers.items()}
+found = {name: ar.compare(scores, test, [measure]) for name, measure in (("the shop's measure", shop), ("AUC", "auc"))}
+figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+for place, (name, comparison) in enumerate(found.items()):
+    (pair,) = comparison.pairs
+    print(f"{name}: rank-svm minus orm {pair.difference:+.4f}, p {pair.p_value:.2g}")
+    axes.barh(place, -pair.difference, color="C0" if pair.difference < 0 else "C1")
+    axes.plot([-pair.interval[0], -pair.interval[1]], [place, place], color="black")
+axes.axvline(0, color="black", linewidth=0.8)
+axes.set(yticks=range(len(found)), yticklabels=list(found), xlabel="orm for the shop minus rank-svm, a query")

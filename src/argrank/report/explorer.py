@@ -23,8 +23,8 @@ MOST_CONTRIBUTIONS = 2_000_000  # numbers embedded to explain scores, of all sys
 Ranks = Integers
 
 
-def explorer_data(data: Dataset, systems: Sequence[System], comparison: Comparison) -> dict[str, Any]:
-    """Return the plain data of the explorer, for ``embedded_json``."""
+def explorer_data(data: Dataset, systems: Sequence[System], best: System, comparison: Comparison) -> dict[str, Any]:
+    """Return the plain data of the explorer, for ``embedded_json``; ``best`` and the strongest other come first."""
     ranks = [ranks_of(system.scores, data) for system in systems]
     kept = np.flatnonzero(np.min(ranks, axis=0) < DEPTH)
     sizes = np.bincount(data.query_of_row[kept], minlength=data.n_queries)
@@ -33,10 +33,12 @@ def explorer_data(data: Dataset, systems: Sequence[System], comparison: Comparis
     caller = kept if data.rows is None else data.rows[kept]
     ids = None if data.document_ids is None else [_text(one) for one in data.document_ids[kept].tolist()]
     first = comparison.measures[0]
-    by_value = sorted(range(len(systems)), key=lambda i: -comparison.means[systems[i].name][first])
+    by_value = sorted(
+        range(len(systems)), key=lambda i: (systems[i] is not best, -comparison.means[systems[i].name][first])
+    )
     return {
         "depth": DEPTH,
-        "pair": [by_value[0], by_value[min(1, len(systems) - 1)]],  # shown first: the best two
+        "pair": [by_value[0], by_value[min(1, len(systems) - 1)]],
         "measures": list(comparison.measures),
         "features": list(data.feature_names or map(str, np.arange(data.n_features) + data.feature_base)),
         "queries": {

@@ -150,7 +150,7 @@ def write_report(
         ),
     }
     subtitle = f"{counted(len(known), 'system', 'systems')} on {size}; convention {comparison.convention}"
-    html = page(title, subtitle, sections, explorer_data(data, known, comparison))
+    html = page(title, subtitle, sections, explorer_data(data, known, best, comparison))
     target = Path(path)
     with write_bytes(target) as stream:
         stream.write(html.encode("utf-8", "backslashreplace"))
