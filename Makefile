@@ -5,7 +5,7 @@ ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
 endif
 
-.PHONY: demo test test-slow test-integrations check fuzz bench bench-peers docs clean
+.PHONY: demo test test-slow test-integrations check fuzz bench bench-peers docs dist clean
 
 demo: .venv/.package
 	$(BIN)/argrank demo
@@ -38,6 +38,10 @@ bench-peers: .venv/.peers
 docs: .venv/.docs
 	$(BIN)/python scripts/make_docs.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs site
+	$(BIN)/python scripts/check_site.py site
+
+dist: .venv/.dist
+	$(BIN)/python scripts/check_dist.py
 
 clean:
 	rm -rf .venv build dist site docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -69,4 +73,9 @@ clean:
 .venv/.docs: .venv/.package
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	@touch $@
+
+.venv/.dist: .venv/.package
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dist
 	@touch $@

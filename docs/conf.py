@@ -39,7 +39,7 @@ autodoc_typehints = "none"  # numpydoc shows types beside the parameters
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
-python_maximum_signature_line_length = 88
+python_maximum_signature_line_length = 10_000  # wrapped by the page: the parameters are described below
 
 # Links into other projects' pages need their inventories, which are fetched: only where the builder asks for it.
 intersphinx_mapping = (
@@ -65,6 +65,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
+    "ignore_repr_types": r"matplotlib|'list'",
+    "write_computation_times": False,  # its page fetches scripts
     "min_reported_time": 1e9,
     "abort_on_example_error": True,
     "image_srcset": ["2x"],
@@ -91,7 +93,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "getting-started": [], "migrating": []}
+html_sidebars = {"index": [], "getting-started": [], "migrating": [], "results": []}
 
 _LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
 

@@ -302,6 +302,9 @@ def main() -> None:
     """Write all pages, anew."""
     shutil.rmtree(TARGET, ignore_errors=True)
     TARGET.mkdir(parents=True)
+    for page in (ROOT / "docs" / "gallery").glob("[0-9]*"):  # of examples that are gone
+        if not (ROOT / "examples" / "gallery" / f"{page.name.partition('.')[0]}.py").exists():
+            page.unlink()
     for name, make in PAGES.items():
         (TARGET / f"{name}.md").write_text(make(), "utf-8")
     for folder, make_all in FOLDERS.items():

@@ -28,15 +28,51 @@ def few_queries():
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")  # a page may show one
-def test_python_blocks_run(path, tmp_path, monkeypatch, few_queries):
+def test_python_blocks_run_and_print_what_the_page_shows(path, tmp_path, monkeypatch, few_queries, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(ar, "load_bundled", lambda: few_queries)  # the pages run as well on a fifth of the data
-    blocks = re.findall(r"```python\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
+    page = path.read_text("utf-8")
+    if "```text" not in page:
+        monkeypatch.setattr(ar, "load_bundled", lambda: few_queries)  # the pages run as well on a fifth of the data
+    found = re.findall(r"```python\n(.*?)```\n(?:```text\n(.*?)```)?", page, re.DOTALL)
+    assert len(found) == page.count("```python")  # none is left out
     names: dict[str, object] = {}
-    for block in blocks:
+    for block, shown in found:
         exec(compile(block, str(path), "exec"), names)
+        printed = without_digits(capsys.readouterr().out)
+        for line in shown.splitlines():
+            assert without_digits(line.rstrip("…")) in printed
     assert "ar" in names
+
+
+def without_digits(text: str) -> str:
+    """Return a text whose numbers and blanks do not count: a page shows the form of an output, not its last digits."""
+    return re.sub(r"\s+", " ", re.sub(r"[+-]?[\d.,]*\d(e[+-]?\d+)?", "#", text)).strip()
+
+
+VERDICTS = {"holds": "success", "partly": "warning", "fails": "danger", "not tested": "secondary"}
+LONGEST = 72  # characters of a cell that take no more than two lines
+
+
+def test_results_have_a_row_for_every_claim_and_no_long_cell():
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in page.splitlines() if "{bdg" in line]
+    rows = [row for row in rows if len(row) == 5]
+    for where, claim, verdict, figure, link in rows:
+        colour, word = re.fullmatch(r"\{bdg-(\w+)\}`([\w ]+)`", verdict).groups()
+        assert VERDICTS[word] == colour, where
+        assert max(len(where), len(claim), len(figure)) <= LONGEST, claim
+        assert re.fullmatch(r"\[more\]\(generated/[\w-]+\.md\)", link)
+    parts = {part.split("\n")[0].split(":")[0]: part for part in page.split("\n## ")[1:]}
+    claims = {
+        "KDD 2008": ["Data", "Cleaning", "NDCG", "Fig. 4", "Fig. 5", "Fig. 6", "Fig. 7", "Fig. 8", "McRank"],
+        "ORM": ["Web set 1", "Web set 2", "Choice of c", "OHSUMED"],
+        "DirectRank": ["LETOR", "Large linear", "Stability", "Jumping points", "Time", "Trees"],
+        "LogRank": ["Data", "MLE", "ExpGain", "ConvexLoss", "Sampling"],
+    }
+    for paper, items in claims.items():
+        for item in items:
+            assert f"\n| {item} |" in parts[paper], (paper, item)
 
 
 def test_every_name_has_a_page_with_its_parameters():
