@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr@10")
 
 DATA: Any = typer.Argument(
-    ..., metavar="DATA", help="Judged data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+    ..., metavar="DATA", help="Judged data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow, .pack."
 )
 JUDGED: Any = typer.Argument(
     ..., metavar="DATA|QRELS", help="Judged data with features (LETOR text, .csv, .parquet, …), or TREC qrels for runs."
@@ -298,11 +298,13 @@ def load_wide(
     ``features`` are the features.
     """
     from argrank.data.categories import made_up
-    from argrank.data.io.kinds import EXTENSIONS
+    from argrank.data.io.kinds import kind_of
     from argrank.data.io.load import load
 
-    is_letor = EXTENSIONS.get(split_suffixes(path)[0], "letor") == "letor"
-    if is_letor:
+    kind = kind_of(path)
+    if kind == "pack":
+        return load(path)
+    if kind == "letor":
         return load(path, n_features=n_features, progress=progress)
     return load(path, features=None if features is None or made_up(features) else features, progress=progress)
 

@@ -11,9 +11,12 @@ from argrank.errors import OptionError
 @options.with_columns
 def run(
     files: list[str] = typer.Argument(
-        ..., metavar="FILE", help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow; qrels, runs."
+        ...,
+        metavar="FILE",
+        help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow, .pack; qrels, runs.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON, with every feature."),
+    verify: bool = typer.Option(False, "--verify", help="Compare packs with the sums taken when they were written."),
     quiet: bool = typer.Option(
         False, "--quiet", "-q", help="Print only errors and warnings: severity, check, count and text, with tabs."
     ),
@@ -27,6 +30,7 @@ def run(
       argrank inspect train.txt
       argrank inspect train.txt vali.txt test.txt
       argrank inspect shop.csv --json
+      argrank inspect --verify train.pack
       argrank inspect judged.qrels bm25.run ours.run
     """
     from argrank.data.doctor import doctor
@@ -39,7 +43,7 @@ def run(
     if runs or judged:
         _inspect_runs(runs, [file for file in files if file not in runs], as_json)
         return
-    sets = [load(file, progress=not quiet) for file in files]
+    sets = [load(file, progress=not quiet, verify=verify) for file in files]
     diagnosis = doctor(*sets, names=files if len(files) > 1 else None)
     overviews = [Overview(data, features) for data, features in zip(sets, diagnosis.features, strict=True)]
     if as_json:

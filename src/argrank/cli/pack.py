@@ -41,7 +41,7 @@ def run(
     For example:
       argrank pack train.parquet -o train.pack --float32
       argrank pack part-*.csv -o train.pack --qid query --label grade --memory 1GB
-      argrank train rank-svm train.pack -o model.json
+      argrank train train.pack -r rank-svm -o model.json
       argrank inspect --verify train.pack
     """
     from argrank.data.io.pack.pack import pack

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data.grouping import Grouping, group_by_id, group_by_size, id_array
+from argrank.data.mapped import is_mapped
 from argrank.errors import ArgrankWarning, InputError, InputTypeError, is_text, shown
 
 LARGEST_LABEL = 1e100  # beyond, squares and sums of labels leave the range of floats
@@ -93,8 +94,8 @@ def _csr(X: Any) -> Any:
 
 
 def owned(X: Any) -> Any:
-    """Return checked features that nobody else can change: read-only arrays as they are, others as a copy."""
-    if not (X.data if sparse.issparse(X) else X).flags.writeable:
+    """Return checked features that nobody else can change: read-only or mapped arrays as they are, others as a copy."""
+    if is_mapped(X) or not (X.data if sparse.issparse(X) else X).flags.writeable:
         return X
     return X.copy()
 

@@ -18,6 +18,7 @@ from argrank.data.categories import Categories, align, decode, places
 from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
 from argrank.data.frames import COLUMNS, columns_of, is_frame
 from argrank.data.grouping import id_array, offsets
+from argrank.data.mapped import refuse_copy, row_view
 from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
 
 BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
@@ -35,7 +36,8 @@ class Dataset:
     ----------
     X : array, sparse matrix or data frame of shape (n_documents, n_features)
         float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. An array
-        that can be written to is copied; a read-only one is shared (``X.flags.writeable = False`` hands it over). A
+        that can be written to is copied; a read-only one is shared (``X.flags.writeable = False`` hands it over), and
+        so is an ``np.memmap``, which stays on the disk. A
         data frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as
         the arguments of that meaning, where the argument itself is not given; all other columns are features. Where
         there is no such column, common names are taken, and told in the log: ``query_id`` or ``query`` for qid,
@@ -85,6 +87,8 @@ class Dataset:
     query_texts: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
     categories: Categories = None
+    XT: Any = None  # the features by column, of a pack that has them
+    normalised: str | None = None  # the normaliser within queries that a pack was written with
     sample_weight: Floats | None
     query_weight: Floats | None
     preferences: Preferences | None
@@ -141,6 +145,7 @@ class Dataset:
         if queries.rows is None:
             X = checks.owned(X)
         else:
+            refuse_copy(X, "X: the rows of a query are not adjacent, and sorting them", "write them with ar.pack")
             X = X[queries.rows]
             for name in ("y", *(name for name in BY_ROW if fields[name] is not None)):
                 fields[name] = fields[name][queries.rows]
@@ -288,7 +293,13 @@ class Dataset:
         return self._of_rows(np.flatnonzero(mask), np.flatnonzero(sizes), sizes[sizes > 0])
 
     def _of_rows(self, rows: Any, queries: Any, sizes: Integers) -> Dataset:
-        fields: dict[str, Any] = {name: _part(getattr(self, name), rows) for name in ("X", "y", *BY_ROW)}
+        fields: dict[str, Any] = {name: _part(getattr(self, name), rows) for name in ("y", *BY_ROW)}
+        if isinstance(rows, slice):
+            fields |= {"X": row_view(self.X, rows), "XT": None if self.XT is None else self.XT[:, rows]}
+        else:
+            share = int(sizes.sum()) / max(1, self.n_documents)
+            refuse_copy(self.X, "select", "take adjacent queries, or pack the part by itself", share)
+            fields["X"] = self.X[rows]
         fields |= {name: _part(getattr(self, name), queries) for name in BY_QUERY}
         fields["indptr"] = offsets(sizes)
         fields["preferences"] = None
@@ -298,7 +309,7 @@ class Dataset:
             better, worse = new_row[self.preferences.better], new_row[self.preferences.worse]
             kept = (better >= 0) & (worse >= 0)
             fields["preferences"] = Preferences(better[kept], worse[kept], self.preferences.weight[kept])
-        fields |= {"feature_names": self.feature_names, "categories": self.categories}
+        fields |= {name: getattr(self, name) for name in ("feature_names", "categories", "normalised")}
         return Dataset._assemble(feature_base=self.feature_base, **fields)
 
     def split(self, *shares: float, random_state: int | None = 0) -> tuple[Dataset, ...]:
@@ -399,7 +410,8 @@ class Dataset:
         )
 
     def _but(self, **changed: Any) -> Dataset:
-        fields = {name: value for name, value in self.__dict__.items() if name not in CACHED}
+        gone = (*CACHED, "XT", "normalised") if "X" in changed else CACHED
+        fields = {name: value for name, value in self.__dict__.items() if name not in gone}
         return Dataset._assemble(**{**fields, **changed})
 
     # ---- words ------------------------------------------------------------------------------------------------

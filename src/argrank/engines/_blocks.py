@@ -17,6 +17,8 @@ from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import row_view
+from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.engines._dense import PULL_BACK
 from argrank.errors import InputError
 from argrank.models._product import SCORE
@@ -35,23 +37,31 @@ class Block:
         self.n_rows = self.rows.stop - self.rows.start
         self.sizes = np.diff(indptr[first : last + 1])
         self.sorter = Sorter(indptr[first : last + 1])
-        self.X = X[self.rows]
-        self._is_dense = isinstance(X, np.ndarray)
+        self._scaling = X if isinstance(X, ScaledRows) else None
+        self.X = row_view(X if self._scaling is None else self._scaling.rows, self.rows)
+        self._is_dense = isinstance(self.X, np.ndarray)
 
     def score(self, weights: Floats, scores: Floats) -> None:
         """Fill in ``X @ weights``; SciPy widens the values of a sparse float32 matrix itself."""
+        if self._scaling is not None:
+            weights = weights * self._scaling.factor
         if self._is_dense:
             SCORE[self.X.dtype](self.X, weights, scores)
         else:
             scores[:] = self.X @ weights
+        if self._scaling is not None:
+            scores -= self._scaling.shift @ weights
 
     def pull_back(self, u: Floats) -> Floats:
         """Return ``X.T @ u``."""
-        if not self._is_dense:
-            return np.asarray(self.X.T @ u)
-        gradient = np.empty(self.X.shape[1])
-        PULL_BACK[self.X.dtype](self.X, u, gradient)
-        return gradient
+        if self._is_dense:
+            gradient = np.empty(self.X.shape[1])
+            PULL_BACK[self.X.dtype](self.X, u, gradient)
+        else:
+            gradient = np.asarray(self.X.T @ u)
+        if self._scaling is None:
+            return gradient
+        return np.asarray((gradient - self._scaling.shift * u.sum()) * self._scaling.factor)
 
 
 class Point:
@@ -181,5 +191,9 @@ def map_blocks(
 ) -> list[Result]:
     """Apply a function to the Datasets of the blocks of some data, and return what it gives in their order."""
     parts = [data.between(a, b) for a, b in itertools.pairwise(map(int, borders))]
+
+    def work(part: Dataset) -> Result:
+        return function(part._but(X=np.asarray(part.X)) if isinstance(part.X, ScaledRows) else part)
+
     with single_threaded_blas():
-        return map_threads(function, parts, n_jobs)
+        return map_threads(work, parts, n_jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
+from argrank.data.blocks import block_borders
 from argrank.data.categories import Categories, align, places
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame
@@ -107,7 +109,7 @@ class Model(StoredModel):
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
         if isinstance(X, Dataset):
-            return X.to_caller(self._checked_scores(self.features_of(X), X.indptr))
+            return X.to_caller(self._stored_scores(X))
         names, categories = None, None
         if is_frame(X):
             known = ["qid", "label"] if qid is not None or group is not None else ["label"]
@@ -146,7 +148,7 @@ class Model(StoredModel):
             X = Dataset(X, None, qid, group=group, sources=sources)
         elif sources is not None:
             raise InputError("sources: expected a Dataset that has them, got a Dataset and sources beside it")
-        scores = self._checked_scores(self.features_of(X), X.indptr)
+        scores = self._stored_scores(X)
         caller = np.arange(X.n_documents) if X.rows is None else X.rows
         if diverse is not False:
             return [caller[ranking] for ranking in diverse_rankings(scores, X, k, check_diverse(diverse, k))]
@@ -155,20 +157,28 @@ class Model(StoredModel):
             for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True)
         ]
 
-    def _checked_scores(self, X: Any, indptr: Integers | None) -> Floats:
+    def _stored_scores(self, data: Dataset) -> Floats:
+        """Return one score per stored row, block by block: features that are mapped stay on the disk."""
+        done = self.normaliser is not None and self.normaliser.name == data.normalised
+        model = replace(self, normaliser=None) if done else self
+        scores = np.empty(data.n_documents)
+        for first, last in itertools.pairwise(block_borders(data.indptr).tolist()):
+            part, rows = data.between(first, last), slice(int(data.indptr[first]), int(data.indptr[last]))
+            scores[rows] = model._checked_scores(model.features_of(part), part.indptr, rows.start)
+        return scores
+
+    def _checked_scores(self, X: Any, indptr: Integers | None, first_row: int = 0) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.scores(X, indptr)
         if self.spreads_infinity and not np.isfinite(scores).all():
             checks.features(X)
         if np.isnan(scores).any() and checks.has_missing(X):
-            raise InputError(
-                f"X: expected no missing values, got NaN in row {int(np.argmax(np.isnan(scores)))}; see argrank.impute"
-            )
+            row = first_row + int(np.argmax(np.isnan(scores)))
+            raise InputError(f"X: expected no missing values, got NaN in row {row}; see argrank.impute")
         if not np.isfinite(scores).all():
             row = int(np.argmin(np.isfinite(scores)))
-            raise InputError(
-                f"X: expected features of which the model makes a finite score, got {scores[row]} for row {row}"
-            )
+            got = f"got {scores[row]} for row {first_row + row}"
+            raise InputError(f"X: expected features of which the model makes a finite score, {got}")
         return scores
 
     def features_of(self, data: Dataset) -> Any:

@@ -13,6 +13,7 @@ from argrank._progress import Progress
 from argrank._tables import number_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.models.linear import LinearModel
 
 Facts = Mapping[str, float]
 
@@ -85,7 +86,7 @@ class Watcher:
 
     def __call__(self, weights: Floats, facts: Facts) -> None:
         """Record one iteration of a linear model."""
-        self.record([np.asarray(part.data.X @ weights) for part in self.validations], facts)
+        self.record([LinearModel(weights).scores(part.data.X) for part in self.validations], facts)
 
     def record(self, scores: Sequence[Floats], facts: Facts) -> dict[str, float]:
         """Record one iteration and return its row; ``scores`` of each validation set's rows, in stored order."""

@@ -85,6 +85,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
+    scales_lazily: ClassVar[bool] = False
     scoring: Any
     normalise: str | None
     n_jobs: int | None
@@ -166,9 +167,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
-            dtype = np.float32 if self.compares else None
-            prepared = scaling.transform(data, dtype)
-            validations = [scaling.transform(part, dtype) for part in validations]
+            prepared, *validations = (self._scaled(scaling, part) for part in (data, *validations))
         watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
         # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
         with single_threaded_blas(), watching as watcher:
@@ -271,7 +270,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def risk(self, data: Dataset) -> LocalRisk:
         """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
         scaling = self.model_.normaliser if hasattr(self, "model_") else self._scaling(data)
-        prepared = data if scaling is None else scaling.transform(data)
+        prepared = data if scaling is None else self._scaled(scaling, data)
         return make_risk(prepared, self._objective(), self.n_jobs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -340,6 +339,12 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _scaling(self, data: Dataset) -> Normaliser | None:
         return None if self.normalise is None else normaliser(self.normalise).fit(data)
+
+    def _scaled(self, scaling: Normaliser, data: Dataset) -> Dataset:
+        """Return normalised data; linear rankers scale mapped features where they use them, others need a copy."""
+        if self.scales_lazily:
+            return scaling.prepare(data)
+        return scaling.transform(data, np.float32 if self.compares else None)
 
     def _validations(self, parts: list[Dataset]) -> list[Validation]:
         def judge(part: Dataset) -> Callable[[Floats], float]:

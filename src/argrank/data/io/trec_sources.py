@@ -22,7 +22,7 @@ from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.arrow import read_columns
-from argrank.data.io.kinds import EXTENSIONS
+from argrank.data.io.kinds import EXTENSIONS, kind_of
 from argrank.data.io.load import load
 from argrank.data.io.tables import DELIMITERS, TABLES
 from argrank.data.io.text import text_lines
@@ -124,6 +124,8 @@ def _has_columns(path: str | os.PathLike[str], *wanted: tuple[str, ...]) -> bool
 
 def _first_words(path: str | os.PathLike[str]) -> list[str]:
     if os.fspath(path) == STDIN:
+        return []
+    if kind_of(path) == "pack":
         return []
     with open_bytes(path) as stream:
         try:

@@ -24,7 +24,10 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.mapped import is_mapped, refuse_copy
 from argrank.data.prepare.query_statistics import Block, blocks
+from argrank.data.prepare.row_statistics import extremes, moments
+from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.errors import InputError, ModelError, OptionError, shown, unknown_name
 
 DENSE_VALUES = 1 << 25  # 256 MB of float64
@@ -81,9 +84,12 @@ class Normaliser:
             return self
         rule = _RULES[self.name][0]
         shift, scale = np.zeros(data.n_features), np.zeros(data.n_features)
-        for block in _by_feature(data.X):
-            block_shift, block_scale = _usable(*rule(block))
-            shift[block.features], scale[block.features] = block_shift, block_scale
+        if is_mapped(data.X):
+            shift, scale = _usable(*_by_row(data.X, rule))
+        else:
+            for block in _by_feature(data.X):
+                block_shift, block_scale = _usable(*rule(block))
+                shift[block.features], scale[block.features] = block_shift, block_scale
         kept = places(data.categories, data.feature_names)
         shift[kept], scale[kept] = 0.0, 1.0
         return Normaliser(self.name, shift, scale)
@@ -120,9 +126,25 @@ class Normaliser:
         return out
 
     def transform(self, data: Dataset, dtype: DTypeLike | None = None) -> Dataset:
-        """Return the data with normalised features, by default of the type that they had."""
+        """Return the data with normalised features, which are a copy, by default of the type that they had."""
+        if data.normalised == self.name and dtype in (None, data.X.dtype):
+            return data
+        refuse_copy(data.X, f"X: {self.name}", "normalise within queries when packing, or let a linear ranker do it")
+        if data.normalised == self.name:
+            return data.with_features(data.X.astype(dtype))
         kept = places(data.categories, data.feature_names)
         return data.with_features(self.apply(data.X, data.indptr, kept, dtype))
+
+    def prepare(self, data: Dataset) -> Dataset:
+        """Return the data with normalised features; mapped ones are not copied, but scaled where they are used."""
+        if data.normalised == self.name or not is_mapped(data.X):
+            return self.transform(data)
+        if self.needs_queries:
+            raise OptionError(
+                f"normalise: {self.name} would need a copy of features that lie on the disk; pack them with "
+                f"--normalise {self.name} (ar.pack(…, normalise={self.name!r}))"
+            )
+        return data._but(X=ScaledRows(data.X, self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a model file; JSON keeps every bit of the numbers."""
@@ -195,6 +217,16 @@ def _by_feature(X: Any) -> Iterator[Block]:
         for block in blocks(part, rows):
             columns = np.arange(first, first + part.shape[1])
             yield replace(block, features=columns)
+
+
+def _by_row(X: Any, rule: _Rule) -> tuple[Floats, Floats]:
+    """Return shift and scale from passes over the rows, as columns of a file of rows are far apart."""
+    low, high = extremes(X)
+    with np.errstate(over="ignore"):
+        if rule is _minmax:
+            return low, high - low
+        mean, deviation = moments(X)
+        return mean, np.where(high > low, deviation, 0.0)
 
 
 def _apply_by_query(X: Any, indptr: Integers, rule: _Rule, name: str, dtype: np.dtype[Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from argrank._types import Integers
 
@@ -25,7 +26,7 @@ def document_keys(X: Any) -> Keys:
     """Return a number for every row: the sum, modulo 2^64, of a hash of every feature that is not 0."""
     n_rows, n_features = X.shape
     columns = np.arange(1, n_features + 1, dtype=np.uint64) * _ANOTHER_ODD
-    if not isinstance(X, np.ndarray):
+    if sparse.issparse(X):
         values = np.asarray(X.data, np.float64)
         hashes = np.where(values != 0, mixed(values.view(np.uint64) ^ columns[X.indices]), np.uint64(0))
         until = np.concatenate((np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)))

@@ -17,7 +17,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
-from argrank.rankers.boosted._growth import load_lightgbm, rounded
+from argrank.rankers.boosted._growth import check_bins, load_lightgbm, rounded
 
 FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
 
@@ -70,6 +70,7 @@ class Boosters:
         kept: Mapping[str, Any] | None = None,
     ) -> None:
         lightgbm = load_lightgbm()
+        check_bins(data)
         self._loss, self._seeds, self._n_parts = loss, seeds, len(parts)
         self.draws = any(parameters[name] < 1 for name in ("feature_fraction", "bagging_fraction"))
         self.draws |= bool(parameters["extra_trees"])

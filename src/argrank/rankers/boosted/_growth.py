@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from argrank._memory import check_memory
 from argrank._threads import count_jobs
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
@@ -64,6 +65,7 @@ class Growth:
     def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
         lightgbm = load_lightgbm()
         settings.check()
+        check_bins(data)
         small = data.n_documents * data.n_features <= SMALL_CELLS
         self._parameters = {
             "objective": "none",
@@ -133,6 +135,15 @@ def load_lightgbm() -> Any:
     except ImportError as error:
         raise MissingExtraError("lightgbm", "trees", "growing trees") from error
     return lightgbm
+
+
+def check_bins(data: Dataset) -> None:
+    """Refuse features of which LightGBM's bins, a byte for each value, do not fit into memory.
+
+    LightGBM reads an array of rows where it is, also where that is a file that is mapped into memory.
+    """
+    n_values = data.X.nnz if data.is_sparse else data.n_documents * data.n_features
+    check_memory("X: trees need a byte of every value", n_values, "take a part of the queries, or a linear ranker")
 
 
 def _leaves(tree: Tree, moved: Floats) -> Integers:

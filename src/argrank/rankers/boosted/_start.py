@@ -8,6 +8,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import refuse_copy
 from argrank.models.linear import LinearModel
 from argrank.solvers import least_squares
 
@@ -25,6 +26,8 @@ def linear_start(
     chosen = np.setdiff1d(np.arange(data.n_features), np.asarray(left_out, np.int64))
     weights = np.zeros(data.n_features)
     while len(chosen):
+        if len(chosen) < data.n_features:
+            refuse_copy(data.X, "start: some of the features", "start=None")
         X = data.X if len(chosen) == data.n_features else data.X[:, chosen]
         found = least_squares.solve(X, data.y, RIDGE, weight, n_jobs).w
         wrong = found * signs[chosen] < 0
@@ -32,7 +35,7 @@ def linear_start(
             weights[chosen] = found
             break
         chosen = chosen[~wrong]
-    scores = centred(np.asarray(data.X @ weights), data)
+    scores = centred(LinearModel(weights).scores(data.X), data)
     square = float((weight * scores * scores).sum())
     along = float((weight * scores * centred(data.y, data)).sum())
     if not 0.0 < square < np.inf or along <= 0.0:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from argrank._jit import kernel, read_only
+from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import by_column
 from argrank.models.stumps import StumpsModel
 from argrank.rankers._trace import Watcher
 
@@ -35,8 +37,9 @@ class Thresholds:
     ``places`` says for every feature and document how many thresholds the document exceeds.
     """
 
-    def __init__(self, X: Any) -> None:
-        columns = X if isinstance(X, np.ndarray) else X.tocsc()
+    def __init__(self, data: Dataset) -> None:
+        X, columns = data.X, by_column(data, "a search for thresholds")
+        check_memory("X: a byte of every value", X.shape[0] * X.shape[1], "take a part of the queries or features")
         self.places = np.empty((X.shape[1], X.shape[0]), np.uint8)
         self.values = np.full((X.shape[1], MOST_THRESHOLDS), np.inf)
         for feature in range(X.shape[1]):

@@ -9,6 +9,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import by_column
 from argrank.errors import check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.linear import LinearModel
@@ -55,7 +56,7 @@ class AdaRank(BaseRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_count("n_rounds", self.n_rounds)
-        columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
+        columns = by_column(data, "AdaRank")
         values = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
         reverse = [self._per_query(-_column(columns, j), data) for j in range(data.n_features)]
         weak = np.stack((*values, *reverse), axis=1)  # query x (feature up, feature down)

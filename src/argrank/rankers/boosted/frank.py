@@ -118,7 +118,7 @@ class _Search:
     """
 
     def __init__(self, data: Dataset, n_jobs: int | None) -> None:
-        self.thresholds, self._n_jobs = Thresholds(data.X), n_jobs
+        self.thresholds, self._n_jobs = Thresholds(data), n_jobs
         self._by_document = np.ascontiguousarray(self.thresholds.places.T)
         self._levels, self._indptr = level_numbers(data.y, data.indptr), data.indptr
         self._shares = query_shares(data) / np.maximum(pair_counts(data.indptr, self._levels), 1.0)

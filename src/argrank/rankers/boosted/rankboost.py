@@ -56,7 +56,7 @@ class RankBoost(BaseRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         check_count("n_rounds", self.n_rounds)
-        thresholds, pairs = Thresholds(data.X), _Pairs(data)
+        thresholds, pairs = Thresholds(data), _Pairs(data)
         steps = Steps(data, watcher)
         objective, potentials = pairs.look(steps.scores)
         with steps:

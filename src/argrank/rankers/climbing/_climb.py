@@ -12,6 +12,7 @@ from scipy import sparse
 from argrank._blas import single_threaded_blas
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import by_column
 from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
@@ -197,7 +198,8 @@ class Columns:
         X = data.X
         self.n_features = int(X.shape[1])
         self._rows = X
-        self._columns: Any = sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
+        columns = by_column(data, "a line search")
+        self._columns: Any = columns if sparse.issparse(X) else np.asfortranarray(columns)
         weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
         self.spread = np.empty(self.n_features)
         moves = np.empty(self.n_features, bool)
@@ -220,8 +222,7 @@ class Columns:
     def scores(self, weights: Floats) -> Floats:
         """Return ``X @ weights`` in float64, with the same bits for any number of threads."""
         with single_threaded_blas():
-            scores: Floats = np.asarray(self._rows @ weights, np.float64)
-        return scores
+            return LinearModel(weights).scores(self._rows)
 
     def scaled(self, weights: Floats) -> Floats:
         """Return weights of features of unit spread as weights of the features as they are."""

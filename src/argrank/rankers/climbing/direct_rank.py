@@ -11,6 +11,7 @@ import numpy as np
 from argrank._blas import single_threaded_blas
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import refuse_copy
 from argrank.errors import OptionError, check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.linesearch.enumeration import FunctionMeasure
@@ -141,6 +142,7 @@ class DirectRank(ClimbingRanker):
 
     def _rounds_worth_making(self, data: Dataset) -> int:
         """Return the number of rounds that did best on queries left out, 0 where they gain no more than by chance."""
+        refuse_copy(data.X, "folds: cross-validation", "folds=0 or an eval_set", 1 - 1 / self.folds)
         rng = np.random.default_rng(self.random_state)
         fold_of = rng.permutation(data.n_queries) % self.folds
         values: list[list[Floats]] = []  # of every fold the values of its queries after every round
@@ -170,7 +172,7 @@ class DirectRank(ClimbingRanker):
 
     def _of_queries(self, weights: Floats, data: Dataset) -> Floats:
         with single_threaded_blas():
-            scores = np.asarray(data.X @ weights, np.float64)
+            scores = LinearModel(weights).scores(data.X)
         (values,) = evaluate(data.to_caller(scores), data, self._reported).values.values()
         return np.asarray(values)
 
@@ -252,6 +254,7 @@ class _Place(NamedTuple):
 
 def _shuffled(data: Dataset, rng: np.random.Generator) -> Dataset:
     """Return the data with the rows of every query in random order."""
+    refuse_copy(data.X, "bags: a sample of rows", "bags=0")
     order = np.lexsort((rng.random(data.n_documents), data.query_of_row))
     return Dataset(data.X[order], data.y[order], group=data.sizes, query_weight=data.query_weight)
 

@@ -61,6 +61,8 @@ class LinearRanker(BaseRanker):
         -1 hides the progress bar.
     """
 
+    scales_lazily: ClassVar[bool] = True
+
     C: float = 1.0
     scoring: Any = None
     solver: str = "auto"

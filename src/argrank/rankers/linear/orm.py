@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.letor.stream import CHUNK, stream_letor
+from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import LocalRisk, make_risk
 from argrank.errors import InputError, OptionError
 from argrank.measures.measure import Measure
@@ -99,6 +100,9 @@ class ORM(ProductMeasure, StructuredRanker):
     def _asked(self) -> Measure:
         return self._optimised
 
+    def _scaled(self, scaling: Normaliser, data: Dataset) -> Dataset:
+        return super()._scaled(scaling, data) if self.kernel is None else scaling.transform(data)
+
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.kernel is None:
             return super()._train(data, watcher, start)
@@ -168,7 +172,7 @@ class ORM(ProductMeasure, StructuredRanker):
                 self._check_training(part)
                 counted["queries"] += part.n_queries
                 counted["documents"] += part.n_documents
-                yield make_risk(part if scaling is None else scaling.transform(part), objective, self.n_jobs)
+                yield make_risk(part if scaling is None else self._scaled(scaling, part), objective, self.n_jobs)
 
         with Watcher(type(self).__name__, [], self.verbose) as watcher:
             result = online.minimise_stream(

@@ -42,6 +42,7 @@ class Regression(BaseRanker):
     """
 
     uses_row_weights: ClassVar[bool] = True
+    scales_lazily: ClassVar[bool] = True
 
     gain: Any = "linear"
     ridge: float = 0.0

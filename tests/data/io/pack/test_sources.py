@@ -131,8 +131,10 @@ def test_features_are_normalised_within_queries(how, order, tmp_path):
 
 
 def test_columns_are_stored_a_second_time(tmp_path):
-    data = make(dtype=np.float32)
-    ar.pack(data, tmp_path / "a.pack", by_column=True)
+    data = make(dtype=np.float32, qid=scattered())
+    ar.pack(data, tmp_path / "rows.pack")
+    ar.pack(tmp_path / "rows.pack", tmp_path / "a.pack", by_column=True)
+    assert same(ar.load(tmp_path / "a.pack"), data)
     assert np.array_equal(np.load(tmp_path / "a.pack" / "XT.npy"), data.X.T)
     ar.load(tmp_path / "a.pack", verify=True)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from argrank._types import Integers
 from argrank.data.checks import LARGEST_LABEL
 from argrank.data.dataset import Dataset
 from argrank.data.io.pack.array_file import SUFFIX, open_array, sum_of
 from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
+from argrank.data.mapped import csr_view
 from argrank.errors import FormatError, InputError, check_count
 
 CHECK_VALUES = 1 << 20  # numbers of a mapped array that are looked at together
@@ -80,6 +80,8 @@ class Pack:
         fields["indptr"] = arrays["indptr"][a : b + 1] - start
         fields |= {"X": self._features(start, end), "y": arrays["y"][start:end]}
         fields |= {name: getattr(contents, name) for name in ("feature_names", "feature_base", "categories")}
+        fields |= {"normalised": contents.normalise, "XT": arrays["XT"][:, start:end] if "XT" in arrays else None}
+        fields["longest"] = int(np.diff(arrays["indptr"]).max())  # of all: parts give the same bits as the whole
         if whole:
             fields |= {"rows": arrays.get("rows"), "fingerprint": contents.fingerprint}
         return Dataset._assemble(**fields)
@@ -88,11 +90,7 @@ class Pack:
         if not self.contents.sparse:
             return self.arrays["X"][start:end]
         indptr = self.arrays["X.indptr"][start : end + 1]
-        stored = slice(int(indptr[0]), int(indptr[-1]))
-        parts = (self.arrays["X.data"][stored], self.arrays["X.indices"][stored], indptr - indptr[0])
-        matrix = sparse.csr_matrix(parts, shape=(end - start, self.contents.shape[1]))
-        matrix.has_sorted_indices = matrix.has_canonical_format = True  # checked
-        return matrix
+        return csr_view(self.arrays["X.data"], self.arrays["X.indices"], indptr, self.contents.shape[1])
 
     # ---- checks -----------------------------------------------------------------------------------------------
 

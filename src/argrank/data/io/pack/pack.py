@@ -15,7 +15,6 @@ from argrank._memory import parse_memory
 from argrank._progress import Progress
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
-from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.format import Options
 from argrank.data.io.pack.bucket_sort import count, sorted_chunks
 from argrank.data.io.pack.chunks import Chunk
@@ -25,7 +24,6 @@ from argrank.data.io.pack.transposed import write_transposed
 from argrank.data.io.pack.whole_queries import check_by_query, normalised
 from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
 from argrank.data.io.tables import named
-from argrank.errors import OptionError
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +55,7 @@ def pack(
     ----------
     source : path, list of paths, Dataset or data frame
         Files as `ar.load` reads them: LETOR text, CSV, TSV, Parquet, Arrow, one after the other; a folder means all
-        files in it; ``s3://``, ``gs://`` and other addresses go through pyarrow.
+        files in it; ``s3://``, ``gs://`` and other addresses go through pyarrow. A pack is packed anew.
     path : path
         Name of the folder, by custom with the ending ``.pack``. An older pack of that name is replaced.
     dtype : "float64" or "float32", optional
@@ -95,7 +93,7 @@ def pack(
     budget = parse_memory(memory, "memory")
     if is_frame(source):
         source = Dataset(source)
-    found = source_of(source, _kind, *named(columns, features), n_features)
+    found = source_of(source, *named(columns, features), n_features)
     with write_folder(path, DESCRIPTION) as folder, Progress("packing rows", None, progress) as bar:
         work = _Packing(found, folder, dtype, normalise, budget, bar)
         try:
@@ -140,10 +138,3 @@ class _Packing:
         contents = self.write(chunks)
         shutil.rmtree(buckets)
         return contents
-
-
-def _kind(file: str) -> str:
-    kind = kind_of(file)
-    if kind in ("qrels", "run", "pack"):
-        raise OptionError(f"{file}: expected data with features in a file, got a {kind}")
-    return kind

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from argrank._files import STDIN, check_path, is_remote, remote_files
 from argrank.data.dataset import Dataset
 from argrank.data.io import arrow, delimited
+from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.stream import stream_letor
 from argrank.data.io.pack.chunks import BY_ROW, Chunk
+from argrank.data.io.pack.loader import load_pack
 from argrank.data.io.tables import DELIMITERS
 from argrank.errors import InputError, OptionError
 
@@ -131,7 +133,6 @@ class FileSource:
 
 def source_of(
     given: Any,
-    kind_of: Any,
     columns: Mapping[str, str | None],
     features: Sequence[str] | None,
     n_features: int | None,
@@ -140,13 +141,22 @@ def source_of(
     if isinstance(given, Dataset):
         return MemorySource(given)
     names = list(given) if isinstance(given, list | tuple) else [given]
+    if len(names) == 1 and kind_of(names[0]) == "pack":
+        return MemorySource(load_pack(names[0]))
     files: list[tuple[str, str]] = []
     for name in names:
         check_path(name)
-        files += [(file, kind_of(file)) for file in _files_of(os.fspath(name))]
+        files += [(file, _file_kind(file)) for file in _files_of(os.fspath(name))]
     if not files:
         raise InputError("expected at least one file to pack, got none")
     return FileSource(files, columns, features, n_features)
+
+
+def _file_kind(file: str) -> str:
+    kind = kind_of(file)
+    if kind in ("qrels", "run", "pack"):
+        raise OptionError(f"{file}: expected data with features in a file, got a {kind}")
+    return kind
 
 
 def _files_of(name: str) -> list[str]:
