@@ -114,6 +114,10 @@ def test_too_many_categories_and_too_deep_trees():
     refused(TreesModel((chain,), 1), "solr", "at most 300 levels")
 
 
+def test_a_feature_set_of_the_plugins_has_a_limit():
+    refused(LinearModel(np.ones(10_001)), "opensearch", "at most 10,000 features in a feature set, got 10,001")
+
+
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
