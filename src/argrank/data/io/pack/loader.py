@@ -98,11 +98,11 @@ class Pack:
         path = self.path / DESCRIPTION
         if not path.is_file() or path.is_symlink():
             raise ContentsError(f"a pack: a folder with a file {DESCRIPTION}", "none")
+        size = path.stat().st_size
+        if size > LARGEST_DESCRIPTION:
+            raise ContentsError(f"{DESCRIPTION} of at most {LARGEST_DESCRIPTION:,} bytes", f"{size:,}")
         with open(path, "rb") as stream:
-            text = stream.read(LARGEST_DESCRIPTION + 1)
-        if len(text) > LARGEST_DESCRIPTION:
-            raise ContentsError(f"{DESCRIPTION} of at most {LARGEST_DESCRIPTION:,} bytes", "more")
-        return Contents.from_json(text)
+            return Contents.from_json(stream.read(size))
 
     def _check_part(self, start: int, end: int, a: int, b: int) -> None:
         """Check what compiled code relies on, of the rows from ``start`` to ``end`` and the queries from a to b."""
