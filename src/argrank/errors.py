@@ -8,6 +8,7 @@
     │   └── InputTypeError  objects where numbers belong                         (also a TypeError)
     ├── OptionError         an unknown name or a parameter out of range          (also a ValueError)
     ├── ModelError          a model file that is refused
+    ├── ClusterError        a cluster that has lost its workers
     └── MissingExtraError   an optional package is needed and not installed      (also an ImportError)
 
     ArgrankWarning          (a UserWarning)
@@ -60,6 +61,10 @@ class OptionError(ArgrankError, ValueError):
 
 class ModelError(ArgrankError):
     """A model file that is refused, with the reason."""
+
+
+class ClusterError(ArgrankError):
+    """A cluster whose workers are gone, or that cannot hold the data."""
 
 
 class MissingExtraError(ArgrankError, ImportError):

@@ -53,6 +53,9 @@ def run(
     ),
     resume: Path | None = options.RESUME,
     every: float = typer.Option(600.0, "--every", metavar="SECONDS", help="Time between two checkpoints."),
+    scheduler: str | None = typer.Option(
+        None, "--scheduler", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler; TRAIN is a pack."
+    ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
     verbose: bool = options.VERBOSE,
@@ -81,6 +84,7 @@ def run(
       argrank train -r rank-svm shop.csv -p C=0.1 --normalise query-minmax -o model.json
       argrank train -r factor-rank ratings.csv --test held-out.csv -o model.json
       argrank train -r orm --stream huge.txt --epochs 2 -p a=[1,0.5] -o model.json
+      argrank train -r rank-svm huge.pack --scheduler tcp://127.0.0.1:8786 -o model.json
     """
     from argrank.cli import _special
     from argrank.measures.names import measure_list
@@ -100,6 +104,7 @@ def run(
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
     special = stream or registered(ranker).takes != "ranking"
     refused = {"--grid": choices, "--target": target, "--checkpoint": checkpoint, "--resume": resume}
+    refused["--scheduler"] = scheduler
     for option in [name for name, value in refused.items() if value] if special else ():
         raise OptionError(f"{ranker}{' --stream' if stream else ''}: expected no {option}, which it cannot do, got one")
     if valid is not None and not choices and not fixed and not special:
@@ -120,10 +125,16 @@ def run(
         way = "stream" if stream else registered(ranker).takes
         means = _special.TRAIN[way](estimator, files, names, convention, epochs)
         names = list(next(iter(means.values()), {}))
+    elif scheduler is not None:
+        from argrank.cli._cluster import connect
+        from argrank.dask import DistributedDataset
+
+        client, files = connect(scheduler), {"train": data, "valid": valid, "test": test}
+        parts = {role: DistributedDataset.read(path, client) for role, path in files.items() if path is not None}
     else:
         parts["train"] = options.load_wide(data, None, not quiet)
     for role, path in (("valid", valid), ("test", test)):
-        if path is not None and not special:
+        if path is not None and not special and scheduler is None:
             like = parts["train"]
             parts[role] = options.load_wide(path, like.n_features, not quiet, like.feature_names)
     if choices:
@@ -162,7 +173,9 @@ def run(
     else:
         if ranker == DEFAULT:
             typer.echo(f"{estimator.summary()}\n")
-        typer.echo(_table(means, names, _notes(ranker, estimator, params, convention, output)))
+        notes = _notes(ranker, estimator, params, convention, output)
+        notes += [] if scheduler is None else [f"The cluster: {parts['train'].traffic}."]
+        typer.echo(_table(means, names, notes))
     if target is not None:
         from argrank.export.plain import plain
         from argrank.export.registry import check_takes

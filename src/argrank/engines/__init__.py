@@ -8,19 +8,37 @@ from typing import TypeVar
 from argrank.data.blocks import block_borders
 from argrank.data.dataset import Dataset
 from argrank.engines._blocks import map_blocks as _map_blocks
+from argrank.engines.dask_data import DistributedDataset, is_distributed
+from argrank.engines.dask_risk import DaskRisk
 from argrank.engines.local import LocalRisk
 from argrank.objectives.objective import Objective
 
-__all__ = ["LocalRisk", "make_risk", "map_blocks"]
+__all__ = [
+    "AnyRisk",
+    "DaskRisk",
+    "Data",
+    "DistributedDataset",
+    "LocalRisk",
+    "is_distributed",
+    "make_risk",
+    "map_blocks",
+]
 
 Result = TypeVar("Result")
 
+#: What linear rankers learn from.
+Data = Dataset | DistributedDataset
 
-def make_risk(data: Dataset, objective: Objective, n_jobs: int | None = None) -> LocalRisk:
-    """Return the risk of an objective on data, by the engine that fits the data: threads, for data on this machine."""
-    return LocalRisk(data, objective, n_jobs)
+AnyRisk = LocalRisk | DaskRisk
 
 
-def map_blocks(data: Dataset, function: Callable[[Dataset], Result], n_jobs: int | None = None) -> list[Result]:
+def make_risk(data: Data, objective: Objective, n_jobs: int | None = None) -> AnyRisk:
+    """Return the risk of an objective on data, by the engine that fits the data: threads here, or a cluster."""
+    return data.risk(objective) if isinstance(data, DistributedDataset) else LocalRisk(data, objective, n_jobs)
+
+
+def map_blocks(data: Data, function: Callable[[Dataset], Result], n_jobs: int | None = None) -> list[Result]:
     """Apply a function to all blocks of queries, wherever they are, and return what it gives in their order."""
+    if isinstance(data, DistributedDataset):
+        return data.map_blocks(function)
     return _map_blocks(data, block_borders(data.indptr), function, n_jobs)

@@ -186,6 +186,12 @@ class Judge:
             values *= np.repeat(self._shares[block.first : block.last], block.sizes)
 
 
+def sample_of(prepared: Any) -> tuple[int, Integers] | None:
+    """Return the bytes and the sizes of the samples of rankings that a prepared objective has drawn, if it has."""
+    sample = getattr(prepared, "sample", None)
+    return None if sample is None else (sample.nbytes, np.diff(sample.samples))
+
+
 def map_blocks(
     data: Dataset, borders: Iterable[int], function: Callable[[Dataset], Result], n_jobs: int | None
 ) -> list[Result]:

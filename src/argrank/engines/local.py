@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.data.blocks import block_borders
 from argrank.data.dataset import Dataset
-from argrank.engines._blocks import Blocks, Judge, Point
+from argrank.engines._blocks import Blocks, Judge, Point, sample_of
 from argrank.engines._summed import SummedRisk
 from argrank.errors import InputError, OptionError
 from argrank.objectives.objective import Objective
@@ -48,6 +48,10 @@ class LocalRisk(SummedRisk):
         asked: Any = self.objective
         convex, subtracted = asked.convex_part(), asked.subtracted_part()
         return LocalRisk(self.data, convex, self.n_jobs), LocalRisk(self.data, subtracted, self.n_jobs)
+
+    def sample(self) -> tuple[int, Integers] | None:
+        """Return the bytes and the sizes of the samples of rankings that the objective has drawn, if it has."""
+        return sample_of(self.prepared)
 
     def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
         """Return one query's loss, its gradient and the offset ``loss - gradient @ w`` of the tangent plane."""

@@ -14,10 +14,10 @@ from argrank.data.io.trec_sources import is_run
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison, PairResult, SegmentResult
-from argrank.evaluation.evaluate import evaluate_lists
+from argrank.evaluation.evaluate import evaluate_systems
 from argrank.evaluation.result import Evaluation
 from argrank.evaluation.segments import groups
-from argrank.evaluation.systems import lists_of, named_systems
+from argrank.evaluation.systems import named_systems
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure_list
@@ -90,8 +90,8 @@ def compare(
     {'good': 'b', 'poor': ''}
     """
     given = _check(scores, baseline, test, correction, level, n_resamples)
-    rules, asked, lists = make_convention(convention, **switches), measure_list(measures), lists_of(given, data)
-    evaluations = {name: evaluate_lists(one, asked, rules, by=by) for name, one in lists.items()}
+    rules, asked = make_convention(convention, **switches), measure_list(measures)
+    evaluations = evaluate_systems(given, data, asked, rules, by=by)
     return compare_evaluations(
         evaluations, baseline=baseline, test=test, correction=correction, level=level,
         n_resamples=n_resamples, random_state=random_state,

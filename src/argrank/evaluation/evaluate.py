@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from argrank._threads import map_threads
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.errors import InputError
 from argrank.evaluation.ranking_blocks import Block, Judgements, query_blocks, rank_queries
 from argrank.evaluation.result import Evaluation, Evaluations
 from argrank.evaluation.segments import segments_of
@@ -46,9 +47,10 @@ def evaluate(
         documents it returned: a TREC file, ``{qid: {docid: score}}``, a data frame with columns such as ``qid, docno,
         score``, records of ir_measures, or ranx's Run. A dict from names to several of these, or a list of runs, gives
         ``Evaluations``, a dict from names to results.
-    data : Dataset, or judgements
-        The judged documents. For runs also judgements without features: a TREC file of qrels, ``{qid: {docid:
-        label}}``, a data frame with columns such as ``qid, docno, label``, or ranx's Qrels.
+    data : Dataset, DistributedDataset, or judgements
+        The judged documents; on a cluster, systems are rankers or models, which score the rows where they are. For runs
+        also judgements without features: a TREC file of qrels, ``{qid: {docid: label}}``, a data frame with columns
+        such as ``qid, docno, label``, or ranx's Qrels.
     measures : str, Measure or a list of them
         Such as ``"ndcg@10"``, ``"map"``, ``"AP(rel=2)@100"``; see ``argrank.measure_names()``. Objects of ir_measures
         keep their own parameters.
@@ -88,11 +90,39 @@ def evaluate(
     rules = make_convention(convention, **switches)
     asked = measure_list(measures)
     systems, several = named_systems(scores)
-    found = {
-        name: evaluate_lists(lists, asked, rules, by=by, explain=explain, n_jobs=n_jobs)
-        for name, lists in lists_of(systems, data, judgements).items()
-    }
+    found = evaluate_systems(systems, data, asked, rules, judgements, by=by, explain=explain, n_jobs=n_jobs)
     return Evaluations(found) if several else next(iter(found.values()))
+
+
+def evaluate_systems(
+    systems: Mapping[str, Any],
+    data: Any,
+    asked: list[tuple[str, Measure]],
+    rules: Convention,
+    judgements: Any = None,
+    *,
+    by: Any = None,
+    explain: Any = None,
+    n_jobs: int | None = None,
+) -> dict[str, Evaluation]:
+    """Return the measures of several systems on the same data, wherever that is."""
+    if not hasattr(data, "measure_queries"):
+        return {
+            name: evaluate_lists(lists, asked, rules, by=by, explain=explain, n_jobs=n_jobs)
+            for name, lists in lists_of(systems, data, judgements).items()
+        }
+    given = {"judgements": judgements, "explain": explain, "by": by if isinstance(by, str) else None}
+    for name, one in given.items():
+        if one is not None:
+            raise InputError(f"{name}: expected data on one machine for it, got {type(data).__name__}")
+    kinds = [one for _, one in asked]
+    found = {}
+    for name, one in systems.items():
+        values, tied = data.measure_queries(one, kinds, rules)
+        found[name] = Evaluation.of(asked, values, tied, data, rules)
+        if by is not None:
+            found[name].segment_of = segments_of(by, data)
+    return found
 
 
 def evaluate_lists(
@@ -122,7 +152,7 @@ def evaluate_lists(
     return result
 
 
-def mean_of(scores: Any, data: Dataset, measure: str | Measure, **options: Any) -> float:
+def mean_of(scores: Any, data: Any, measure: str | Measure, **options: Any) -> float:
     """Return the mean of one measure; options as in ``evaluate``."""
     (mean,) = evaluate(scores, data, measure, **options).means.values()
     return float(mean)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -130,12 +130,24 @@ class Objective(ABC):
         return prepared
 
 
-def query_weights(data: Dataset) -> Floats:
+class Weighed(Protocol):
+    """Data of which the weights of the queries are known, wherever its rows are."""
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+
+    @property
+    def query_weight(self) -> Floats | None:
+        """Weights of the queries, if they have any."""
+
+
+def query_weights(data: Weighed) -> Floats:
     """Return the weights of the queries, 1 unless given."""
     return np.ones(data.n_queries) if data.query_weight is None else data.query_weight
 
 
-def total_weight(data: Dataset, n_pairs: Floats | None = None) -> float:
+def total_weight(data: Weighed, n_pairs: Floats | None = None) -> float:
     """Return the sum of the queries' weights, or of the weights of all their pairs where there are any."""
     weights = query_weights(data)
     total = 0.0 if n_pairs is None else float((weights * n_pairs).sum())

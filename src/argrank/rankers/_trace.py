@@ -13,7 +13,9 @@ from argrank._progress import Progress
 from argrank._tables import number_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.engines import is_distributed
 from argrank.models.linear import LinearModel
+from argrank.models.model import Model
 
 Facts = Mapping[str, float]
 
@@ -69,7 +71,11 @@ class Validation(NamedTuple):
 
     column: str
     data: Dataset
-    measure: Callable[[Floats], float]
+    measure: Callable[[Any], float]
+
+    def scores_of(self, model: Model) -> Any:
+        """Return what ``measure`` takes: the scores of a model, or the model itself for data on a cluster."""
+        return model if is_distributed(self.data) else model.scores(self.data.X, self.data.indptr)
 
 
 class Watcher:
@@ -86,7 +92,7 @@ class Watcher:
 
     def __call__(self, weights: Floats, facts: Facts) -> None:
         """Record one iteration of a linear model."""
-        self.record([LinearModel(weights).scores(part.data.X) for part in self.validations], facts)
+        self.record([part.scores_of(LinearModel(weights)) for part in self.validations], facts)
 
     def record(self, scores: Sequence[Floats], facts: Facts) -> dict[str, float]:
         """Record one iteration and return its row; ``scores`` of each validation set's rows, in stored order."""

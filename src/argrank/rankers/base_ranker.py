@@ -7,7 +7,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,7 +21,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import Normaliser, normaliser
-from argrank.engines import LocalRisk, make_risk
+from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
 from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
@@ -31,6 +31,7 @@ from argrank.rankers._checkpoint import Checkpoint, identity, model_from, model_
 from argrank.rankers._docstrings import complete
 from argrank.rankers._parameters import check_parameters
 from argrank.rankers._trace import Trace, Validation, Watcher
+from argrank.rankers.registry import RANKERS, registered_name
 from argrank.solvers._result import Result
 
 NO_QUERIES = (
@@ -126,7 +127,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
         Parameters
         ----------
-        X : Dataset, array, sparse matrix or data frame
+        X : Dataset, DistributedDataset, array, sparse matrix or data frame
             A Dataset brings its labels and queries along; a data frame's columns ``label`` and ``qid`` are found.
         y : array of labels, one a row
         qid : query id per row, any type, rows in any order; or
@@ -144,6 +145,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """
         check_parameters(self)
         data = self._dataset(X, y, qid, group, sample_weight, query_weight)
+        if is_distributed(data):
+            self._check_cluster(checkpoint)
         self._check_training(data)
         self._remember_features(X, data)
         parts = _eval_parts(eval_set, eval_qid, eval_group)
@@ -226,9 +229,14 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 stacklevel=4,
             )
 
-    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
-        """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query."""
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Any:
+        """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query.
+
+        Scores of a DistributedDataset stay on the cluster; their ``compute()`` returns the array.
+        """
         check_is_fitted(self)
+        if isinstance(X, DistributedDataset):
+            return X.predict(self.model_)
         if not isinstance(X, Dataset) and not is_frame(X) and getattr(X, "ndim", 2) == 2:
             validate_data(self, X, reset=False, skip_check_array=True)
         return self.model_.predict(X, qid=qid, group=group)
@@ -261,13 +269,13 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         check_is_fitted(self)
         if sample_weight is not None:
             raise InputError("sample_weight: a ranking measure has no use for weights per row; see query_weight")
-        without = not isinstance(X, Dataset) and qid is None and group is None
+        without = not isinstance(X, Dataset | DistributedDataset) and qid is None and group is None
         if without and not (is_frame(X) and "qid" in columns_of(X, () if y is None else ["label"])):
             raise InputError(NO_QUERIES)
-        data = X if isinstance(X, Dataset) else Dataset(X, y, qid, group=group)
+        data = X if isinstance(X, Dataset | DistributedDataset) else Dataset(X, y, qid, group=group)
         return mean_of(self.predict(data), data, self._reported)
 
-    def risk(self, data: Dataset) -> LocalRisk:
+    def risk(self, data: Dataset) -> AnyRisk:
         """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
         scaling = self.model_.normaliser if hasattr(self, "model_") else self._scaling(data)
         prepared = data if scaling is None else self._scaled(scaling, data)
@@ -305,7 +313,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return tags
 
     def _dataset(self, X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, query_weight: Any) -> Dataset:
-        if not isinstance(X, Dataset):
+        if not isinstance(X, Dataset | DistributedDataset):
             if y is None and not is_frame(X):
                 raise InputError("requires y to be passed, but the target y is None")
             X = _shared(X)
@@ -314,20 +322,42 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         twice = [name for name, value in given.items() if value is not None]
         if twice:
             raise InputError(f"expected a Dataset alone, got {twice[0]} as well; put it into the Dataset")
-        return X
+        return cast(Dataset, X)
 
-    def _check_training(self, data: Dataset) -> None:
+    def _check_cluster(self, checkpoint: Any) -> None:
+        """Refuse what does not work on a cluster, with what does."""
+        name = registered_name(self)
+        if name in RANKERS and not RANKERS[name].distributed:
+            able = ", ".join(one for one, line in RANKERS.items() if line.distributed)
+            raise OptionError(
+                f"{name}: expected data on one machine, got a DistributedDataset; load the pack itself, which may be "
+                f"larger than memory (ar.load), or take a ranker that works on a cluster: {able}"
+            )
+        if self.normalise is not None:
+            raise OptionError(
+                f"normalise: expected None on a cluster, got {self.normalise!r}; normalise while packing "
+                "(argrank pack --normalise)"
+            )
+        if checkpoint is not None:
+            raise OptionError("checkpoint: expected None on a cluster, where a fit survives lost workers, got a path")
+
+    def _check_training(self, data: Dataset | DistributedDataset) -> None:
         if not data.is_judged and not (self.takes_preferences and data.preferences is not None):
             raise InputError("expected judged data for training, got a Dataset without labels")
         if not self.takes_missing:
-            refuse_texts(data, type(self).__name__)
+            refuse_texts(cast(Dataset, data), type(self).__name__)
+        if isinstance(data, DistributedDataset):  # workers find missing values in the first pass
+            if data.has_row_weights and not self.uses_row_weights:
+                raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row")
+            return
+        if not self.takes_missing:
             refuse_missing(data)
         weight = data.sample_weight
         if weight is not None and not self.uses_row_weights and (weight != weight[0]).any():
             raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row; see query_weight")
 
     def _remember_features(self, X: Any, data: Dataset) -> None:
-        if not isinstance(X, Dataset):
+        if not isinstance(X, Dataset | DistributedDataset):
             names = data.feature_names or ()
             validate_data(self, select_columns(X, names) if is_frame(X) else X, reset=True, skip_check_array=True)
             return
@@ -347,11 +377,14 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return scaling.transform(data, np.float32 if self.compares else None)
 
     def _validations(self, parts: list[Dataset]) -> list[Validation]:
-        def judge(part: Dataset) -> Callable[[Floats], float]:
-            return lambda scores: mean_of(part.to_caller(scores), part, self._reported)
-
         names = ["validation" if i == 0 else f"validation_{i}" for i in range(len(parts))]
-        return [Validation(name, part, judge(part)) for name, part in zip(names, parts, strict=True)]
+        return [Validation(name, part, self._judge(part)) for name, part in zip(names, parts, strict=True)]
+
+    def _judge(self, part: Any) -> Callable[[Floats], float]:
+        """Return what measures scores of the rows of a part; on a cluster, a model."""
+        if isinstance(part, DistributedDataset):
+            return lambda model: mean_of(model, part, self._reported)
+        return lambda scores: mean_of(part.to_caller(scores), part, self._reported)
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
         """Return what a model file says about its training."""
@@ -380,16 +413,16 @@ def _eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
     """Return the validation sets, given as users of LightGBM, XGBoost and PyTerrier give them."""
     if eval_set is None:
         return []
-    if isinstance(eval_set, Dataset):
-        return [eval_set]
+    if isinstance(eval_set, Dataset | DistributedDataset):
+        return [cast(Dataset, eval_set)]
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], Dataset | tuple):
         eval_set = [eval_set]
         eval_qid = None if eval_qid is None else [eval_qid]
         eval_group = None if eval_group is None else [eval_group]
     parts: list[Dataset] = []
     for number, part in enumerate(eval_set):
-        if isinstance(part, Dataset):
-            parts.append(part)
+        if isinstance(part, Dataset | DistributedDataset):
+            parts.append(cast(Dataset, part))
             continue
         qid = None if eval_qid is None else eval_qid[number]
         group = None if eval_group is None else eval_group[number]

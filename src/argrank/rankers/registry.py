@@ -35,6 +35,7 @@ class Registered(NamedTuple):
     scale_free: bool = False  # whether the model ignores how features are scaled
     takes: str = "ranking"  # "ranking": judged documents; "factors": (user, item, rating); "slots": documents and slots
     first: bool = False  # whether it belongs to the spread of a first comparison
+    distributed: bool = False  # whether it learns from a DistributedDataset, on a cluster
 
 
 #: To add a ranker: a file with its class, and a line here.
@@ -49,7 +50,7 @@ RANKERS = {
         {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
         scale_free=True,
     ),
-    "dorm": Registered("linear.dorm:DORM", "structured", POSITIONS_C),
+    "dorm": Registered("linear.dorm:DORM", "structured", POSITIONS_C, distributed=True),
     "factor-rank": Registered(
         "factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
     ),
@@ -59,42 +60,45 @@ RANKERS = {
     "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
     "lambda-mart": Registered("boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True),
     "lambdarank": Registered(
-        "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}
+        "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}, distributed=True
     ),
-    "listnet": Registered("linear.listwise:ListNet", "listwise", LISTWISE_C, first=True),
-    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", SUMS_C),
-    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", SUMS_C),
-    "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C),
-    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C),
-    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True),
+    "listnet": Registered("linear.listwise:ListNet", "listwise", LISTWISE_C, first=True, distributed=True),
+    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", SUMS_C, distributed=True),
+    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", SUMS_C, distributed=True),
+    "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C, distributed=True),
+    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C, distributed=True),
+    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True, distributed=True),
     "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True),
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
-    "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C),
+    "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
         "boosted.query_mart:QueryMART", "trees", {"learning_rate": [0.03, 0.05, 0.1]}, scale_free=True, first=True
     ),
-    "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C),
+    "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C, distributed=True),
     "rank-svm": Registered(
-        "linear.rank_svm:RankSVM",
-        "pairwise",
-        {"C": [0.05, 0.5, 5.0, 50.0, 500.0]},
-        first=True,
+        "linear.rank_svm:RankSVM", "pairwise", {"C": [0.05, 0.5, 5.0, 50.0, 500.0]}, first=True, distributed=True
     ),
     "rankboost": Registered(
         "boosted.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
     ),
     "regression": Registered(
-        "linear.regression:Regression", "pointwise", {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]}, first=True
+        "linear.regression:Regression",
+        "pointwise",
+        {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
+        first=True,
+        distributed=True,
     ),
-    "smooth-grad": Registered("linear.smooth_grad:SmoothGrad", "listwise", C_VALUES),
-    "softrank": Registered("linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}),
-    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", CONVEX_C, first=True),
-    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", TIGHT_C),
-    "svm-map": Registered("linear.svm_map:SVMmap", "structured", CONVEX_C, first=True),
-    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", TIGHT_C),
-    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True),
-    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C),
+    "smooth-grad": Registered("linear.smooth_grad:SmoothGrad", "listwise", C_VALUES, distributed=True),
+    "softrank": Registered(
+        "linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
+    ),
+    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", CONVEX_C, first=True, distributed=True),
+    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", TIGHT_C, distributed=True),
+    "svm-map": Registered("linear.svm_map:SVMmap", "structured", CONVEX_C, first=True, distributed=True),
+    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", TIGHT_C, distributed=True),
+    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
+    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C, distributed=True),
     "xendcg-mart": Registered("boosted.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
 

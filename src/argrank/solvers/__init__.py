@@ -27,7 +27,7 @@ OFFERS = {
     "convex": "a convex objective",
     "smooth": "a smooth objective",
     "second_order": "an objective with second derivatives",
-    "per_query": "an objective that can be asked query by query",
+    "per_query": "an objective that can be asked query by query (on a cluster none can)",
     "difference": "a difference of two convex objectives",
 }
 

@@ -20,6 +20,7 @@ from argrank._tables import Cell, measure_text, number_text, parameters_text, ta
 from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.engines import is_distributed
 from argrank.errors import ArgrankError, ArgrankWarning, InputError, OptionError, unknown_name
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention, make_convention
@@ -140,11 +141,12 @@ def select(
     grid : dict of parameter -> list of values, or list of such dicts
         Every combination of a dict's values is a point. "default" is the ranker's own grid, without the parameters
         that the ranker was given; where the best C or ridge is its last value, one or two further ones are tried.
-    train, valid : Dataset
+    train, valid : Dataset or DistributedDataset
     measure : str
         As in ``ar.evaluate``, with its ``convention``.
     n_jobs : int, optional
-        Number of points trained at the same time, each on one thread; None or -1 for every core.
+        Number of points trained at the same time, each on one thread; None or -1 for every core. On a
+        cluster None is 1.
     progress : bool
         Show a bar on terminals.
     resume : path, optional
@@ -185,7 +187,9 @@ def search(
     for name in dict.fromkeys(name for point in points for name in point):
         if name not in known:
             raise unknown_name(f"parameter of {type(ranker).__name__}", name, known)
-    mean_of(np.zeros(valid.n_documents), valid, measure, convention=convention)  # find mistakes before any fit
+    if not is_distributed(valid):
+        mean_of(np.zeros(valid.n_documents), valid, measure, convention=convention)  # find mistakes before any fit
+    n_jobs = 1 if n_jobs is None and is_distributed(train) else n_jobs  # the workers are the threads
     alone = {} if isinstance(ranker, Outside) else quiet(known)
     if len(points) > 1 and "n_jobs" in known:
         alone = {**alone, "n_jobs": 1}

@@ -9,7 +9,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import LocalRisk, make_risk
+from argrank.engines import AnyRisk, make_risk
 from argrank.errors import OptionError, check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
@@ -78,7 +78,7 @@ class LinearRanker(BaseRanker):
         penalty, signs = getattr(self, "penalty", "l2"), getattr(self, "signs", None)
         return regulariser_for(penalty, signs, data, self._centre(data))
 
-    def _pull(self, data: Dataset, risk: LocalRisk) -> tuple[Regulariser, float]:
+    def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
         """Return R and C."""
         check_positive("C", self.C)
         return self._regulariser(data), self.C
@@ -87,7 +87,7 @@ class LinearRanker(BaseRanker):
         """Return the weights near which to stay, if not 0."""
         return None
 
-    def _start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats | None:
+    def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats | None:
         """Return where the solver starts, ``given`` being where a regularisation path left off."""
         if given is None and R.centre is not None:
             return R.centre
@@ -126,10 +126,10 @@ class LinearRanker(BaseRanker):
             watcher.notes += self._notes_of_collapse(result.objective)
         return Outcome.of(result)
 
-    def _note(self, risk: LocalRisk) -> None:
+    def _note(self, risk: AnyRisk) -> None:
         """Keep what is worth knowing of the prepared objective."""
 
-    def _tight_start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats:
+    def _tight_start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats:
         """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
 
         They are RankSVM and least squares on the labels, at several lengths, since their own length means nothing

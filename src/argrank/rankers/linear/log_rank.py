@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from argrank.data.dataset import Dataset
-from argrank.engines import LocalRisk, make_risk
+from argrank.engines import AnyRisk, make_risk
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional import likelihoods
@@ -112,12 +112,12 @@ class MeasureRanker(LinearRanker):
             ),
         }
 
-    def _pull(self, data: Dataset, risk: LocalRisk) -> tuple[Regulariser, float]:
+    def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
         R, C = super()._pull(data, risk) if self.C is not None else self._near(data, risk)
         self.C_ = C
         return R, C
 
-    def _near(self, data: Dataset, risk: LocalRisk) -> tuple[Regulariser, float]:
+    def _near(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
         """Return the distance from a cheap model, and the C that goes with it."""
         likelihood = make_risk(data, likelihoods.LogLikelihood(scale=self.scale), self.n_jobs)
         w0 = best_length(cheap_models(data, self.n_jobs), likelihood)
@@ -129,10 +129,9 @@ class MeasureRanker(LinearRanker):
     def _own(self) -> dict[str, Any]:
         return super()._own() | ({} if self.C is not None else {"n_starts": 1})
 
-    def _note(self, risk: LocalRisk) -> None:
-        sample = getattr(risk.prepared, "sample", None)
-        self.sample_bytes_ = 0 if sample is None else sample.nbytes
-        self.sample_sizes_ = np.zeros(risk.n_queries, np.int64) if sample is None else np.diff(sample.samples)
+    def _note(self, risk: AnyRisk) -> None:
+        nbytes, sizes = risk.sample() or (0, np.zeros(risk.n_queries, np.int64))
+        self.sample_bytes_, self.sample_sizes_ = nbytes, sizes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

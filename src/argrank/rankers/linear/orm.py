@@ -11,7 +11,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.letor.stream import CHUNK, stream_letor
 from argrank.data.prepare.normalise import Normaliser
-from argrank.engines import LocalRisk, make_risk
+from argrank.engines import AnyRisk, is_distributed, make_risk
 from argrank.errors import InputError, OptionError
 from argrank.measures.measure import Measure
 from argrank.models.kernel import Kernel
@@ -106,6 +106,8 @@ class ORM(ProductMeasure, StructuredRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.kernel is None:
             return super()._train(data, watcher, start)
+        if is_distributed(data):
+            raise OptionError("kernel: expected None on a cluster, where the Gram matrix of all rows would not fit")
         if self.penalty != "l2" or self.signs is not None:
             raise OptionError(
                 "kernel: expected penalty='l2' and no signs, since a kernel's weights are not of features"
@@ -166,7 +168,7 @@ class ORM(ProductMeasure, StructuredRanker):
         if option := SOLVERS["online"].refuses(regulariser):
             raise OptionError(f"{option}: expected fit with solver='bundle', got fit_stream, which cannot do it")
 
-        def risks() -> Iterator[LocalRisk]:
+        def risks() -> Iterator[AnyRisk]:
             counted.update(queries=0, documents=0)
             for part in parts():
                 self._check_training(part)

@@ -8,7 +8,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import LocalRisk
+from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import ExpectedMeasure
@@ -44,7 +44,7 @@ class SoftRank(ProductMeasure, LinearRanker):
         convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
         return ExpectedMeasure(measure=self._optimised, convention=convention, sigma=self.sigma)
 
-    def _start(self, data: Dataset, risk: LocalRisk, R: Regulariser, given: Floats | None) -> Floats | None:
+    def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats | None:
         """Return the weights of a regression, scaled so that scores differ as much as their noise."""
         if given is not None:
             return given

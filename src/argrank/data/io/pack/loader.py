@@ -52,6 +52,11 @@ class Pack:
         """Number of blocks of whole queries; the cuts depend on the sizes of the queries alone."""
         return len(self.contents.blocks) - 1
 
+    @property
+    def query_ids(self) -> NDArray[Any]:
+        """The ids of the queries, as a Dataset has them."""
+        return _ids(self.arrays["query_ids"])
+
     def dataset(self) -> Dataset:
         """Return all of it; the caller's rows are those of the source."""
         return self._part(0, self.n_blocks)

@@ -1,0 +1,260 @@
+"""What runs on a worker: pure tasks on one partition, with a cache that any of them can do without.
+
+A vector of scores is known by a number, and lives here. Its recipe says how to make it, of weights or of other vectors,
+with the same operations in the same order as on one machine, so that a worker which has just taken over a partition
+makes the same bits. Recipes grow with a fit, so a task brings only those of vectors that are nowhere yet. A worker that
+lacks others answers that they are missing, and is asked again with all recipes.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.engines._blocks import Blocks, Judge, Point, map_blocks, sample_of
+from argrank.objectives.objective import Objective, query_weights
+
+#: On a worker: what is known of a partition in a fit, by the fit and the number of the partition.
+_CACHE: dict[tuple[str, int], _State] = {}
+
+
+class Part:
+    """A partition on a worker. It travels as the call that made it: another worker opens the file itself."""
+
+    def __init__(self, longest: int, load: Callable[..., Dataset], *arguments: Any) -> None:
+        self._made_by = (longest, load, *arguments)
+        self.data = load(*arguments)._but(longest=longest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Part, self._made_by
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the data, which keeps the scheduler from moving work to where the data is not."""
+        X = self.data.X
+        parts = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+        return sum(part.nbytes for part in parts) + self.data.y.nbytes + object.__sizeof__(self)
+
+
+class Recipe(NamedTuple):
+    """How a vector is made: a kind of ``_MAKERS``, the numbers of the vectors it is made of, and further arguments."""
+
+    kind: str
+    of: tuple[int, ...] = ()
+    given: Any = None
+
+
+class Asked(NamedTuple):
+    """An objective of a fit: its number, itself, and the total by which queries' weights become shares."""
+
+    number: int
+    objective: Objective
+    total: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to do with a partition of a fit: a method of ``_State`` and its arguments."""
+
+    fit: str
+    part: int
+    borders: tuple[int, ...]
+    do: str
+    arguments: tuple[Any, ...]
+    recipes: Mapping[int, Recipe] = field(default_factory=dict)
+    held: frozenset[int] = frozenset()  # vectors to keep where they have to be made
+    dropped: tuple[int, ...] = ()  # vectors that nobody needs any more
+
+
+class Answer(NamedTuple):
+    """What a task found, or that vectors are missing; the seconds it took."""
+
+    found: Any
+    missing: bool
+    seconds: float
+
+
+class _MissingError(Exception):
+    """A vector that is not here, and whose recipe did not come along."""
+
+
+def work(part: Part, task: Task) -> Answer:
+    """Do a task."""
+    begin = time.perf_counter()
+    key = (task.fit, task.part)
+    state = _CACHE.get(key)
+    if state is None or state.data is not part.data:
+        state = _CACHE[key] = _State(part.data, task.borders)
+    for number in task.dropped:
+        state.vectors.pop(number, None)
+    with state.lock:  # after an interruption a task may still run when the next one comes
+        state.recipes, state.held = task.recipes, task.held
+        try:
+            found, missing = getattr(state, task.do)(*task.arguments), False
+        except _MissingError:
+            found, missing = None, True
+    return Answer(found, missing, time.perf_counter() - begin)
+
+
+def forget(fit: str) -> None:
+    """Drop all that is cached for a fit."""
+    for key in [key for key in _CACHE if key[0] == fit]:
+        _CACHE.pop(key, None)
+
+
+def over_blocks(part: Part, borders: tuple[int, ...], function: Callable[[Dataset], Any]) -> list[Any]:
+    """Return what a function gives for the blocks of a partition."""
+    return map_blocks(part.data, borders, function, 1)
+
+
+class _State:
+    """A partition of a fit: its blocks, vectors of scores by number, and what objectives have prepared."""
+
+    def __init__(self, data: Dataset, borders: Sequence[int]) -> None:
+        self.data, self._blocks, self.lock = data, Blocks(data, borders, 1), threading.Lock()
+        self.vectors: dict[int, Floats] = {}
+        self.recipes: Mapping[int, Recipe] = {}
+        self.held: frozenset[int] = frozenset()
+        self._judges: dict[int, Judge] = {}
+        self._point: tuple[int, bytes, Point] | None = None
+
+    # ---- what a task may ask ------------------------------------------------------------------------------------
+
+    def at_weights(self, asked: Asked, weights: Floats, together: bool) -> tuple[list[float], list[Floats]]:
+        """Return the blocks' shares of the risk and its gradient at weights."""
+        values, gradients, point = self._judge(asked).at_weights(weights)
+        self._point = (asked.number, weights.tobytes(), point)
+        return values, _added(gradients, together)
+
+    def at_scores(
+        self, asked: Asked, scores: int, slope: int, along: Sequence[int]
+    ) -> tuple[list[float], dict[int, list[float]]]:
+        """Return the blocks' shares of the risk at scores, and of the products of its slope there with vectors."""
+        here = self._vector(scores)
+        values, u = self._judge(asked).at_scores(here)
+        dots = {number: self._blocks.dots(u, self._vector(number)) for number in along}
+        self.vectors |= {scores: here, slope: u}
+        return values, dots
+
+    def pull_back(self, u: int, together: bool) -> list[Floats]:
+        """Return the blocks' shares of ``X.T @ u``."""
+        return _added(self._blocks.pull_back(self._vector(u)), together)
+
+    def curve(self, asked: Asked, at: Floats, direction: Floats, together: bool) -> list[Floats]:
+        """Return the blocks' shares of the Hessian at weights times a direction."""
+        if self._point is None or self._point[:2] != (asked.number, at.tobytes()):
+            self.at_weights(asked, at, together)
+        assert self._point is not None
+        return _added(self._judge(asked).curve(self._point[2], direction), together)
+
+    def dots(self, u: int, v: int) -> list[float]:
+        """Return the blocks' shares of the product of two vectors."""
+        return self._blocks.dots(self._vector(u), self._vector(v))
+
+    def values(self, number: int) -> Floats:
+        """Return a vector itself."""
+        return self._vector(number)
+
+    def n_pairs(self, objective: Objective) -> Floats:
+        """Return how many pairs every query has."""
+        return objective.n_pairs(self.data)
+
+    def sample(self, asked: Asked) -> tuple[int, Any] | None:
+        """Return the bytes and the sizes of the samples of rankings that an objective has drawn, if it has."""
+        return sample_of(self._judge(asked).prepared)
+
+    # ---- vectors ------------------------------------------------------------------------------------------------
+
+    def _judge(self, asked: Asked) -> Judge:
+        judge = self._judges.get(asked.number)
+        if judge is None:
+            shares = query_weights(self.data) / asked.total
+            judge = self._judges[asked.number] = Judge(self._blocks, asked.objective, shares)
+        return judge
+
+    def _vector(self, number: int) -> Floats:
+        """Return a vector, made by its recipe where it is not here; others made on the way go when they have served."""
+        if number in self.vectors:
+            return self.vectors[number]
+        order = list(self._order(number))
+        uses = Counter(one for made in order for one in self.recipes[made].of)
+        made: dict[int, Floats] = {}
+        for one in order:
+            recipe = self.recipes[one]
+            made[one] = _MAKERS[recipe.kind](self, recipe.given, *(self._known(made, other) for other in recipe.of))
+            if one in self.held:
+                self.vectors[one] = made[one]
+            for other in recipe.of:
+                uses[other] -= 1
+                if not uses[other]:
+                    made.pop(other, None)
+        return made[number]
+
+    def _known(self, made: Mapping[int, Floats], number: int) -> Floats:
+        return made[number] if number in made else self.vectors[number]
+
+    def _order(self, number: int) -> Iterator[int]:
+        """Yield the vectors that have to be made, each after those it is made of."""
+        waiting, done = [number], set()
+        while waiting:
+            one = waiting[-1]
+            if one in done or one in self.vectors:
+                waiting.pop()
+                continue
+            if one not in self.recipes:
+                raise _MissingError
+            needed = [other for other in self.recipes[one].of if other not in done and other not in self.vectors]
+            if needed:
+                waiting += reversed(needed)
+            else:
+                done.add(one)
+                yield waiting.pop()
+
+    def _slope(self, asked: Asked, scores: Floats) -> Floats:
+        return self._judge(asked).at_scores(scores)[1]
+
+    def _scores(self, weights: Floats) -> Floats:
+        return self._blocks.scores(weights)
+
+    def _constant(self, value: float) -> Floats:
+        return np.full(self.data.n_documents, value)
+
+
+_MAKERS: dict[str, Callable[..., Floats]] = {
+    "constant": _State._constant,
+    "scores": _State._scores,
+    "slope": _State._slope,
+    "plus": lambda state, given, a, b: a + b,
+    "minus": lambda state, given, a, b: a - b,
+    "times": lambda state, factor, a: factor * a,
+    "less": lambda state, number, a: a - number,
+}
+
+
+def _added(gradients: list[Floats], together: bool) -> list[Floats]:
+    """Return gradients as they are, or their sum, where there are too many to send each."""
+    if not together:
+        return gradients
+    total = np.zeros_like(gradients[0])
+    for one in gradients:
+        total += one
+    return [total]
+
+
+def size_of(found: Any) -> int:
+    """Return the bytes of what is sent, about."""
+    if isinstance(found, np.ndarray):
+        return found.nbytes
+    if isinstance(found, Mapping):
+        return size_of(list(found.values()))
+    if isinstance(found, list | tuple):
+        return sum(map(size_of, found))
+    return sys.getsizeof(found)

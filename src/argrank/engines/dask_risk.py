@@ -1,0 +1,151 @@
+"""The risk on a cluster: the same blocks as on one machine, on the workers that hold their rows."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.engines._part import Asked, Task, work
+from argrank.engines._summed import SummedRisk
+from argrank.engines._vector import Space, Vector, all_recipes
+from argrank.errors import InputError, OptionError
+from argrank.objectives.objective import Objective, query_weights, total_weight
+
+if TYPE_CHECKING:
+    from argrank.engines.dask_data import DistributedDataset
+
+MOST_BYTES = 50e6  # of a gradient for every block; above it, partitions add up theirs, and bits depend on partitions
+
+
+class Session:
+    """A fit on the workers: what they keep for it, until it is closed or nobody needs it any more."""
+
+    def __init__(self, data: DistributedDataset) -> None:
+        self.data, self.fit, self.space, self.objectives = data, uuid.uuid4().hex, Space(), itertools.count()
+        self.n_rebuilt = 0  # times that a worker lacked vectors and made them anew
+        self.close = weakref.finalize(self, data.forget, self.fit)
+        self.close.atexit = False
+
+    def run(self, do: str, *arguments: Any, vectors: Iterable[Vector] = ()) -> list[Any]:
+        """Do the same with every partition and return what each found; ``vectors`` are those that it needs."""
+        vectors, space = list(vectors), self.space
+        unmade = space.unmade(vectors)
+        leaves = [number for number, node in unmade.items() if node.kind == "scores" and number in space.vectors]
+        recipes = {number: node.recipe() for number, node in unmade.items()}
+        dropped, space.dropped = space.dropped, []
+        common: dict[str, Any] = {"fit": self.fit, "do": do, "arguments": arguments}
+        tasks = [
+            Task(part=i, borders=own, recipes=recipes, held=frozenset(leaves), dropped=tuple(dropped), **common)
+            for i, own in enumerate(self.data.borders)
+        ]
+        answers = self.data.run(work, tasks)
+        lacking = [i for i, answer in enumerate(answers) if answer.missing]
+        if lacking:
+            recipes, held = all_recipes(vectors), space.held() | frozenset(leaves)
+            again = [Task(part=i, borders=tasks[i].borders, recipes=recipes, held=held, **common) for i in lacking]
+            for i, answer in zip(lacking, self.data.run(work, again, lacking), strict=True):
+                answers[i] = answer
+            self.n_rebuilt += len(lacking)
+        for number in leaves:
+            if (vector := space.vectors.get(number)) is not None:
+                vector.stored()
+        return [answer.found for answer in answers]
+
+
+class DaskRisk(SummedRisk):
+    """The risk of a linear model on data that a cluster holds, with the same bits as on one machine.
+
+    Parameters
+    ----------
+    data : DistributedDataset
+    objective : Objective
+    session : Session, optional
+        That of another risk, whose vectors this one is to understand.
+    """
+
+    per_query = False
+
+    def __init__(self, data: DistributedDataset, objective: Objective, session: Session | None = None) -> None:
+        super().__init__(objective)
+        self.data, self.session = data, Session(data) if session is None else session
+        self.n_queries, self.n_documents, self.n_features = data.n_queries, data.n_documents, data.n_features
+        pairs = None
+        if objective.mean_over == "pairs":
+            pairs = np.concatenate(self.session.run("n_pairs", objective))
+        self._asked = Asked(next(self.session.objectives), objective, total_weight(data, pairs))
+        self.query_shares = query_weights(data) / self._asked.total
+        n_blocks = sum(len(own) - 1 for own in data.borders)
+        self._together = 8 * n_blocks * self.n_features > MOST_BYTES
+        self._at: Floats | None = None
+
+    def close(self) -> None:
+        """Let the workers forget what they keep for this risk and those that share its vectors."""
+        self.session.close()
+
+    def parts(self) -> tuple[DaskRisk, DaskRisk]:
+        """Return the two convex risks of which this one, a tight bound, is the difference."""
+        asked: Any = self.objective
+        convex, subtracted = asked.convex_part(), asked.subtracted_part()
+        return DaskRisk(self.data, convex, self.session), DaskRisk(self.data, subtracted, self.session)
+
+    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
+        """Refuse: it would be a round trip for every query."""
+        raise OptionError("query: expected a risk on one machine; on a cluster take a solver such as 'bundle'")
+
+    def sample(self) -> tuple[int, Any] | None:
+        """Return the bytes and the sizes of the samples of rankings that the objective has drawn, if it has."""
+        found = self.session.run("sample", self._asked)
+        return None if found[0] is None else (sum(one[0] for one in found), np.concatenate([one[1] for one in found]))
+
+    def gather(self, vector: Vector) -> Floats:
+        """Return a vector of scores itself; it may be large."""
+        return np.concatenate(self.session.run("values", vector.node.number, vectors=[vector]))
+
+    def _constant(self, value: float) -> Vector:
+        return Vector(self.session.space, "constant", given=value)
+
+    def _score(self, weights: Floats) -> Vector:
+        return Vector(self.session.space, "scores", given=weights.copy())  # made where it is first used
+
+    def _at_weights(self, weights: Floats) -> tuple[list[float], list[Floats]]:
+        self._at = weights.copy()
+        found = self.session.run("at_weights", self._asked, self._at, self._together)
+        return _chained(one[0] for one in found), _chained(one[1] for one in found)
+
+    def _at_scores(self, scores: Vector) -> tuple[list[float], Vector]:
+        if not isinstance(scores, Vector) or scores.space is not self.session.space:
+            raise InputError(f"scores: expected scores of this risk, which are on a cluster, got {type(scores)}")
+        u = Vector(scores.space, "slope", (scores,), self._asked)
+        nodes = scores.space.unmade([scores]).values()
+        along = {one.number for node in nodes for one in (node, *node.of) if one.kind not in ("constant", "times")}
+        along.add(scores.node.number)
+        arguments = (self._asked, scores.node.number, u.node.number, sorted(along))
+        found = self.session.run("at_scores", *arguments, vectors=[scores])
+        scores.stored()
+        u.stored()
+        u.dots = {number: _chained(one[1][number] for one in found) for number in along}
+        return _chained(one[0] for one in found), u
+
+    def _pull_back(self, u: Vector) -> list[Floats]:
+        return _chained(self.session.run("pull_back", u.node.number, self._together, vectors=[u]))
+
+    def _curve(self, direction: Floats) -> list[Floats]:
+        if self._at is None:
+            raise OptionError("hessian_product: expected a call of value_and_gradient before")
+        return _chained(self.session.run("curve", self._asked, self._at, direction, self._together))
+
+    def _dots(self, u: Vector, v: Vector) -> list[float]:
+        known = u.dots.get(v.node.number) or v.dots.get(u.node.number)
+        if known is not None:
+            return known
+        return _chained(self.session.run("dots", u.node.number, v.node.number, vectors=[u, v]))
+
+
+def _chained(parts: Iterable[list[Any]]) -> list[Any]:
+    return list(itertools.chain.from_iterable(parts))

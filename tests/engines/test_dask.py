@@ -1,0 +1,209 @@
+"""Rankers on a cluster of two worker processes on this machine."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.engines.test_part import FITS, Here, assert_same_fit, make
+
+import argrank as ar
+from argrank.dask import DistributedDataset
+from argrank.engines import _part, dask_data, make_risk
+from argrank.errors import ClusterError, InputError, OptionError
+
+pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+
+QUICK = ("newton", "bundle", "level", "l-bfgs", "conjugate gradients", "fixed steps", "least squares", "samples")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_same_bits_on_one_machine_and_on_any_number_of_partitions(name, packs, cluster):
+    local = make(name).fit(ar.load(packs / "plain.pack"))
+    for n_partitions in (1, 2, 5):
+        data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=n_partitions)
+        assert data.n_partitions == n_partitions
+        assert_same_fit(make(name).fit(data), local)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in FITS if name not in QUICK])
+def test_the_same_bits_for_longer_fits(name, packs, cluster):
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=5)
+    assert_same_fit(make(name).fit(data), make(name).fit(ar.load(packs / "plain.pack")))
+
+
+def let_there_be_two(client):
+    """Wait for two workers; where a killed one does not come back, as on a busy machine, start another."""
+    try:
+        client.wait_for_workers(2, timeout=15)
+    except TimeoutError:
+        client.cluster.scale(len(client.cluster.workers) + 1)
+        client.wait_for_workers(2, timeout=60)
+
+
+def kill_the_holder(data):
+    """Kill the worker that holds the first partition; another takes over."""
+    (address, *_) = next(iter(data.client.who_has(data._parts[:1]).values()))
+    os.kill(data.client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
+    while address in data.client.scheduler_info(n_workers=-1)["workers"]:
+        time.sleep(0.01)
+
+
+LATER = {
+    "value_and_gradient": lambda risk, s, u: risk.value_and_gradient(np.ones(6)),
+    "hessian_product": lambda risk, s, u: (risk.hessian_product(np.arange(6.0)),),
+    "at_scores": lambda risk, s, u: (risk.at_scores(0.5 * s + 2.0 * risk.scores(np.ones(6)))[0],),
+    "pull_back": lambda risk, s, u: (risk.pull_back(u - 0.5 * s),),
+    "dot": lambda risk, s, u: (risk.dot(u, u),),
+    "spread": lambda risk, s, u: (risk.spread(s),),
+}
+
+
+@pytest.mark.parametrize("method", LATER)
+def test_a_worker_killed_while_its_vectors_are_needed_changes_no_bit(method, packs, cluster):
+    let_there_be_two(cluster)
+    found = []
+    for data in (
+        ar.load(packs / "weighted.pack"),
+        DistributedDataset.read(packs / "weighted.pack", cluster, n_partitions=3),
+    ):
+        risk = make_risk(data, ar.objective("rank-svm"))
+        risk.value_and_gradient(np.linspace(-1, 1, 6))
+        scores = risk.scores(np.linspace(-1, 1, 6)) - 0.5 * risk.scores(np.ones(6))
+        _, u = risk.at_scores(scores)
+        if isinstance(data, DistributedDataset):
+            kill_the_holder(data)
+        found.append(LATER[method](risk, scores, u))
+    assert all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(*found, strict=True))
+    if method in ("at_scores", "pull_back", "dot", "spread"):
+        assert risk.session.n_rebuilt > 0
+
+
+def test_workers_forget_a_fit_that_is_over(packs, cluster):
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=2)
+    make("newton").fit(data)
+    risk = make_risk(data, ar.objective("rank-svm"))
+    risk.value_and_gradient(np.ones(6))
+    assert sum(cluster.run(_cached).values()) > 0
+    risk.close()
+    deadline = time.monotonic() + 20
+    while any(cluster.run(_cached).values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _cached():
+    return len(_part._CACHE)
+
+
+def test_measures_comparisons_and_choices_are_those_of_one_machine(packs, cluster):
+    local = ar.load(packs / "weighted.pack")
+    data = DistributedDataset.read(packs / "weighted.pack", cluster, n_partitions=3)
+    ranker = make("least squares").fit(data, eval_set=[data, local])
+    trace = ranker.trace_[-1]
+    assert trace["validation"] == trace["validation_1"] == ranker.score(data) == ranker.score(local)
+    scores = ranker.predict(data)
+    assert (scores.compute() == ranker.predict(local)).all()
+    here = ar.evaluate(ranker, local, ["ndcg@10", "map"])
+    for system in (ranker, ranker.model_, scores, ranker.predict(local)):
+        there = ar.evaluate(system, data, ["ndcg@10", "map"])
+        assert there.means == here.means
+        assert np.array_equal(there.values["map"], here.values["map"], equal_nan=True)
+    systems = {"a": ranker, "b": make("newton").fit(data)}
+    by = np.arange(40) % 2
+    assert repr(ar.compare(systems, data, "ndcg@10", by=by)) == repr(ar.compare(systems, local, "ndcg@10", by=by))
+    chosen = [ar.select("regression", {"ridge": [0.0, 10.0, 1e5]}, one, one, "ndcg@10") for one in (data, local)]
+    there, here = ([(point.params, point.value) for point in one.points] for one in chosen)
+    assert there == here
+    assert chosen[0].params == chosen[1].params
+    with pytest.raises(InputError, match=r"explain: expected data on one machine"):
+        ar.evaluate(ranker, data, "map", explain=1)
+    with pytest.raises(InputError, match="expected one for each of"):
+        ar.evaluate(np.zeros(3), data, "map")
+
+
+def test_what_cannot_be_done_on_a_cluster_is_refused_by_name(packs, cluster):
+    data = DistributedDataset.read(packs / "plain.pack", cluster)
+    for name in ("adarank", "direct-rank", "mcrank", "coordinate-ascent", "rankboost", "frank"):
+        with pytest.raises(OptionError, match=rf"^{name}: expected data on one machine.*rank-svm"):
+            ar.make_ranker(name).fit(data)
+    for solver in ("cutting-plane", "frank-wolfe", "online"):
+        with pytest.raises(OptionError, match=r"on a cluster.*expected 'bundle'"):
+            ar.make_ranker("orm", bound="convex", solver=solver).fit(data)
+    with pytest.raises(OptionError, match=r"argrank pack --normalise"):
+        ar.make_ranker("rank-svm", normalise="standard").fit(data)
+    with pytest.raises(OptionError, match="kernel"):
+        ar.make_ranker("orm", kernel="rbf").fit(data)
+    with pytest.raises(OptionError, match="checkpoint"):
+        ar.make_ranker("rank-svm").fit(data, checkpoint="fit.ckpt")
+    with pytest.raises(InputError, match="expected one weight for each of 6"):
+        make_risk(data, ar.objective("rank-svm")).value_and_gradient(np.ones(3))
+    ar.pack(ar.load(packs / "plain.pack").with_features(np.full((data.n_documents, 6), np.nan)), packs / "gaps.pack")
+    with pytest.raises(InputError, match="missing values"):
+        make("newton").fit(DistributedDataset.read(packs / "gaps.pack", cluster))
+
+
+def test_a_frame_is_repartitioned_by_query_and_keeps_the_order_of_rows(cluster):
+    dd = pytest.importorskip("dask.dataframe")
+    data = ar.make_ranking(30, (2, 12), 4, random_state=2)
+    frame = data.to_pandas().rename(columns={"qid": "search", "label": "grade"})
+    mixed = frame.sample(frac=1.0, random_state=0).reset_index(drop=True)
+    spread = DistributedDataset.from_dask(dd.from_pandas(mixed, npartitions=4), cluster, qid="search", label="grade")
+    assert (spread.n_queries, spread.n_documents, spread.n_features) == (30, data.n_documents, 4)
+    local = ar.Dataset(mixed.rename(columns={"search": "qid", "grade": "label"}))
+    place = {qid: number for number, qid in enumerate(local.query_ids.tolist())}
+    same = local.select([place[qid] for qid in spread.query_ids.tolist()])
+    assert (same.indptr == spread.indptr).all()
+    for pushed, kept in zip(spread.map_blocks(_everything), _blocks_of(spread, same), strict=True):
+        assert (pushed == kept).all()
+    w = np.arange(4.0)
+    (value, gradient), other = (
+        make_risk(one, ar.objective("rank-svm")).value_and_gradient(w) for one in (spread, same)
+    )
+    assert value == pytest.approx(other[0], rel=1e-13)
+    np.testing.assert_allclose(gradient, other[1], rtol=1e-12)
+    with pytest.raises(InputError, match="expected a column 'qid'"):
+        DistributedDataset.from_dask(dd.from_pandas(mixed, npartitions=2), cluster)
+
+
+def _everything(data):
+    return np.column_stack((data.X, data.y))
+
+
+def _blocks_of(spread, data):
+    first = 0
+    for own in spread.borders:
+        for a, b in itertools.pairwise(own):
+            yield _everything(data.between(first + a, first + b))
+        first += own[-1]
+
+
+def test_a_query_in_two_partitions_is_refused():
+    from argrank.engines.dask_frames import refuse_split
+
+    with pytest.raises(InputError, match="got query 7 in partitions 0 and 1"):
+        refuse_split([np.array([3, 7]), np.array([9, 7])])
+
+
+def test_without_workers_the_message_says_who_waits(packs, monkeypatch):
+    class Deserted(Here):
+        def map(self, function, *columns, **_):
+            return [SimpleNamespace(status="pending") for _ in columns[0]]
+
+        def scheduler_info(self, **_):
+            return {"workers": {}}
+
+    monkeypatch.setattr(dask_data, "PATIENCE", 0.01)
+    monkeypatch.setattr(DistributedDataset, "_done", lambda self, calls: time.sleep(0.01))
+    data = DistributedDataset.read(packs / "plain.pack", Deserted(), n_partitions=3)
+    with pytest.raises(ClusterError, match="lost all workers; 3 of 3 partitions waiting"):
+        data.map_blocks(len)
+    monkeypatch.setattr(Deserted, "nthreads", lambda self: {})
+    with pytest.raises(ClusterError, match="at least one worker"):
+        DistributedDataset.read(packs / "plain.pack", Deserted())

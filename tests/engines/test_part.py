@@ -1,0 +1,113 @@
+"""What runs on workers, without a cluster: every task must do with an empty cache."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.data.io.pack.loader import load_part
+from argrank.engines import LocalRisk, _part
+from argrank.engines._part import Part, Recipe, Task, work
+from argrank.engines.dask_data import DistributedDataset
+from argrank.errors import ArgrankWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+
+
+class Here:
+    """A client that calls where it is; everything goes through pickle, as it would on the way to a worker."""
+
+    status = "closed"
+
+    def nthreads(self):
+        return {"here": 2}
+
+    def map(self, function, *columns, **_):
+        return [function(*arguments) for arguments in pickle.loads(pickle.dumps(list(zip(*columns, strict=True))))]
+
+
+class Forgetful(DistributedDataset):
+    """Data whose workers forget everything between two round trips."""
+
+    def run(self, *arguments, **options):
+        _part._CACHE.clear()
+        return super().run(*arguments, **options)
+
+    def gathered(self, calls):
+        return calls
+
+
+FITS = {
+    "newton": ("rank-svm", {}),
+    "bundle": ("svm-map", {"solver": "bundle"}),
+    "level": ("svm-map", {"solver": "bundle", "penalty": "l1", "C": 100.0}),
+    "around w0": ("orm", {"bound": "convex", "w0": "regression", "solver": "bundle"}),
+    "convex steps": ("svm-ndcg", {}),
+    "l-bfgs": ("listnet", {}),
+    "several starts": ("rank-cosine", {"n_starts": 2}),
+    "conjugate gradients": ("smooth-grad", {"solver": "cg", "halvings": 1}),
+    "samples": ("log-convex", {"n_samples": 5}),
+    "noise": ("softrank", {"n_starts": 1}),
+    "fixed steps": ("lambdarank", {}),
+    "least squares": ("regression", {"ridge": 1.0}),
+}
+
+
+def make(name):
+    ranker, parameters = FITS[name]
+    return ar.make_ranker(ranker, verbose=-1, **({} if ranker == "regression" else {"max_iter": 6}), **parameters)
+
+
+def assert_same_fit(one, other):
+    assert one.coef_.tobytes() == other.coef_.tobytes()
+    assert one.objective_ == other.objective_
+    assert len(one.trace_) == len(other.trace_)
+
+
+WEIGHTED = ("newton", "bundle", "convex steps", "fixed steps", "least squares")
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_workers_that_forget_everything_give_the_bits_of_one_machine(name, packs):
+    pack = "weighted" if name in WEIGHTED else "plain"
+    data = Forgetful.read(packs / f"{pack}.pack", Here(), n_partitions=3)
+    assert data.n_partitions == 3
+    assert_same_fit(make(name).fit(data), make(name).fit(ar.load(packs / f"{pack}.pack")))
+
+
+def test_a_worker_that_lacks_a_vector_says_so_and_makes_it_from_all_recipes(packs):
+    part = Part(30, load_part, str(packs / "plain.pack"), 0, 2)
+    borders = (0, part.data.n_queries)
+    rng = np.random.default_rng(0)
+    w, v = rng.standard_normal((2, 6))
+    recipes = {0: Recipe("scores", (), w), 1: Recipe("scores", (), v), 2: Recipe("times", (1,), 0.3)}
+    recipes[3] = Recipe("minus", (0, 2))
+    _part._CACHE.clear()
+    assert work(part, Task("fit", 0, borders, "values", (3,))).missing
+    assert work(part, Task("fit", 0, borders, "values", (3,), {3: recipes[3]})).missing
+    found = work(part, Task("fit", 0, borders, "values", (3,), recipes, frozenset([0])))
+    risk = LocalRisk(part.data, ar.objective("rank-svm"))
+    assert (found.found == risk.scores(w) - 0.3 * risk.scores(v)).all()
+    kept = _part._CACHE["fit", 0].vectors
+    assert list(kept) == [0]  # what nobody asked to keep is gone
+    work(part, Task("fit", 0, borders, "values", (0,), dropped=(0,)))
+    assert not kept
+    _part.forget("fit")
+    assert not _part._CACHE
+
+
+def test_a_partition_travels_as_the_call_that_made_it(packs):
+    part = Part(30, load_part, str(packs / "plain.pack"), 1, 3)
+    sent = pickle.dumps(part)
+    assert len(sent) < 500 < part.data.X.nbytes < sys.getsizeof(part)
+    assert (pickle.loads(sent).data.X == part.data.X).all()
+    assert part.data.longest == 30
+
+
+def test_warnings_are_the_same(packs):
+    with pytest.warns(ArgrankWarning, match="stopped after"):
+        make("newton").fit(Forgetful.read(packs / "plain.pack", Here(), n_partitions=2))
