@@ -213,3 +213,10 @@ def test_a_thousand_trees_are_exported_quickly():
     start = time.process_time()
     ar.export(model, "opensearch")
     assert time.process_time() - start < 3.0
+
+
+def test_texts_of_training_are_numbers_in_the_engine(forest):
+    texts = {"b": tuple(f"t{i}" for i in range(25)), "d": ("new", "old")}
+    found = ar.export(replace(forest, feature_names=tuple("abcde"), categories=texts), "solr").notes
+    assert "d was a text in training; give the engine its number: 'new' is 0, 'old' is 1. Others are missing." in found
+    assert any(note.startswith("b was a text") and "'t19' is 19 … (25 texts" in note for note in found)

@@ -11,8 +11,9 @@ import numpy as np
 
 from argrank._files import write_bytes
 from argrank.data.dataset import Dataset
+from argrank.data.doctor.diagnosis import counted
 from argrank.errors import InputError, ModelError, OptionError, shown
-from argrank.export.notes import notes
+from argrank.export.notes import notes, text_notes
 from argrank.export.options import Files, Options, names_of
 from argrank.export.parity import Parity, compare
 from argrank.export.plain import plain
@@ -120,17 +121,19 @@ def export(
             f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be hit by {line.title}'s arithmetic: values "
             f"within {misses.max():.1e} below them go the other way."
         )
+    said += text_notes(served.categories)
     if line.singles and parts.forest is not None and parity.rounded_reordered:
+        reordered = counted(parity.rounded_reordered, "query is", "queries are")
         said.append(
-            f"{parity.rounded_reordered} queries are reordered by rounding the features to float32, before any engine "
-            "sees them: values lie on thresholds. Train on float32 features, as the engine has them."
+            f"{reordered} reordered by rounding the features to float32, before any engine sees them: values lie on "
+            "thresholds. Train on float32 features, as the engine has them."
         )
     if line.singles and parts.linear is not None and parity.relative > CANCELS:
         said.insert(
             0,
             f"CAREFUL: sums in float32 move scores by up to {parity.relative:.2g} of their spread in a query, and "
-            f"reorder {parity.reordered} of {parity.queries} queries: large terms of this model cancel, as where "
-            "features nearly repeat others. Train with regularisation (ridge=1 for regression, else a smaller C), "
-            "or take a target that computes in double: onnx, python.",
+            f"reorder {parity.reordered} of {counted(parity.queries, 'query', 'queries')}: large terms of this model "
+            "cancel, as where features nearly repeat others. Train with regularisation (ridge=1 for regression, else a "
+            "smaller C), or take a target that computes in double: onnx, python.",
         )
     return Export(to, files, parity, [*said, f"Proof: {line.proof}."])

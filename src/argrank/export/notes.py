@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from argrank.data.categories import Categories
 from argrank.export.options import Files
 from argrank.export.plain import Plain
 
 LARGE = 20_000_000  # bytes
+MOST_TEXTS = 20  # of a feature that are listed
 
 PLUGIN_MISSING = {
     "elasticsearch": (
@@ -38,7 +40,7 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
     if plugin or to == "elastic":
         found.append(
             "Scores may be negative: documents of the rescore window can sink below others"
-            + ("; shift=True lifts the scores of trees to 0 and above." if model.forest is not None else ".")
+            + ("; shift=True (--shift) lifts the scores of trees to 0 and above." if model.forest is not None else ".")
         )
         found.append("The queries of the features are yours: replace match_all, keep names and order.")
     if to == "solr":
@@ -61,5 +63,17 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
     if size > LARGE:
         found.append(
             f"The model has {size / 1e6:.0f} MB: OpenSearch takes 50 million characters, servers 100 MB a request."
+        )
+    return found
+
+
+def text_notes(categories: Categories) -> list[str]:
+    """Return for every feature of texts the numbers that the engine has to give in their place."""
+    found = []
+    for feature, texts in (categories or {}).items():
+        numbers = ", ".join(f"{text!r} is {number}" for number, text in enumerate(texts[:MOST_TEXTS]))
+        more = f" … ({len(texts):,} texts, in the order of the model file)" if len(texts) > MOST_TEXTS else ""
+        found.append(
+            f"{feature} was a text in training; give the engine its number: {numbers}{more}. Others are missing."
         )
     return found

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.doctor.diagnosis import counted
 from argrank.evaluation.evaluate import evaluate
 from argrank.export.cuts import GREATEST
 from argrank.export.plain import Plain
@@ -61,11 +62,11 @@ class Parity:
     def lines(self) -> list[str]:
         """Return the report as sentences."""
         found = [
-            f"{self.rows:,} rows of {self.queries:,} queries: largest difference {self.largest:.3g} "
-            f"({self.relative:.2g} of the spread in its query), {self.reordered} queries reordered, "
-            f"{self.reordered_beyond_rounding} beyond rounding.",
+            f"{counted(self.rows, 'row', 'rows')} of {_queries(self.queries)}: largest difference "
+            f"{self.largest:.3g} ({self.relative:.2g} of the spread in its query), {_queries(self.reordered)} "
+            f"reordered, {self.reordered_beyond_rounding} beyond rounding.",
             f"Rounding the features to float32 alone: largest difference {self.rounded_largest:.3g}, "
-            f"{self.rounded_reordered} queries reordered.",
+            f"{_queries(self.rounded_reordered)} reordered.",
         ]
         if self.measure_before is not None:
             found.append(
@@ -133,6 +134,10 @@ def compare(
         float(gap.max(initial=0.0)),
         beyond,
     )
+
+
+def _queries(number: int) -> str:
+    return counted(number, "query", "queries")
 
 
 def _mean(scores: Floats, check: Dataset) -> float:
