@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import resource
@@ -34,15 +33,12 @@ def key(row: dict[str, Any]) -> tuple[Any, ...]:
 def one(name: str, fold: int, tool: str, mode: str) -> None:
     """Run a tool in this process and print what it found as JSON."""
     import argrank as ar
-    from benchmarks.peers.tools import run_tool
+    from benchmarks.peers.tools import run_tool, warm
 
     data = load(name, fold)
     if data is None or data.valid is None:
         sys.exit(3)
-    if tool.startswith("argrank"):  # machine code is there before the clock starts, as it is in the other tools
-        run_tool(tool, "default", data.train.select(range(min(8, data.train.n_queries))), data.valid)
-    else:  # and so is the import of a library
-        importlib.import_module(tool.split()[0].lower())
+    warm(tool, data.train)
     begin, wall = time.process_time(), time.perf_counter()
     predict, setting = run_tool(tool, mode, data.train, data.valid)
     cpu, seconds = time.process_time() - begin, time.perf_counter() - wall
