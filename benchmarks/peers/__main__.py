@@ -17,6 +17,7 @@ from benchmarks.peers.tools import TOOLS
 
 HERE = Path(__file__).parent
 STORE = HERE / "work" / "runs.jsonl"
+SUMMARY = HERE / "results.csv"
 PAGE = HERE.parents[1] / "docs" / "guide" / "peers.md"
 
 
@@ -78,14 +79,15 @@ def run(sets: list[str], folds: list[int] | None, tools: list[str], modes: list[
 
 
 def write_page(store: Path, path: Path) -> None:
-    """Write page and plot."""
-    from benchmarks.peers.page import page, plot
+    """Write page, plot and the summary of all runs."""
+    from benchmarks.peers.page import page, plot, summary
 
     rows = stored(store)
     if not rows:
         sys.exit(f"{store}: no runs yet; python -m benchmarks.peers run")
     path.write_text(page(rows))
     plot(rows, path.with_suffix(".png"))
+    SUMMARY.write_text(summary(rows))
     print(path)
 
 

@@ -2,89 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from argrank.evaluation.significance import holm, paired_t
-from benchmarks.peers.tools import N_TREES, PATIENCE, SETTINGS
+from benchmarks.peers.data import SETS
+from benchmarks.peers.tools import N_TREES, PATIENCE, SETTINGS, TOOLS
 
-OURS = "argrank auto, default"
+AUTO, QUERY_MART = "argrank auto, default", "argrank query-mart, default"
 Rows = Sequence[Mapping[str, Any]]
+Folds = Mapping[int, Mapping[str, Any]]
+
+
+class Gap(NamedTuple):
+    """Mean difference over the queries of folds that both systems have, its standard error, p by a paired t-test."""
+
+    mean: float
+    error: float
+    p: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4f} ± {self.error:.4f}"
 
 
 def by_system(rows: Rows) -> dict[str, dict[str, dict[int, Mapping[str, Any]]]]:
-    """Return set -> tool and mode -> fold -> row."""
+    """Return set -> tool and mode -> fold -> row, in the order of SETS and TOOLS."""
     found: dict[str, dict[str, dict[int, Mapping[str, Any]]]] = {}
-    for row in rows:
+    sets, tools = list(SETS), list(TOOLS)
+    for row in sorted(rows, key=lambda row: (sets.index(row["set"]), tools.index(row["tool"]), row["mode"])):
         system = f"{row['tool']}, {row['mode']}"
         found.setdefault(row["set"], {}).setdefault(system, {})[row["fold"]] = row
     return found
 
 
-def values_of(folds: Mapping[int, Mapping[str, Any]]) -> np.ndarray:
-    """Return the values of all tested queries, fold after fold, None as NaN."""
-    return np.array([value for fold in sorted(folds) for value in folds[fold]["values"]], float)
+def values_of(folds: Folds, numbers: Iterable[int]) -> np.ndarray:
+    """Return the values of the tested queries of some folds, None as NaN."""
+    return np.array([value for fold in sorted(numbers) for value in folds[fold]["values"]], float)
 
 
-def differences(systems: Mapping[str, Mapping[int, Any]], baseline: str) -> dict[str, tuple[float, float, float]]:
-    """Return mean, standard error and p of baseline minus each system that has the same folds, Holm's correction."""
-    base, found, p = values_of(systems[baseline]), {}, []
-    for name, folds in systems.items():
-        if name == baseline or set(folds) != set(systems[baseline]):
-            continue
-        gap = base - values_of(folds)
-        gap = gap[~np.isnan(gap)]
-        found[name] = (float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap))), np.nan)
-        p.append(float(paired_t(gap[:, None])[0]))
-    corrected = holm(np.array(p)) if p else []
-    return {name: (*found[name][:2], float(one)) for name, one in zip(found, corrected, strict=True)}
+def gap_between(ours: Folds, theirs: Folds) -> Gap | None:
+    """Return by how much we are ahead; None where no fold was run with both."""
+    common = set(ours) & set(theirs)
+    if not common:
+        return None
+    gap = values_of(ours, common) - values_of(theirs, common)
+    gap = gap[~np.isnan(gap)]
+    return Gap(float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap))), float(paired_t(gap[:, None])[0]))
+
+
+def cost(folds: Folds, numbers: Iterable[int]) -> float:
+    """Return the mean CPU seconds over some folds."""
+    return float(np.mean([folds[fold]["cpu"] for fold in numbers]))
 
 
 def page(rows: Rows) -> str:
     """Return the page as Markdown."""
     sets = by_system(rows)
+    lines = [*_introduction(sets), *_over_all(sets, AUTO), *_over_all(sets, QUERY_MART), *_better(sets)]
+    lines += ["![NDCG@10 against CPU seconds](peers.png)", ""]
+    for name, systems in sets.items():
+        lines += _one_set(name, systems)
+    return "\n".join(lines)
+
+
+def _introduction(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
     lines = [
         "# Peers",
         "",
-        "Written by `make bench-peers`; every run is a process of its own on one thread. Quality is NDCG@10 on the",
-        "test queries of all folds, measured by `ar.evaluate` for every tool. *Default* is the tool as it comes,",
-        f"trained on the training part. *Tuned* is the best of {len(SETTINGS)} settings on the validation part, up to",
-        f"{N_TREES} trees, stopped after {PATIENCE} without a gain there. Differences are auto minus the other, ± one",
-        "standard error over queries; p by a paired t-test with Holm's correction within a set.",
+        "Written by `python -m benchmarks.peers page` from what `make bench-peers` has run so far; every run is a",
+        "process of its own on one thread. Quality is NDCG@10 on test queries, measured by `ar.evaluate` for every",
+        "tool. *Default* is the tool as it comes, trained on the training part alone; `auto` knows no other. *Tuned*",
+        f"is the best of {len(SETTINGS)} settings on the validation part, up to {N_TREES} trees, stopped after",
+        f"{PATIENCE} without a gain there; its CPU seconds are those of the whole search. Differences are paired by",
+        "query, ± one standard error, over the folds that both systems have.",
         "",
+        "Each test part was scored once by each system here, and nothing was chosen by it. The members of `auto` were",
+        "chosen on validation parts of MQ2008 and OHSUMED, whose queries are test queries of other folds, so these",
+        "sets are not quite clean; its pull to equal weights was chosen on training parts alone.",
+        "",
+        "## What was run",
+        "",
+        "The number of folds of each set. Where it is small, so is what can be said.",
+        "",
+        f"| | {' | '.join(sets)} |",
+        f"|---|{'--:|' * len(sets)}",
     ]
-    gaps: dict[str, list[tuple[float, float]]] = {}
-    better: list[str] = []
-    for name, systems in sets.items():
-        complete = max(len(folds) for folds in systems.values())
-        lines += [f"## {name}", "", "| | NDCG@10 | auto ahead by | p | CPU s | MB |", "|---|--:|--:|--:|--:|--:|"]
-        gap = differences(systems, OURS) if OURS in systems else {}
-        order = sorted(systems, key=lambda system: -float(np.nanmean(values_of(systems[system]))))
-        for system in order:
-            folds = systems[system]
-            mean = float(np.nanmean(values_of(folds)))
-            cpu = float(np.mean([row["cpu"] for row in folds.values()]))
-            memory = max(row["megabytes"] for row in folds.values())
-            ahead = chance = ""
-            if system in gap:
-                ahead, chance = f"{gap[system][0]:+.4f} ± {gap[system][1]:.4f}", f"{gap[system][2]:.3f}"
-                gaps.setdefault(system, []).append(gap[system][:2])
-                if gap[system][0] < -gap[system][1]:
-                    better.append(f"{system} on {name} (by {-gap[system][0]:.4f} ± {gap[system][1]:.4f})")
-            note = "" if len(folds) == complete else f" ({len(folds)} of {complete} folds)"
-            lines.append(f"| {system}{note} | {mean:.4f} | {ahead} | {chance} | {cpu:.1f} | {memory:.0f} |")
-        lines.append("")
-    lines += ["## Over all sets", "", "| auto ahead of | sets | mean difference | p |", "|---|--:|--:|--:|"]
-    for system, pairs in gaps.items():
-        means, errors = np.array(pairs).T
-        mean, error = means.mean(), float(np.sqrt((errors**2).sum()) / len(errors))
-        lines.append(f"| {system} | {len(pairs)} | {mean:+.4f} ± {error:.4f} | {_p(mean, error):.3f} |")
-    said = "; ".join(better) if better else "on none of these sets by more than one standard error"
-    lines += ["", f"Others are better: {said}.", "", "![NDCG@10 against CPU seconds](peers.png)", ""]
-    return "\n".join(lines)
+    for system in _all_systems():
+        counts = " | ".join(str(len(systems.get(system, {}))) for systems in sets.values())
+        lines.append(f"| {system} | {counts} |")
+    return [*lines, ""]
+
+
+def _all_systems() -> list[str]:
+    return [f"{tool}, {mode}" for tool, (_, tuned) in TOOLS.items() for mode in ("default", *(["tuned"] * tuned))]
+
+
+def _rivals(systems: Mapping[str, Folds]) -> list[str]:
+    return [system for system in systems if not system.startswith("argrank")]
+
+
+def _over_all(sets: Mapping[str, Mapping[str, Folds]], ours: str) -> list[str]:
+    """Return a table of one of our rankers against each peer, every set counting alike."""
+    title = ours.removeprefix("argrank ").removesuffix(", default")
+    lines = [f"## {title} against the others, over all sets", ""]
+    lines += [f"| {title} ahead of | sets | mean difference | p | its CPU time / theirs |", "|---|--:|--:|--:|--:|"]
+    for rival in [system for system in _all_systems() if not system.startswith("argrank")]:
+        pairs = [(systems[ours], systems[rival]) for systems in sets.values() if {ours, rival} <= set(systems)]
+        gaps = [gap for pair in pairs if (gap := gap_between(*pair))]
+        if not gaps:
+            continue
+        both = [(one, two, set(one) & set(two)) for one, two in pairs if set(one) & set(two)]
+        ratios = [cost(one, common) / cost(two, common) for one, two, common in both]
+        mean = float(np.mean([gap.mean for gap in gaps]))
+        error = float(np.sqrt(np.sum([gap.error**2 for gap in gaps])) / len(gaps))
+        ratio = float(np.exp(np.mean(np.log(ratios))))
+        lines.append(f"| {rival} | {len(gaps)} | {mean:+.4f} ± {error:.4f} | {_p(mean, error):.3f} | {ratio:.2g} |")
+    return [*lines, ""]
+
+
+def _better(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
+    """Return where others are ahead by more than one standard error."""
+    found = []
+    for ours in (AUTO, QUERY_MART):
+        for name, systems in sets.items():
+            for rival in _rivals(systems):
+                gap = gap_between(systems[ours], systems[rival]) if ours in systems else None
+                if gap is not None and gap.mean < -gap.error:
+                    behind = f"{-gap.mean:.4f} ± {gap.error:.4f}"
+                    found.append(f"- {rival} is ahead of {ours.split(', ')[0]} on {name} by {behind}.")
+    none = ["Nowhere on these sets by more than one standard error."]
+    return ["## Where others are better", "", *(found or none), ""]
+
+
+def _one_set(name: str, systems: Mapping[str, Folds]) -> list[str]:
+    """Return the table of a set: the folds that auto has, or where it has none, those of each system."""
+    lines = [f"## {name}", "", "| | NDCG@10 | auto ahead by | p (Holm) | CPU s | MB |", "|---|--:|--:|--:|--:|--:|"]
+    ours = systems.get(AUTO, {})
+    shown = {system: (set(folds) & set(ours)) or set(folds) for system, folds in systems.items()}
+    gaps = {one: gap for one in systems if one != AUTO and (gap := gap_between(ours, systems[one]))}
+    corrected = dict(zip(gaps, holm(np.array([gap.p for gap in gaps.values()])) if gaps else [], strict=True))
+    means = {one: float(np.nanmean(values_of(systems[one], shown[one]))) for one in systems}
+    for system in sorted(systems, key=lambda one: -means[one]):
+        folds, numbers = systems[system], shown[system]
+        memory = max(folds[fold]["megabytes"] for fold in numbers)
+        note = f" (fold {', '.join(map(str, sorted(numbers)))} alone)" if ours and numbers != set(ours) else ""
+        ahead = f"{gaps[system]} | {corrected[system]:.3f}" if system in gaps else " | "
+        lines.append(f"| {system}{note} | {means[system]:.4f} | {ahead} | {cost(folds, numbers):.1f} | {memory:.0f} |")
+    return [*lines, ""]
 
 
 def _p(mean: float, error: float) -> float:
@@ -94,20 +161,44 @@ def _p(mean: float, error: float) -> float:
     return float(2.0 * ndtr(-abs(mean) / error)) if error > 0 else 1.0
 
 
+def summary(rows: Rows) -> str:
+    """Return the runs as CSV, without the values of the queries."""
+    lines = ["set,fold,tool,mode,setting,queries,ndcg@10,cpu,wall,predict_cpu,megabytes"]
+    for systems in by_system(rows).values():
+        for folds in systems.values():
+            for fold in sorted(folds):
+                row = folds[fold]
+                values = values_of(folds, [fold])
+                values = values[~np.isnan(values)]
+                fixed = f'"{row["set"]}",{fold},{row["tool"]},{row["mode"]},"{row["setting"]}",{len(values)}'
+                rest = f"{row['cpu']:.2f},{row['wall']:.1f},{row['predict_cpu']:.3f},{row['megabytes']:.0f}"
+                lines.append(f"{fixed},{values.mean():.5f},{rest}")
+    return "\n".join([*lines, ""])
+
+
 def plot(rows: Rows, path: Path) -> None:
-    """Draw quality against CPU seconds, a panel for each set."""
+    """Draw quality against CPU seconds, a panel for each set; full marks are defaults, hollow ones tuned."""
     from matplotlib.figure import Figure
 
     sets = by_system(rows)
-    figure = Figure(figsize=(4.2 * min(3, len(sets)), 3.4 * -(-len(sets) // 3)), layout="constrained")
-    axes = np.ravel(figure.subplots(-(-len(sets) // 3), min(3, len(sets)), squeeze=False))
+    across = min(3, len(sets))
+    down = -(-len(sets) // across)
+    figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
+    axes = np.ravel(figure.subplots(down, across, squeeze=False))
     for axis, (name, systems) in zip(axes, sets.items(), strict=False):
+        ours = systems.get(AUTO, {})
         for system, folds in systems.items():
-            cpu = float(np.mean([row["cpu"] for row in folds.values()]))
-            mine = system.startswith("argrank")
-            axis.plot(cpu, np.nanmean(values_of(folds)), "o" if mine else "s", color="C0" if mine else "C7")
-            axis.annotate(system, (cpu, np.nanmean(values_of(folds))), fontsize=6)
+            tool, mode = system.rsplit(", ", 1)
+            numbers = (set(folds) & set(ours)) or set(folds)
+            colour = f"C{list(TOOLS).index(tool)}"
+            axis.plot(
+                cost(folds, numbers), np.nanmean(values_of(folds, numbers)), "o" if "argrank" in tool else "s",
+                markersize=8, color=colour, markerfacecolor=colour if mode == "default" else "none", label=system,
+            )  # fmt: skip
         axis.set(xscale="log", title=name, xlabel="CPU seconds", ylabel="NDCG@10")
     for axis in axes[len(sets) :]:
         axis.set_visible(False)
+    known = {text: mark for axis in axes for mark, text in zip(*axis.get_legend_handles_labels(), strict=True)}
+    order = [system for system in _all_systems() if system in known]
+    figure.legend([known[one] for one in order], order, loc="outside lower center", ncols=3)
     figure.savefig(path, dpi=110)

@@ -1,7 +1,7 @@
 """The tools: at their defaults, and at six settings with early stopping, all with the same budget.
 
 A tool is a function ``(train, valid, setting) -> predict``; ``setting`` None is the default, which sees the training
-part alone. Tuned tools grow up to 500 trees, stop after 50 without a gain in NDCG@10 on the validation part, and the
+part alone. Tuned tools grow up to 200 trees, stop after 20 without a gain in NDCG@10 on the validation part, and the
 setting with the best validation NDCG@10 is kept, as argrank measures it for all.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import argrank as ar
 
 Predict = Callable[[Any], Any]
-N_TREES, PATIENCE = 500, 50
+N_TREES, PATIENCE = 200, 20
 
 
 class Setting(NamedTuple):
