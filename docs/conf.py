@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -70,6 +71,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "abort_on_example_error": True,
     "image_srcset": ["2x"],
+    "default_thumb_file": str(DOCS / "_static" / "report.png"),
     "plot_gallery": "True",
 }
 warnings.filterwarnings("ignore", module="sphinx_gallery")
@@ -78,6 +80,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "argrank"
 html_static_path = ["_static"]
 html_css_files = ["argrank.css"]
+html_js_files = ["argrank.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -94,6 +97,21 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": [], "getting-started": [], "migrating": [], "results": []}
+
+_ENTRY = re.compile(r"^(\w+)( : .*)?$")
+
+
+def _defaults(app: object, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """Write the default of every parameter of a ranker beside its type."""
+    if what != "class" or not name.startswith("argrank.rankers."):
+        return
+    signature = inspect.signature(found)  # type: ignore[arg-type]
+    for at, line in enumerate(lines):
+        entry = _ENTRY.match(line)
+        parameter = signature.parameters.get(entry[1]) if entry else None
+        if parameter is not None and parameter.default is not parameter.empty and "default" not in line:
+            lines[at] = f"{line}{', ' if entry[2] else ' : '}default {parameter.default!r}"
+
 
 _LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
 
@@ -112,4 +130,5 @@ def _plain(app: object, what: str, name: str, found: object, options: object, li
 
 def setup(app: object) -> None:
     """Read docstrings as they are written."""
+    app.connect("autodoc-process-docstring", _defaults, priority=90)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", _plain, priority=100)  # type: ignore[attr-defined]

@@ -273,7 +273,7 @@
       return make("span", { className: "track", "aria-hidden": "true" }, fill);
     };
     const table = make("table", { id: "contributions" },
-      make("thead", {}, make("tr", {}, ...["feature", "adds", ""].map((text) => make("th", {}, text)))),
+      make("thead", {}, make("tr", {}, ...["feature", "adds", ""].map((text) => make(text ? "th" : "td", {}, text)))),
       make("tbody", {}, ...shown.map(([feature, value]) =>
         make("tr", {}, make("td", {}, feature), make("td", {}, signed(value)), make("td", {}, bar(value))))),
       make("tfoot", {}, make("tr", {}, make("td", {}, "difference of the scores"), make("td", {}, signed(total)), make("td"))));
