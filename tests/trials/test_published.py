@@ -23,7 +23,7 @@ FIGURES = {
 @pytest.mark.parametrize("name", ["ohsumed", "mq2008"])
 def test_experiment(name, real_data, tmp_path, monkeypatch):
     monkeypatch.setenv("ARGRANK_DATA", str(real_data))
-    results = ar.run_experiment(FOLDER / f"{name}.toml", tmp_path)
+    results = ar.run_experiment(FOLDER / f"{name}.toml", tmp_path, n_jobs=1)
     assert results.failures == []
     (data,) = results.config.data
     for ranker in ("regression", "rank-svm"):
