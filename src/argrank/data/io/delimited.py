@@ -76,7 +76,7 @@ def read(
             with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
                 blocks.append(block.X.astype(dtype, copy=False))
             n_bytes += blocks[-1].nbytes * 2 + len(blocks[-1]) * CELL * (len(cells) + len(texts))
-            check_memory(os.fspath(path), n_bytes, "pack it (argrank pack), or read it as float32")
+            check_memory("table", n_bytes, "pack it (argrank pack), or read it as float32")
             for name, values in block.named.items():
                 cells[name].extend(values)
             for position, column in block.texts.items():

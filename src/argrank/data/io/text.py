@@ -18,7 +18,7 @@ MISSING = ("", "null", "nan")  # how files say that a value is missing, in any c
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 1 << 27  # bytes
 LOOK = 1 << 24  # bytes after which memory is looked at again
-HELD = 8  # bytes that a reader in plain Python holds for a byte of text
+HELD = 20  # bytes that a reader in plain Python holds for a byte of text
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # what int() and str() turn into each other, in 64 bits
 
 
