@@ -11,6 +11,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank._memory import machine_memory, max_memory, parse_memory
+from argrank.data.io.trec import read_run
 from argrank.errors import InputError, OptionError
 
 Y = [1, 0, 2, 0]
@@ -139,3 +140,27 @@ def test_features_numbered_up_to_the_end_of_the_memory(monkeypatch: pytest.Monke
     X = sparse.csr_matrix(([1.0, 2.0], ([0, 1], [0, 2147483645])), shape=(2, 2147483646))
     with pytest.raises(InputError, match=r"X: expected what fits into 1.0 GB of memory, got 171.8 GB; number the"):
         ar.make_ranker("rank-svm").fit(X, [1, 0], qid=[1, 1])
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.parquet", "a.arrow", "a.parquet.gz"])
+def test_tables_beyond_the_memory_are_refused_while_they_are_read(
+    name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ar.dump(ar.make_ranking(40, 10, 6, random_state=0), tmp_path / name)
+    monkeypatch.setattr("argrank._files.LOOK_AT_MEMORY", 1000)
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "5kB")
+    with pytest.raises(InputError, match=r"expected what fits into 5.0 kB of memory, got .*--max-memory"):
+        ar.load(tmp_path / name)
+
+
+def test_texts_without_end_are_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.run"
+    monkeypatch.setattr("argrank.data.io.text.LOOK", 100)
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "10kB")
+    path.write_text("q1 Q0 d 1 0.5 tag\n" * 100)
+    with pytest.raises(InputError, match=r"a\.run: expected what fits into 10\.0 kB of memory"):
+        read_run(path)
+    monkeypatch.setattr("argrank.data.io.text.LONGEST_LINE", 300)
+    path.write_text("x" * 1000)
+    with pytest.raises(InputError, match=r"a\.run:1: expected lines of less than 300 bytes, got a longer one"):
+        read_run(path)

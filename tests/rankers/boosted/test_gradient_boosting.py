@@ -230,3 +230,12 @@ def test_sums_explain_like_their_members(data):
     why = ar.why_above(ranker, data, 0, 1)
     scores = ranker.predict(data)
     assert why.difference == pytest.approx(scores[0] - scores[1])
+
+
+@pytest.mark.parametrize("name", ["mart", "mcrank", "direct-rank-trees"])
+@pytest.mark.parametrize("value", [0.0, 5e-324])
+def test_features_without_a_split_are_no_noise(name, value, capfd):
+    ranker = ar.make_ranker(name, n_trees=3, verbose=-1)
+    with pytest.warns(ar.errors.ArgrankWarning, match="no tree found a split|too few"):
+        ranker.fit(np.full((12, 2), value), [0, 1, 2] * 4, group=[6, 6])
+    assert capfd.readouterr().err == ""  # LightGBM writes there by itself

@@ -17,7 +17,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
-from argrank.rankers.boosted._growth import check_bins, load_lightgbm, rounded
+from argrank.rankers.boosted._growth import can_split, check_bins, load_lightgbm, rounded
 
 FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
 
@@ -103,6 +103,7 @@ class Boosters:
                 self.boosters.append(lightgbm.Booster({**common, "seed": seed}, train))
                 for number, rows in enumerate(held):
                     self.boosters[-1].add_valid(rows, str(number))
+            self._can_split = can_split(train, data.n_features)
         except lightgbm.basic.LightGBMError as error:
             if "config" in str(error):  # where LightGBM checks its parameters
                 raise OptionError(f"lightgbm_params: LightGBM says: {error}") from error
@@ -112,7 +113,7 @@ class Boosters:
         self._idle = [0 for _ in seeds]  # trees that a booster begins with and that do not count
         if kept is not None:
             self._number, self._texts = kept["number"], [list(texts) for texts in kept["texts"]]
-            self._idle = [self._begin(booster) for booster in self.boosters]
+            self._idle = [self._begin(booster) if self._can_split else 0 for booster in self.boosters]
         self._before = [[read(text).trees for text in texts] for texts in self._texts]
 
     @property
@@ -169,6 +170,8 @@ class Boosters:
 
     def grow(self) -> bool:
         """Grow a round; tell whether any booster found a split. Where draws decide, a few more are tried."""
+        if not self._can_split:
+            return False
         for _ in range(FRUITLESS if self.draws else 1):
             self._number += 1
             finished = [self._grow(booster, seed) for booster, seed in zip(self.boosters, self._seeds, strict=True)]
@@ -189,9 +192,9 @@ class Boosters:
                 self._seed(booster, seed)
             finished = booster.update(fobj=slopes)
         except self._refusal as error:
-            if "num_features" not in str(error) and "num_data" not in str(error):
+            if "num_data" not in str(error):
                 raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
-            return True  # no feature has two values that LightGBM can tell apart
+            return True  # too few rows were drawn
         if finished and booster.current_iteration() > size:  # a first tree without a split, which LightGBM keeps
             booster.rollback_one_iter()
         return bool(finished)

@@ -89,15 +89,20 @@ class Growth:
         self._error: type[Exception] = lightgbm.basic.LightGBMError
         try:
             self._booster = lightgbm.Booster(self._parameters, train)
+            self._can_split = can_split(train, data.n_features)
         except self._error as error:
             raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         self._seed, self._draws, self.n_rounds = settings.random_state, settings.feature_fraction < 1, n_before
         self._last, nothing = np.zeros(data.n_documents), np.zeros(data.n_documents)
-        if n_before and self._draws:  # the first round of a booster draws otherwise than the later ones do
+        if (
+            n_before and self._draws and self._can_split
+        ):  # the first round of a booster draws otherwise than the later ones do
             self._booster.update(fobj=lambda scores, rows: (nothing, nothing + 1.0))
 
     def grow(self, gradient: Floats, hessian: Floats) -> Grown | None:
         """Grow a tree; None where it finds no split any more."""
+        if not self._can_split:
+            return None
         given = rounded(gradient), rounded(hessian)
         if self._draws:
             number = int(np.random.SeedSequence([self._seed, self.n_rounds]).generate_state(1)[0] >> 1)
@@ -106,9 +111,7 @@ class Growth:
         try:
             finished = self._booster.update(fobj=lambda scores, data: given)
         except self._error as error:
-            if "num_features" not in str(error):
-                raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
-            finished = True  # no feature has two values that LightGBM can tell apart
+            raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         if finished:
             return None
         (tree,) = read(self._booster.model_to_string(start_iteration=size, num_iteration=1)).trees
@@ -144,6 +147,11 @@ def check_bins(data: Dataset) -> None:
     """
     n_values = data.X.nnz if data.is_sparse else data.n_documents * data.n_features
     check_memory("X: trees need a byte of every value", n_values, "take a part of the queries, or a linear ranker")
+
+
+def can_split(train: Any, n_features: int) -> bool:
+    """Tell whether some feature has two values that LightGBM can tell apart; asked to grow without, it shouts."""
+    return any(train.feature_num_bin(feature) > 0 for feature in range(n_features))
 
 
 def _leaves(tree: Tree, moved: Floats) -> Integers:
