@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.engines.test_part import FITS, Here, assert_same_fit, make
 
 import argrank as ar
@@ -126,6 +127,23 @@ def test_measures_comparisons_and_choices_are_those_of_one_machine(packs, cluste
         ar.evaluate(ranker, data, "map", explain=1)
     with pytest.raises(InputError, match="expected one for each of"):
         ar.evaluate(np.zeros(3), data, "map")
+
+
+@pytest.mark.parametrize("name", ["mart", "query-mart", "lambda-mart"])
+def test_trees_without_draws_on_one_partition_are_those_of_one_machine(name, packs, cluster):
+    """One partition, so that LightGBM opens no ports: it would listen on every address of the machine."""
+    plain = {"n_trees": 4, "n_leaves": 4, "bagging_fraction": 1.0, "feature_fraction": 1.0, "extra_trees": False}
+    ranker = ar.make_ranker(name, **plain, **({"n_seeds": 2} if name == "query-mart" else {}), min_documents=5)
+    local = ar.load(packs / "plain.pack")
+    here, data = clone(ranker).fit(local), DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=1)
+    there = ranker.fit(data, eval_set=[data, local])
+    np.testing.assert_allclose(there.predict(local), here.predict(local), rtol=1e-9, atol=1e-12)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)
+    assert there.trace_[-1]["validation"] == there.trace_[-1]["validation_1"] == here.score(local)
+    with pytest.raises(OptionError, match="early_stopping: expected None on a cluster"):
+        clone(ranker).set_params(early_stopping=3).fit(data, eval_set=local)
+    with pytest.raises(InputError, match="without weights"):
+        clone(ranker).fit(DistributedDataset.read(packs / "weighted.pack", cluster))
 
 
 def test_what_cannot_be_done_on_a_cluster_is_refused_by_name(packs, cluster):

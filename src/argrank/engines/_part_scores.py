@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,24 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data import checks
+from argrank.data.dataset import Dataset
 from argrank.data.outside import scores as predicted_scores
 from argrank.engines._part import Part
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.systems import in_precision
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
+
+
+def of_data(part: Part, function: Callable[[Dataset], Any]) -> Any:
+    """Return what a function makes of a partition."""
+    return function(part.data)
+
+
+def kind_of(part: Part, function: Callable[[Dataset], Any]) -> tuple[tuple[int, ...], Any]:
+    """Return shape and type of what a function makes of a partition."""
+    made = function(part.data)
+    return made.shape, made.dtype
 
 
 def predict(part: Part, model: Any) -> Floats:

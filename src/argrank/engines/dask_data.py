@@ -160,6 +160,16 @@ class DistributedDataset:
         found = self.run(over_blocks, self.borders, common=(function,))
         return list(itertools.chain.from_iterable(found))
 
+    def arrays(self, function: Callable[[Dataset], Any]) -> Any:
+        """Return what a function makes of every partition as a Dask array, cut where partitions are."""
+        import dask
+        import dask.array as da
+
+        made = [dask.delayed(_part_scores.of_data)(part, function) for part in self._parts]
+        first = self.gathered(self.client.map(_part_scores.kind_of, self._parts, [function] * len(made), pure=False))
+        arrays = [da.from_delayed(one, shape, dtype) for one, (shape, dtype) in zip(made, first, strict=True)]
+        return da.concatenate(arrays)
+
     def aligned(self, other: Any) -> DistributedDataset:
         """Return this data, whose features must be those of the other: it cannot put them in order."""
         if (self.feature_names, self.categories) != (other.feature_names, other.categories):

@@ -58,7 +58,9 @@ RANKERS = {
         "factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
     ),
     "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
-    "lambda-mart": Registered("boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True),
+    "lambda-mart": Registered(
+        "boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True, distributed=True
+    ),
     "lambdarank": Registered(
         "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}, distributed=True
     ),
@@ -68,12 +70,17 @@ RANKERS = {
     "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C, distributed=True),
     "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C, distributed=True),
     "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True, distributed=True),
-    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True),
+    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True, distributed=True),
     "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
-        "boosted.query_mart:QueryMART", "trees", {"learning_rate": [0.03, 0.05, 0.1]}, scale_free=True, first=True
+        "boosted.query_mart:QueryMART",
+        "trees",
+        {"learning_rate": [0.03, 0.05, 0.1]},
+        scale_free=True,
+        first=True,
+        distributed=True,
     ),
     "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C, distributed=True),
     "rank-svm": Registered(

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
+from argrank.engines import is_distributed
 from argrank.errors import InputError, OptionError, check_count, check_positive, shown
 from argrank.models import _forest
 from argrank.models._tree import Tree
@@ -141,10 +142,7 @@ class GradientBoostedRanker(BoostedRanker):
         if model is not None or offset != 0.0:
             others = [np.zeros(one.n_documents) if model is None else model.scores(one.X, one.indptr) for one in parts]
             starts = [scores + offset for scores in (begin, *others)]
-        seeds = [int(self.random_state)] + [
-            int(np.random.SeedSequence([self.random_state, number]).generate_state(1)[0] >> 1)
-            for number in range(1, self.n_seeds)
-        ]
+        seeds = self._seeds()
         categorical = feature_columns("categorical_features", self.categorical_features, data)
         return (
             Boosters(data, parts, self._parameters(data), categorical, seeds, loss, starts, kept),
@@ -152,6 +150,12 @@ class GradientBoostedRanker(BoostedRanker):
             model,
             offset,
         )
+
+    def _seeds(self) -> list[int]:
+        return [int(self.random_state)] + [
+            int(np.random.SeedSequence([self.random_state, number]).generate_state(1)[0] >> 1)
+            for number in range(1, self.n_seeds)
+        ]
 
     def finished_model(
         self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
@@ -163,6 +167,10 @@ class GradientBoostedRanker(BoostedRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         self._check()
+        if is_distributed(data):
+            from argrank.rankers.boosted import _cluster_trees
+
+            return _cluster_trees.train(self, cast(Any, data), self._seeds(), watcher)
         if self.early_stopping is None or watcher.validations:
             return self._grow(data, watcher, self.n_trees, self.early_stopping)
         if data.n_queries < 2:
