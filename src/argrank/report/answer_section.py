@@ -106,8 +106,8 @@ def _verdict(best: str, comparison: Comparison, intervals: Intervals, trial: Tri
     if len(comparison.systems) == 1:
         return f"{name}: {escape(measure)} {value} {here}."
     return (
-        f"{name} has the highest mean {escape(measure)} {here}: {value}. No validation queries chose it, and the "
-        "highest of several figures flatters."
+        f"{name} has the highest mean {escape(measure)} {here}: {value}. It was found on "
+        "these very queries, so the figure flatters it a little."
     )
 
 
@@ -118,9 +118,10 @@ def _runner_up(best: str, duel: Duel, comparison: Comparison) -> str:
     n_pairs = sum(pair.measure == comparison.measures[0] for pair in comparison.pairs)
     if comparison.correction == "holm" and n_pairs > 1:
         p += f"; {_probability(duel.p_corrected)} after Holm's correction for {n_pairs} pairs"
+    rank = ", the strongest of the others" if n_pairs > 1 else ""
     sure = "a significant difference" if duel.sure else "<strong>not</strong> a significant difference"
     return (
-        f"Against {_strong(duel.rival)}, the strongest of the others: {_signed(duel.difference)} a query ({interval}), "
+        f"Against {_strong(duel.rival)}{rank}: {_signed(duel.difference)} a query ({interval}), "
         f"better on {duel.wins:,} queries, worse on {duel.losses:,}, equal on {duel.ties:,}. This is {sure} "
         f"({p})."
     )
@@ -185,12 +186,13 @@ def _next_steps(
     errors, warned = len(diagnosis.of("error")), len(diagnosis.of("warning"))
     if errors:
         steps.append(f'Mend the data first: <a href="#data">the doctor found {counted(errors, "error", "errors")}</a>.')
-    for name, found in comparison.coverage.items():
-        if found.judged_at_10 < ENOUGH_JUDGED:
-            steps.append(
-                f"Judge more documents: only {found.judged_at_10:.0%} of the ten best of {escape(name)} are judged, "
-                "and the others count as not relevant."
-            )
+    thin = {name: one.judged_at_10 for name, one in comparison.coverage.items() if one.judged_at_10 < ENOUGH_JUDGED}
+    if thin:
+        shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in list(thin.items())[:MOST_NAMES])
+        steps.append(
+            f'Judge more documents: <a href="#judgements">of the ten best of a query only these shares are judged</a> '
+            f"({shares}), and the others count as not relevant."
+        )
     if duels and not duels[0].sure:
         steps += _when_unsure(systems, best, duels, len(comparison.query_ids))
     if ends:
@@ -204,7 +206,9 @@ def _next_steps(
             "it to a search engine."
         )
     elif len(systems) > 1:
-        steps.append("To choose between systems without flattering the choice, use <code>ar.benchmark</code>.")
+        steps.append(
+            "Choose between systems on other queries than those you report, as <code>ar.benchmark</code> does."
+        )
     if duels:
         steps.append('Read the queries it loses: <a href="#queries">every query, side by side</a>.')
     return steps
