@@ -156,6 +156,14 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_by_name(packs, cluster):
             ar.make_ranker("orm", bound="convex", solver=solver).fit(data)
     with pytest.raises(OptionError, match=r"argrank pack --normalise"):
         ar.make_ranker("rank-svm", normalise="standard").fit(data)
+    ar.pack(ar.load(packs / "plain.pack"), packs / "scaled.pack", normalise="query-minmax")
+    scaled = DistributedDataset.read(packs / "scaled.pack", cluster)
+    there, here = (
+        ar.make_ranker("regression", normalise="query-minmax").fit(one, eval_set=one)
+        for one in (scaled, ar.load(packs / "scaled.pack"))
+    )
+    assert_same_fit(there, here)
+    assert there.score(scaled) == here.score(ar.load(packs / "plain.pack"))
     with pytest.raises(OptionError, match="kernel"):
         ar.make_ranker("orm", kernel="rbf").fit(data)
     with pytest.raises(OptionError, match="checkpoint"):

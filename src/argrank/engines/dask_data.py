@@ -73,6 +73,7 @@ class DistributedDataset:
         self.is_judged: bool = facts["is_judged"]
         self.has_row_weights: bool = facts["has_row_weights"]
         self.fingerprint: str = facts["fingerprint"]
+        self.normalised: str | None = facts.get("normalised")  # the normaliser that the pack was written with
 
     @classmethod
     def read(cls, pack: str | os.PathLike[str], client: Any, *, n_partitions: int | None = None) -> DistributedDataset:
@@ -99,6 +100,7 @@ class DistributedDataset:
             is_judged=contents.label is not None,
             has_row_weights="sample_weight" in arrays,
             fingerprint=contents.fingerprint,
+            normalised=contents.normalise,
         )
 
     @classmethod

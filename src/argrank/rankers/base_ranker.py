@@ -333,11 +333,6 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 f"{name}: expected data on one machine, got a DistributedDataset; load the pack itself, which may be "
                 f"larger than memory (ar.load), or take a ranker that works on a cluster: {able}"
             )
-        if self.normalise is not None:
-            raise OptionError(
-                f"normalise: expected None on a cluster, got {self.normalise!r}; normalise while packing "
-                "(argrank pack --normalise)"
-            )
         if checkpoint is not None:
             raise OptionError("checkpoint: expected None on a cluster, where a fit survives lost workers, got a path")
 
@@ -368,10 +363,20 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             del self.feature_names_in_
 
     def _scaling(self, data: Dataset) -> Normaliser | None:
-        return None if self.normalise is None else normaliser(self.normalise).fit(data)
+        if self.normalise is None:
+            return None
+        if is_distributed(data) and self.normalise != data.normalised:
+            raise OptionError(
+                f"normalise: expected None on a cluster, or the normaliser of the pack, got {self.normalise!r}; "
+                "normalise within queries while packing (argrank pack --normalise query-minmax)"
+            )
+        return normaliser(self.normalise).fit(data)
 
     def _scaled(self, scaling: Normaliser, data: Dataset) -> Dataset:
         """Return normalised data; linear rankers scale mapped features where they use them, others need a copy."""
+        if is_distributed(data):
+            self._scaling(data)
+            return data
         if self.scales_lazily:
             return scaling.prepare(data)
         return scaling.transform(data, np.float32 if self.compares else None)
