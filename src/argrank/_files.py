@@ -27,6 +27,7 @@ from argrank.errors import FormatError, InputError, InputTypeError, MissingExtra
 COMPRESSIONS = (".gz", ".xz", ".bz2", ".zip")
 STDIN = "-"
 PART = ".part"  # how the name of an unfinished file ends
+ASIDE = ".old.part"  # and that of a folder that is being replaced
 LONGEST_NAME = 60  # characters of a name that go into that of its unfinished file
 PIECE = 1 << 22  # bytes that are decompressed at a time
 LOOK_AT_MEMORY = 1 << 28  # bytes of a text from which on its size is compared with the memory
@@ -211,6 +212,7 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     name = os.fspath(path)
     target = Path(os.path.realpath(name))
     try:
+        _take_back(target)
         if target.exists() and not (target.is_dir() and ((target / mark).exists() or not any(target.iterdir()))):
             raise InputError(
                 f"{name}: expected a new name or that of a folder with {mark} to replace, got another thing"
@@ -236,12 +238,21 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
         raise
 
 
+def _take_back(target: Path) -> None:
+    """Give a folder its name back that a process had set aside when it was killed, before the new one took the name."""
+    if not target.exists():
+        for aside in _leftovers(target):
+            if aside.name.endswith(ASIDE):
+                os.rename(aside, target)
+                return
+
+
 def _swap(folder: Path, target: Path) -> None:
     """Give a folder its name; what had the name is set aside before and deleted after."""
     if not target.exists():
         os.rename(folder, target)
         return
-    aside = folder.with_suffix(".old" + PART)
+    aside = folder.with_name(folder.name.removesuffix(PART) + ASIDE)
     os.rename(target, aside)
     try:
         os.rename(folder, target)
@@ -282,18 +293,25 @@ def _mask() -> int:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what processes of this machine that are gone have left unfinished of the same file."""
-    pattern = re.compile(
-        rf"\.{re.escape(target.name[:LONGEST_NAME])}\.{re.escape(_host())}\.(\d+)\..*{re.escape(PART)}"
-    )
+    """Remove what processes of this machine that are gone have left unfinished of the same file or folder."""
+    for left in _leftovers(target):
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                left.unlink(missing_ok=True)
+
+
+def _leftovers(target: Path) -> list[Path]:
+    name = re.escape(target.name[:LONGEST_NAME])
+    pattern = re.compile(rf"\.{name}\.{re.escape(_host())}\.(\d+)\..*{re.escape(PART)}")
+    found = []
     with contextlib.suppress(OSError):  # a folder that cannot be listed
         for entry in os.scandir(target.parent):
-            found = pattern.fullmatch(entry.name)
-            if found is not None and not _is_alive(int(found[1])):
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                else:
-                    Path(entry.path).unlink(missing_ok=True)
+            match = pattern.fullmatch(entry.name)
+            if match is not None and not _is_alive(int(match[1])):
+                found.append(Path(entry.path))
+    return found
 
 
 def _is_alive(process: int) -> bool:

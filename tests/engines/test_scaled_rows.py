@@ -93,13 +93,13 @@ def test_gradients_are_slopes(how, pair):
     assert risk.pull_back(u) @ w == pytest.approx(u @ risk.scores(w), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["rank-svm", "svm-ndcg", "regression", "listnet", "lambdarank", "log-mle"])
+@pytest.mark.parametrize("name", ["rank-svm", "svm-map", "regression", "lambdarank"])
 def test_rankers_scale_without_a_copy(name, pair):
     memory, mapped = pair
     options = {"ridge": 1.0} if name == "regression" else {}
     expected = ar.make_ranker(name, normalise="standard", **options).fit(memory, eval_set=memory)
     found = ar.make_ranker(name, normalise="standard", **options).fit(mapped, eval_set=mapped)
-    tolerance = 2e-3 if memory.X.dtype == np.float32 or name in ("svm-ndcg", "listnet", "lambdarank") else 1e-5
+    tolerance = 2e-3 if memory.X.dtype == np.float32 or name in ("svm-map", "lambdarank") else 1e-5
     assert found.objective_ == pytest.approx(expected.objective_, rel=tolerance)
     assert found.score(mapped) == pytest.approx(expected.score(memory), abs=0.02)
     assert np.allclose(found.predict(mapped), found.predict(memory), atol=1e-6)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import row_view
 
 ROWS_AT_ONCE = 1 << 10  # some hundred kilobytes at a time: the passes of the mixing stay in the cache
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -22,12 +23,16 @@ def fingerprints(X: Any) -> NDArray[np.uint64]:
     mixed together with its column. Two different rows agree with a probability of about 2^-64.
     """
     columns = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _SEED)
+    starts = range(0, X.shape[0], ROWS_AT_ONCE)
+    parts = (row_view(X, slice(start, min(start + ROWS_AT_ONCE, X.shape[0]))) for start in starts)
+    return np.concatenate([_row_sums(part, columns) for part in parts])
+
+
+def _row_sums(X: Any, columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
     if not sparse.issparse(X):
-        parts = (X[start : start + ROWS_AT_ONCE] for start in range(0, X.shape[0], ROWS_AT_ONCE))
-        return np.concatenate([_terms(part, columns).sum(axis=1, dtype=np.uint64) for part in parts])
+        return np.asarray(_terms(X, columns).sum(axis=1, dtype=np.uint64))
     totals = np.concatenate((np.zeros(1, np.uint64), np.cumsum(_terms(X.data, columns[X.indices]), dtype=np.uint64)))
-    prints: NDArray[np.uint64] = totals[X.indptr[1:]] - totals[X.indptr[:-1]]  # modulo 2^64: the sums may wrap
-    return prints
+    return np.asarray(totals[X.indptr[1:]] - totals[X.indptr[:-1]])  # modulo 2^64: the sums may wrap
 
 
 def identical_in_query(data: Dataset, prints: NDArray[np.uint64] | None = None) -> Integers:

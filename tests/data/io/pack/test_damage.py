@@ -201,6 +201,25 @@ ar.pack(ar.Dataset(np.eye(3), [0, 1, 2], group=[3]), {str(tmp_path / "a.pack")!r
     assert [file.name for file in tmp_path.iterdir()] == ["a.pack"]
 
 
+def test_a_pack_that_was_set_aside_comes_back(tmp_path):
+    ar.pack(make(), tmp_path / "a.pack")
+    before = ar.load(tmp_path / "a.pack").fingerprint
+    code = f"""
+import argrank as ar, os, numpy as np
+rename = os.rename
+os.rename = lambda a, b: rename(a, b) if str(b).endswith(".part") else os.kill(os.getpid(), 9)
+ar.pack(ar.Dataset(np.eye(3), [0, 1, 2], group=[3]), {str(tmp_path / "a.pack")!r})
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    assert not (tmp_path / "a.pack").exists()
+    with pytest.raises(InputError, match="preferences"):  # whatever comes of the next one
+        ar.pack(ar.Dataset(np.eye(2), [0, 1], group=[2], preferences=[[1, 0]]), tmp_path / "a.pack")
+    with pytest.raises(InputError, match="qid"):
+        ar.pack(ar.Dataset(np.eye(2), [0, 1], [0.5, 0.5]), tmp_path / "a.pack")
+    assert ar.load(tmp_path / "a.pack").fingerprint == before
+    assert [file.name for file in tmp_path.iterdir()] == ["a.pack"]
+
+
 def test_a_folder_that_cannot_take_its_name(tmp_path, monkeypatch):
     ar.pack(make(), tmp_path / "a.pack")
     before, rename, calls = ar.load(tmp_path / "a.pack").fingerprint, os.rename, []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +24,12 @@ def write_transposed(folder: Path, contents: Contents, n_bytes: int) -> Contents
         np.lib.format.write_array_header_1_0(
             file, {"descr": np.lib.format.dtype_to_descr(X.dtype), "fortran_order": False, "shape": shape}
         )
-        file.flush()
         begin, size = file.tell(), X.dtype.itemsize
         step = max(1, n_bytes // X[:1].nbytes)
         for start in range(0, len(X), step):
             for column, values in enumerate(np.ascontiguousarray(X[start : start + step].T)):
-                os.pwrite(file.fileno(), values.data, begin + (column * len(X) + start) * size)
+                file.seek(begin + (column * len(X) + start) * size)
+                file.write(values.data)
     stored = Stored(X.dtype.str, shape, "")
     whole = dataclasses.replace(stored, sha256=sum_of(open_array(folder, NAME, stored)))
     return dataclasses.replace(contents, arrays={**contents.arrays, NAME: whole})
