@@ -30,11 +30,14 @@ def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> 
     import numpy as np
     from tests.fuzz.areas import AREAS
 
+    import argrank as ar
     from argrank.errors import ArgrankError
 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     os.environ.setdefault("ARGRANK_MAX_MEMORY", MEMORY)
+    for name in ("rank-svm", "mart"):  # what is imported and compiled first must not be interrupted
+        ar.make_ranker(name, n_jobs=1, verbose=-1).fit(ar.make_ranking(5, 5, 2, random_state=0))
     failures, tried, late, begin = 0, 0, 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder, log.open("w", errors="backslashreplace") as current:
         for name, attempt in itertools.islice(AREAS[area](seed, Path(folder)), cases):
