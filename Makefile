@@ -27,6 +27,8 @@ check: .venv/.check
 
 fuzz: .venv/.test
 	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.fuzz.kill_matrix --moments 1
+	$(BIN)/python -m tests.fuzz.bombs
 
 bench: .venv/.test
 	$(BIN)/python -m benchmarks
