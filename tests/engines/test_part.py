@@ -98,6 +98,8 @@ def test_a_worker_that_lacks_a_vector_says_so_and_makes_it_from_all_recipes(pack
     assert not kept
     _part.forget("fit")
     assert not _part._CACHE
+    assert not work(part, Task("fit", 0, borders, "values", (0,), recipes)).missing  # a task that comes late
+    assert not _part._CACHE
 
 
 def test_a_partition_travels_as_the_call_that_made_it(packs):

@@ -8,10 +8,10 @@ lacks others answers that they are missing, and is asked again with all recipes.
 
 from __future__ import annotations
 
+import collections
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -25,6 +25,9 @@ from argrank.objectives.objective import Objective, query_weights
 
 #: On a worker: what is known of a partition in a fit, by the fit and the number of the partition.
 _CACHE: dict[tuple[str, int], _State] = {}
+
+#: The last fits that are over: a task of one of them that comes late leaves nothing behind.
+_OVER: collections.deque[str] = collections.deque(maxlen=1000)
 
 
 class Part:
@@ -75,7 +78,7 @@ class Task:
 
 
 class Answer(NamedTuple):
-    """What a task found, or that vectors are missing; the seconds it took."""
+    """What a task found, or that vectors are missing; the CPU seconds it took."""
 
     found: Any
     missing: bool
@@ -88,7 +91,7 @@ class _MissingError(Exception):
 
 def work(part: Part, task: Task) -> Answer:
     """Do a task."""
-    begin = time.perf_counter()
+    begin = time.thread_time()  # blocks are worked on in this thread
     key = (task.fit, task.part)
     state = _CACHE.get(key)
     if state is None or state.data is not part.data:
@@ -101,11 +104,14 @@ def work(part: Part, task: Task) -> Answer:
             found, missing = getattr(state, task.do)(*task.arguments), False
         except _MissingError:
             found, missing = None, True
-    return Answer(found, missing, time.perf_counter() - begin)
+    if task.fit in _OVER:
+        _CACHE.pop(key, None)
+    return Answer(found, missing, time.thread_time() - begin)
 
 
 def forget(fit: str) -> None:
-    """Drop all that is cached for a fit."""
+    """Drop all that is cached for a fit that is over."""
+    _OVER.append(fit)
     for key in [key for key in _CACHE if key[0] == fit]:
         _CACHE.pop(key, None)
 
@@ -185,7 +191,7 @@ class _State:
         if number in self.vectors:
             return self.vectors[number]
         order = list(self._order(number))
-        uses = Counter(one for made in order for one in self.recipes[made].of)
+        uses = collections.Counter(one for made in order for one in self.recipes[made].of)
         made: dict[int, Floats] = {}
         for one in order:
             recipe = self.recipes[one]

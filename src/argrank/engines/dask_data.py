@@ -38,15 +38,16 @@ PATIENCE = 60.0  # seconds that work waits while there is no worker at all
 class Traffic:
     """Where the time of work on a cluster went."""
 
+    passes: float = 0.0  # over the features
     round_trips: int = 0
     seconds: float = 0.0  # from sending tasks until all answers were there
-    worker_seconds: float = 0.0  # in which workers computed, all threads together
+    worker_seconds: float = 0.0  # of CPU, of all workers together
     received: int = 0  # bytes
 
     def __str__(self) -> str:
         return (
-            f"{self.round_trips:,} round trips, {self.seconds:.1f} s; workers computed {self.worker_seconds:.1f} s, "
-            f"all threads together, and sent {self.received / 1e6:.1f} MB"
+            f"{self.passes:g} passes in {self.round_trips:,} round trips, {self.seconds:.1f} s; workers took "
+            f"{self.worker_seconds:.1f} CPU seconds for the risk and sent {self.received / 1e6:.1f} MB"
         )
 
 
@@ -153,6 +154,12 @@ class DistributedDataset:
             f"{self.n_features:,} features, in {self.n_partitions} partitions"
         )
 
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        """Refuse to be an array, with the way that works."""
+        raise InputError(
+            "expected data on one machine, got a DistributedDataset; its predict(model) scores the rows where they are"
+        )
+
     def risk(self, objective: Objective) -> DaskRisk:
         """Return the risk of an objective."""
         return DaskRisk(self, objective)
@@ -211,7 +218,7 @@ class DistributedDataset:
     def forget(self, fit: str) -> None:
         """Let the workers drop what they keep for a fit; it does not wait for them."""
         if self.client.status == "running":
-            self.client.loop.add_callback(lambda: self.client.run(forget, fit))
+            self.client.loop.add_callback(lambda: self.client.run(forget, fit, on_error="ignore"))
 
     def run(
         self,

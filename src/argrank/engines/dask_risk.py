@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import uuid
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,6 +107,12 @@ class DaskRisk(SummedRisk):
     def gather(self, vector: Vector) -> Floats:
         """Return a vector of scores itself; it may be large."""
         return np.concatenate(self.session.run("values", vector.node.number, vectors=[vector]))
+
+    @contextmanager
+    def _counted(self, products: float) -> Iterator[None]:
+        with super()._counted(products):
+            yield
+        self.data.traffic.passes += products / 2
 
     def _constant(self, value: float) -> Vector:
         return Vector(self.session.space, "constant", given=value)
