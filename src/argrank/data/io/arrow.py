@@ -148,7 +148,8 @@ def _parquet_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int],
     file = pq.ParquetFile(source, page_checksum_verification=True)
 
     def batches(names: list[str], n_rows: int) -> Iterator[Any]:
-        yield from file.iter_batches(n_rows, columns=names)  # one row group after the other
+        for group in range(file.num_row_groups):  # a reader of several keeps what it has read of all
+            yield from file.iter_batches(n_rows, row_groups=[group], columns=names)
 
     return file.schema_arrow, batches
 
