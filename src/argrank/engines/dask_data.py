@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import time
@@ -218,7 +219,7 @@ class DistributedDataset:
     def forget(self, fit: str) -> None:
         """Let the workers drop what they keep for a fit; it does not wait for them."""
         if self.client.status == "running":
-            self.client.loop.add_callback(lambda: self.client.run(forget, fit, on_error="ignore"))
+            self.client.loop.add_callback(_drop, self.client, fit)
 
     def run(
         self,
@@ -282,6 +283,12 @@ class DistributedScores:
     def compute(self) -> Floats:
         """Return all scores as one array, in the order of the rows."""
         return np.concatenate(self._data.gathered(self.parts))
+
+
+async def _drop(client: Any, fit: str) -> None:
+    """Let all workers forget a fit; one that is gone has nothing to forget."""
+    with contextlib.suppress(OSError):
+        await client.run(forget, fit, on_error="ignore")
 
 
 def is_distributed(data: Any) -> bool:
