@@ -13,6 +13,7 @@ from argrank import cli
 from argrank.data import bundled
 from argrank.errors import ArgrankWarning
 from argrank.rankers.registry import first_comparison
+from argrank.trials.auto.ranker import Auto
 
 
 @pytest.fixture(scope="module", params=[50, pytest.param(300, marks=pytest.mark.slow)])
@@ -22,6 +23,8 @@ def demo(request, tmp_path_factory):
     data = ar.load_bundled().select(np.arange(request.param))
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
         patch.setattr(bundled, "load_bundled", lambda: data)
+        if data.n_queries < 300:
+            patch.setitem(Auto.__init__.__kwdefaults__, "max_trees", 24)
         patch.chdir(folder)
         stack.enter_context(contextlib.redirect_stdout(output))
         stack.enter_context(contextlib.redirect_stderr(progress))
