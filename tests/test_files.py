@@ -17,9 +17,11 @@ from types import SimpleNamespace
 
 import pytest
 
+import argrank as ar
 from argrank import _files
 from argrank._files import COMPRESSIONS, open_bytes, read_all, split_suffixes, write_bytes
-from argrank.errors import FormatError, InputError
+from argrank.errors import FormatError, InputError, ModelError
+from argrank.trials.schema import read_toml
 
 CONTENT = b"some lines\n" * 5000
 
@@ -271,3 +273,13 @@ def test_names_with_a_nul_byte(tmp_path: Path) -> None:
         contents(tmp_path / "a\0b")
     with pytest.raises(InputError, match="cannot be written"), write_bytes(tmp_path / "a\0b"):
         pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_what_may_never_end_is_no_model(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ModelError, match="expected a file, got a pipe or a device"):
+        ar.import_model(pipe)
+    with pytest.raises(InputError, match="pipe: expected a file, got a pipe or a device"):
+        read_toml(pipe)

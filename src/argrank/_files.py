@@ -47,6 +47,13 @@ def check_path(path: object) -> None:
         raise InputError(f"{os.fspath(path)!r}: expected the name of a file, got a NUL byte in it")
 
 
+def refuse_endless(path: str | os.PathLike[str]) -> None:
+    """Raise where something is a pipe or a device, which may never end, for readers that take a whole file."""
+    place = Path(path)
+    if place.exists() and not place.is_file() and not place.is_dir():
+        raise InputError(f"{os.fspath(path)}: expected a file, got a pipe or a device")
+
+
 def split_suffixes(path: str | os.PathLike[str]) -> tuple[str, str]:
     """Return (format suffix, compression suffix), both lower-case: ``a.csv.gz`` gives ``.csv``, ``.gz``."""
     check_path(path)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from argrank._files import refuse_endless
 from argrank.cli import _options as options
 from argrank.errors import InputError
 
@@ -64,6 +65,7 @@ def run(
 
 def _lines(path: Path) -> list[str]:
     try:
+        refuse_endless(path)
         return [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected names as UTF-8 text, one a line") from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._files import check_path
+from argrank._files import check_path, refuse_endless
 from argrank.errors import ArgrankError, ModelError, check_name
 from argrank.export import cuts
 from argrank.export.forest import Forest
@@ -43,6 +43,7 @@ def import_model(path: str | os.PathLike[str], format: str | None = None) -> Mod
         check_name("format", format, READERS)
     place = Path(path)
     try:
+        refuse_endless(place)
         if place.stat().st_size > LARGEST:
             raise ModelError(f"expected at most {LARGEST:,} bytes, got {place.stat().st_size:,}")
         content = place.read_bytes()

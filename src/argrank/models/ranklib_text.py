@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from argrank._files import refuse_endless
 from argrank.errors import FormatError, ModelError, shown
 from argrank.models.linear import LinearModel
 
@@ -35,6 +36,7 @@ def read_ranklib(path: str | os.PathLike[str], n_features: int | None = None) ->
 
     AdaRank may list a feature several times, once for each round that chose it: the weights add up.
     """
+    refuse_endless(path)
     try:
         lines = Path(path).read_text("utf-8").splitlines()
     except UnicodeDecodeError as error:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from argrank._files import refuse_endless
 from argrank.errors import FormatError, InputError, OptionError, shown, unknown_name
 
 if sys.version_info >= (3, 11):
@@ -23,6 +24,7 @@ _LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the contents of a TOML file: texts, finite numbers, true, false, lists and tables."""
+    refuse_endless(path)
     try:
         values = tomllib.loads(Path(path).read_bytes().decode())
     except OSError as error:

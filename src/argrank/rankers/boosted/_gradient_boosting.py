@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from argrank._files import check_path
+from argrank._files import check_path, refuse_endless
 from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.checks import has_missing
@@ -362,6 +362,7 @@ def read_model(given: Any) -> Model:
     model = getattr(given, "model_", given)
     if isinstance(model, str | os.PathLike):
         check_path(model)
+        refuse_endless(model)
         try:
             content = Path(model).read_bytes()
         except OSError as error:
