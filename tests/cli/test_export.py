@@ -116,6 +116,14 @@ def test_training_says_where_the_model_can_go(capsys, tmp_path):
     code, _, err = run(capsys, "train", "-r", "regression", tmp_path / "train.txt", "--target", "xgboost")
     assert code == 2
     assert "xgboost cannot express linear models" in err
+    for ranker, target, words in (
+        ("mcrank", "opensearch", "probabilities from several sums of trees (mcrank); onnx, python can"),
+        ("query-mart", "solr", "trees with a linear part; onnx, python, vespa can, or train with start=None"),
+        ("rank-svm", "lightgbm", "linear models; "),
+    ):
+        code, out, err = run(capsys, "train", "-r", ranker, tmp_path / "train.txt", "--target", target, "-o", "m.json")
+        assert (code, out) == (2, "")  # before training
+        assert f"{target} cannot express {words}" in err
     options = ("--target", "solr", "--normalise", "query-minmax")
     code, _, err = run(capsys, "train", "-r", "regression", tmp_path / "train.txt", *options)
     assert code == 2

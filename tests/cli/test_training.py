@@ -144,6 +144,9 @@ def test_what_p_fixes_stays_in_cross_validation(files, run):
     assert list(json.loads(out)["means"].values()) == list(expected.means.values())
     code, out, _ = run(*arguments, "C=1", "--json")  # the default value, but fixed
     assert [fold["params"] for fold in json.loads(out)["folds"]["rank-svm"]] == [{}] * 3
+    _, out, _ = run("cv", "train.txt", "-r", "rank-svm,regression", "-m", "map", "-k", "3", "-p", "C=123")
+    assert "Given with -p: C=123." in out
+    assert "regression" in out  # names may be separated with commas
 
 
 def test_cv_saves_the_choice_trained_on_everything(files, run):

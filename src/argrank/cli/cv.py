@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import STDIN
+from argrank._tables import parameters_text
 from argrank.cli import _options as options
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError, unknown_name
@@ -25,7 +26,7 @@ def run(
         "-r",
         metavar="NAME",
         autocompletion=options.complete_ranker,
-        help="Ranker by its registered name; repeat it to compare several. By default a spread of every family.",
+        help="Ranker by its registered name; repeat it, or separate with commas. By default a spread of every family.",
     ),
     measures: list[str] = options.MEASURES,
     parameters: list[str] = options.PARAMETERS,
@@ -88,7 +89,7 @@ def run(
         "resume": resume,
     }  # fmt: skip
     if rankers:
-        made = {name: options.ranker_of(name, {}, normalise) for name in dict.fromkeys(rankers)}
+        made = {name: options.ranker_of(name, {}, normalise) for name in dict.fromkeys(options.measure_names(rankers))}
         grids = _settings(made, fixed, choices, no_grid)
         with going_on(resume):
             found = cross_validate(made, options.load_wide(data, None, not quiet), names, grid=grids, **shared)
@@ -115,14 +116,14 @@ def run(
             text = f"{found.diagnosis!r}\n\n{text}\n\nReport written to {report}."
         elif output_format != "json" and found.comparison is not None:
             text += f"\n\n{found.comparison.render(output_format)}"
+        if fixed and output_format != "json":
+            text += f"\n\nGiven with -p: {parameters_text(fixed)}."
         if save is not None and output_format != "json":
             text += f"\n\n{_saved(found, save)}"
     options.write_text(text, output)
 
 
 def _saved(found: Trial, path: Path) -> str:
-    from argrank._tables import parameters_text
-
     parameters = found.params()
     chosen = f" with {parameters_text(parameters)}" if parameters else ""
     return (

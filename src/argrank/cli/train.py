@@ -99,7 +99,7 @@ def run(
     if target is not None:
         from argrank.export.registry import early_refusal
 
-        early_refusal(target, estimator.get_params().get("normalise"))
+        early_refusal(target, estimator)
     if choices and valid is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
     special = stream or registered(ranker).takes != "ranking"

@@ -77,16 +77,28 @@ def target(name: str) -> Target:
     return TARGETS[name]
 
 
-def early_refusal(name: str, normalise: str | None) -> None:
+def early_refusal(name: str, ranker: Any) -> None:
     """Refuse before training what could not be exported after it."""
     from argrank.data.prepare.normalise import normaliser
+    from argrank.rankers.base_ranker import BaseRanker
+    from argrank.rankers.boosted.mcrank import McRank
 
-    target(name)
+    line, parameters = target(name), ranker.get_params()
+    normalise = parameters.get("normalise")
     if normalise is not None and normaliser(normalise).needs_queries:
         raise ModelError(
             f"{name} scores a document alone and cannot normalise within queries ({normalise}); "
             'train with normalise="standard" or "minmax"'
         )
+    if "target" in parameters or not isinstance(ranker, BaseRanker):  # auto keeps to what the target takes
+        return
+    kind = "trees" if ranker.compares else "linear"
+    if isinstance(ranker, McRank):
+        kind = "classes"
+    elif parameters.get("start") == "linear":
+        kind = "sum"
+    if kind not in line.takes:
+        raise ModelError(_cannot(name, kind, ", or train with start=None" if kind == "sum" else None))
 
 
 def sentence(model: Any) -> str:
@@ -108,16 +120,19 @@ def writer(name: str) -> Any:
 
 def check_takes(name: str, model: Plain) -> None:
     """Refuse what a target cannot express, and say what can."""
-    if model.kind in target(name).takes:
-        return
-    able = [other for other, line in TARGETS.items() if model.kind in line.takes]
-    what, advice = {
+    if model.kind not in target(name).takes:
+        raise ModelError(_cannot(name, model.kind))
+
+
+def _cannot(name: str, kind: str, advice: str | None = None) -> str:
+    able = [other for other, line in TARGETS.items() if kind in line.takes]
+    what, usual = {
         "linear": ("linear models", ""),
         "trees": ("trees", ""),
         "sum": ("trees with a linear part", ', or blend trees alone (family="trees")'),
         "classes": ("probabilities from several sums of trees (mcrank)", ", or train mart or lambda-mart"),
-    }[model.kind]
-    raise ModelError(f"{name} cannot express {what}; {', '.join(able)} can{advice}")
+    }[kind]
+    return f"{name} cannot express {what}; {', '.join(able)} can{usual if advice is None else advice}"
 
 
 def model_of(model: Any) -> Any:
