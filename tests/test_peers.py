@@ -6,7 +6,7 @@ import csv
 
 import numpy as np
 import pytest
-from benchmarks.peers.page import AUTO, by_system, gap_between, page, summary
+from benchmarks.peers.page import AUTO, Gap, by_system, error_of_mean, gap_between, page, summary
 
 
 def row(tool, fold, values, mode="default", cpu=1.5):
@@ -53,3 +53,9 @@ def test_the_summary_has_a_line_for_every_run():
     lines = list(csv.DictReader(summary(ROWS).splitlines()))
     assert len(lines) == len(ROWS)
     assert (lines[0]["queries"], float(lines[0]["ndcg@10"])) == ("2", 0.6)
+
+
+def test_sets_with_the_same_queries_are_not_taken_for_independent():
+    one = Gap(0.0, 0.3, 1.0)
+    assert error_of_mean({"MQ2008": one, "MQ2007-agg": one}) == pytest.approx(0.3 / np.sqrt(2))
+    assert error_of_mean({"OHSUMED-LETOR2": one, "OHSUMED-LETOR3": one}) == pytest.approx(0.3)
