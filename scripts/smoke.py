@@ -39,7 +39,7 @@ def dask(folder: Path) -> None:
     data = ar.make_ranking(20, 10, 3, random_state=0)
     ar.pack(data, folder / "data.pack")
     with (
-        LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0", host="127.0.0.1") as cluster,
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         spread = DistributedDataset.read(folder / "data.pack", client)
