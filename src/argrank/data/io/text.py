@@ -17,7 +17,7 @@ from argrank.errors import FormatError, InputError, is_text, shown
 MISSING = ("", "null", "nan")  # how files say that a value is missing, in any case
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 1 << 27  # bytes
-LOOK = 1 << 24  # bytes after which memory is looked at again
+LOOK = 1 << 22  # bytes after which memory is looked at again
 HELD = 20  # bytes that a reader in plain Python holds for a byte of text
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # what int() and str() turn into each other, in 64 bits
 
