@@ -20,7 +20,7 @@ from experiments.defaults._common import HERE, MEASURES, ArgrankError, Store, fi
 FOLDS = {
     "OHSUMED-LETOR3": (1, 5),
     "MQ2008": (1,),
-    "MSLR-sample": (1,),
+    "MSLR-sample": (1, 2),
     "OHSUMED-LETOR2": (1,),
     "linear": (1,),
     "shop (bundled)": (1,),

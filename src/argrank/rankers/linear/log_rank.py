@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from argrank.data.dataset import Dataset
-from argrank.engines import AnyRisk, make_risk
+from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional import likelihoods
 from argrank.objectives.conditional.valid_rankings import Sampling
 from argrank.objectives.objective import Objective
-from argrank.rankers.linear._cheap_models import best_length, cheap_models
 from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear._rank_svm_weights import rank_svm_weights
 from argrank.rankers.linear._regression_weights import feature_spreads, spread_within_queries
 from argrank.solvers import Regulariser, Squared
 
-NEAR = 0.03  # C, where the model stays near a cheap one, in units of its scores' squared spread over its risk
+NEAR = 0.03  # C, where the model stays near RankSVM, in units of its scores' squared spread over its risk
 NOTHING = 1e-9  # a risk so small leaves nothing to learn
 
 
@@ -52,7 +52,7 @@ class MeasureRanker(LinearRanker):
     With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
     optimisation; ``sample_bytes_`` is the memory they take, ``sample_sizes_`` the number of different ones per query.
 
-    By default the model stays near a cheap one: a hundred rankings of a query say too little about long lists, and no C
+    By default the model stays near RankSVM: a hundred rankings of a query say too little about long lists, and no C
     for shrinking towards 0 suits short lists, long ones and features of any scale. Given a C, the objective is the
     paper's. Its C, for ``|w|² / C`` beside a sum, is 2 / P times ours for log-combined and log-convex, whose risk is a
     mean over all P pairs, and 2 / Q times ours for log-gain and log-loss, whose risk is a mean over the Q queries.
@@ -60,11 +60,10 @@ class MeasureRanker(LinearRanker):
     Parameters
     ----------
     C : float, optional
-        Weight of the risk against ``|w|² / 2``. With None, the default, R is half the squared distance from RankSVM or
-        least squares, whichever makes the best ranking likelier at its best length, every weight counting in units of
-        its feature's spread within queries, and C is 0.03 times the squared spread of that model's scores over its
-        risk: how far it goes depends neither on the scale of the features nor on that of the risk. 0.03 was chosen
-        on validation parts of nine data sets. ``C_`` is the C that was used.
+        Weight of the risk against ``|w|² / 2``. With None, the default, R is half the squared distance from RankSVM,
+        every weight counting in units of its feature's spread within queries, and C is 0.03 times the squared spread of
+        RankSVM's scores over its risk: how far the model goes depends neither on the scale of the features nor on that
+        of the risk. 0.03 was chosen on validation parts of nine data sets. ``C_`` is the C that was used.
     measure : str or Measure
         What is optimised: "auc" (relevant documents against others; "AUC(graded=True)" for all pairs of
         different label), "map", "ndcg@10", "mrr@10", "err@10" or any other.
@@ -118,9 +117,8 @@ class MeasureRanker(LinearRanker):
         return R, C
 
     def _near(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
-        """Return the distance from a cheap model, and the C that goes with it."""
-        likelihood = make_risk(data, likelihoods.LogLikelihood(scale=self.scale), self.n_jobs)
-        w0 = best_length(cheap_models(data, self.n_jobs), likelihood)
+        """Return the distance from RankSVM, and the C that goes with it."""
+        w0 = rank_svm_weights(data, self.n_jobs)
         left, units = risk.at_scores(risk.scores(w0))[0], feature_spreads(data, self.n_jobs)
         spread = spread_within_queries(w0, data, self.n_jobs)
         C = NEAR * spread**2 / max(left, NOTHING) if spread > 0 else NEAR
@@ -141,7 +139,7 @@ class LogGain(MeasureRanker):
     Parameters
     ----------
     n_starts : int
-        Descents from different weights, of which the best counts; one alone where the model stays near another.
+        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
     """
 
     n_starts: int = 3
@@ -163,7 +161,7 @@ class LogLoss(MeasureRanker):
     rho : float
         Weight of the loss against the feature map.
     n_starts : int
-        Descents from different weights, of which the best counts; one alone where the model stays near another.
+        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
     """
 
     n_starts: int = 3
@@ -184,7 +182,7 @@ class LogCombined(MeasureRanker):
     rho : float
         Weight of the loss against the feature map.
     n_starts : int
-        Descents from different weights, of which the best counts; one alone where the model stays near another.
+        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
     """
 
     n_starts: int = 3

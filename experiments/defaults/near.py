@@ -1,0 +1,63 @@
+"""How near to RankSVM LogRank's models stay by default, on validation parts: near.csv, near.md.
+
+    ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.near [--sets A B]
+
+The constant of ``rankers.linear.log_rank`` is tried at several values; test parts are not touched. It takes a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+from unittest import mock
+
+import numpy as np
+
+from argrank.rankers.linear import log_rank
+from experiments.defaults._common import HERE, MEASURES, Store, fitted_on, fold_of, judged
+from experiments.defaults.choose import FOLDS
+
+RANKERS = ("log-gain", "log-loss", "log-combined", "log-convex")
+VALUES = (0.003, 0.01, 0.03, 0.1, 0.3)
+BESIDE = ("regression", "rank-svm", "log-mle")
+
+
+def compute(store: Store, sets: list[str]) -> None:
+    """Fit what is missing."""
+    for name in sets:
+        for fold in FOLDS[name]:
+            settings = [(ranker, value) for ranker in RANKERS for value in VALUES]
+            for ranker, value in [(one, log_rank.NEAR) for one in BESIDE] + settings:
+                key = {"data": name, "fold": fold, "ranker": ranker, "near": value}
+                if not store.has(key):
+                    parts = fold_of(name, fold)
+                    with mock.patch.object(log_rank, "NEAR", value):
+                        fitted, seconds = fitted_on(parts.train, ranker, {})
+                    values, _ = judged(fitted, parts.valid)
+                    means = {measure: float(np.nanmean(values[measure])) for measure in MEASURES}
+                    store.add({**key, **means, "seconds": seconds})
+
+
+def table(store: Store) -> str:
+    """Return a row a ranker and value: NDCG@10 on each set, and the mean over sets."""
+    names = [name for name in FOLDS if any(row["data"] == name for row in store.rows)]
+    lines = [f"| ranker | near | {' | '.join(names)} | mean |", f"|---|--:|{'--:|' * (len(names) + 1)}"]
+    for ranker, near in dict.fromkeys((row["ranker"], row["near"]) for row in store.rows):
+        rows = [row for row in store.rows if (row["ranker"], row["near"]) == (ranker, near)]
+        means = [np.mean([float(row["ndcg@10"]) for row in rows if row["data"] == name]) for name in names]
+        shown = " | ".join(f"{value:.4f}" for value in [*means, np.mean(means)])
+        lines.append(f"| {ranker} | {'' if ranker in BESIDE else near} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Compute what is missing, then write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", nargs="+", default=list(FOLDS), choices=FOLDS)
+    asked = parser.parse_args()
+    store = Store(HERE / "near.csv", ("data", "fold", "ranker", "near"))
+    compute(store, asked.sets)
+    (HERE / "near.md").write_text(table(store), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
