@@ -16,7 +16,7 @@ from benchmarks.peers.data import SETS, load
 from benchmarks.peers.tools import TOOLS
 
 HERE = Path(__file__).parent
-STORE = HERE / "work" / "runs.jsonl"
+STORE = HERE / "runs.jsonl"  # in the repository: the runs take hours
 SUMMARY = HERE / "results.csv"
 PAGE = HERE.parents[1] / "docs" / "guide" / "peers.md"
 
@@ -49,7 +49,7 @@ def one(name: str, fold: int, tool: str, mode: str) -> None:
     values = ar.evaluate(scores, data.test, "ndcg@10").values["ndcg@10"]
     row = {"set": name, "fold": fold, "tool": tool, "mode": mode, "setting": setting, "cpu": cpu, "wall": seconds}
     row |= {"predict_cpu": serving, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
-    print(json.dumps(row | {"values": [None if value != value else float(value) for value in values]}))
+    print(json.dumps(row | {"values": [None if value != value else round(float(value), 6) for value in values]}))
 
 
 def run(sets: list[str], folds: list[int] | None, tools: list[str], modes: list[str], store: Path) -> None:
