@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from argrank._jit import LazyKernel, over_queries, query_kernel
+from argrank._jit import LazyKernel, is_private, over_queries, query_kernel
 
 EVALUATE = """
 import numpy as np, argrank as ar
@@ -173,3 +173,15 @@ def test_kernels_accept_read_only_arrays():
     losses = np.empty(1)
     over_queries(first_score, scores, order, scores, indptr, np.empty(0), losses, np.empty(1))
     assert losses[0] == 3.0
+
+
+def test_machine_code_is_not_kept_where_others_can_write(tmp_path, caplog):
+    own, open_to_all = tmp_path / "own", tmp_path / "open"
+    own.mkdir(mode=0o700)
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    (open_to_all / "below").mkdir(mode=0o700)
+    assert is_private(str(own), __file__)
+    assert not is_private(str(open_to_all), __file__)
+    assert not is_private(str(open_to_all / "below"), __file__)
+    assert "can be written by others" in caplog.text

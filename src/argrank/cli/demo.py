@@ -1,4 +1,4 @@
-"""``argrank demo``: the main job on the bundled data, in well under a minute."""
+"""``argrank demo``: the main job on the bundled data, in about a minute."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run(
     typer.echo(f"{train.n_queries} queries train, {valid.n_queries} validate, {test.n_queries} test.")
     found = benchmark(train, rankers=[*first_comparison(), "auto"], valid=valid, test=test, progress=False)
     typer.echo("\nThe members of auto, on training queries held out:")
-    typer.echo(found.ranker("auto").summary())
+    typer.echo(found.folds["auto"][0].ranker.summary())
 
     _heading(4, f"On the {test.n_queries} test queries")
     typer.echo(repr(found))
