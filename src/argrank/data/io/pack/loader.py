@@ -162,11 +162,6 @@ def load_part(path: str | os.PathLike[str], first: int, last: int) -> Dataset:
     return Pack(path).part(first, last)
 
 
-def verify_pack(path: str | os.PathLike[str]) -> None:
-    """Read all of a pack and compare it with its sums; raise where something has changed."""
-    Pack(path, verify=True)
-
-
 def _ids(stored: NDArray[Any]) -> NDArray[Any]:
     """Return query ids as they were: integers, or Python's strings."""
     if stored.dtype.kind == "i":
