@@ -142,8 +142,9 @@ def test_depth_penalties_and_further_parameters_reach_lightgbm(data):
     plain, small, same = (make("mart", **more).fit(data).predict(data) for more in ({}, {"l2": 50.0}, {"l1": 0.0}))
     assert small.std() < plain.std()
     assert plain.tobytes() == same.tobytes()
-    by_hand = make("mart", lightgbm_params={"lambda_l2": 50.0}).fit(data).predict(data)
-    assert by_hand.tobytes() == small.tobytes()
+    for name in ("lambda_l2", "reg_lambda"):  # by LightGBM's first name and by another one
+        by_hand = make("mart", lightgbm_params={name: 50.0}).fit(data).predict(data)
+        assert by_hand.tobytes() == small.tobytes()
 
 
 def test_training_continues_from_a_model_a_file_and_a_booster(data, tmp_path):
@@ -215,6 +216,21 @@ def test_features_that_never_split_end_with_a_warning(name):
 def test_wrong_parameters_are_refused(data, wrong):
     with pytest.raises(OptionError):
         make("mart", **wrong).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"reg_lamda": 1.0}, "unknown name in lightgbm_params 'reg_lamda'; did you mean .*reg_lambda"),
+        ({3: 1.0}, "unknown name in lightgbm_params 3"),
+        ({"n_estimators": 5}, "n_estimators is argrank's own to set; use n_trees"),
+        ({"application": "regression"}, "application is argrank's own to set"),
+        ({"max_bin": 15, "max_bins": 15}, "max_bins is another name of max_bin"),
+    ],
+)
+def test_names_of_lightgbms_parameters_are_checked(data, given, message):
+    with pytest.raises(OptionError, match=message):
+        make("mart", lightgbm_params=given).fit(data)
 
 
 def test_mcrank_starts_from_nothing(data):

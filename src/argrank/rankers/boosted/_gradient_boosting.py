@@ -31,12 +31,12 @@ from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosters import Boosters, Loss
 from argrank.rankers.boosted._boosting import BoostedRanker, row_weights
+from argrank.rankers.boosted._callbacks import call_all, ordered_callbacks
+from argrank.rankers.boosted._further import further_parameters
 from argrank.rankers.boosted._growth import LARGEST_INT, SMALL_CELLS, feature_columns, load_lightgbm
 from argrank.rankers.boosted._start import linear_start
 
-#: Parameters of LightGBM that are not the user's to set: our losses and scores rest on them.
 MOST_SEEDS = 1000
-OURS = ("objective", "num_class", "metric", "boost_from_average", "seed", "boosting", "linear_tree")
 
 
 class Kept(NamedTuple):
@@ -87,7 +87,7 @@ class GradientBoostedRanker(BoostedRanker):
         Called like LightGBM's (``lightgbm.log_evaluation``, ``record_evaluation``, ``reset_parameter``, …), with
         ``scoring`` on every ``eval_set``.
     lightgbm_params : dict, optional
-        Further parameters for LightGBM, by its names.
+        Further parameters for LightGBM, by any of its names; unknown ones are refused.
     random_state : int
         Seeds the draws of rows, features and cuts.
     verbose : int
@@ -198,13 +198,13 @@ class GradientBoostedRanker(BoostedRanker):
         keeper = watcher.keeper
         found = None if keeper is None else keeper.resumed()
         boosters, loss, model, offset = self.boosters(data, parts, None if found is None else found["boosters"])
-        before, after = _callbacks(self.callbacks if with_callbacks else None)
+        before, after = ordered_callbacks(self.callbacks if with_callbacks else None)
         kept = Kept(0, boosters.sizes, -np.inf, None) if found is None else Kept(**found["kept"])
         first, interrupted = 0 if found is None else found["number"] + 1, False
         reports = loss.cheap or self.verbose >= 1
         try:
             for number in range(first, n_rounds):
-                _call(before, self, boosters, number, n_rounds, None, watcher)
+                call_all(before, self._reported, boosters, number, n_rounds, None, watcher)
                 if not boosters.grow():
                     break
                 scores = boosters.training_scores() if reports else None
@@ -216,7 +216,7 @@ class GradientBoostedRanker(BoostedRanker):
                 if patience is None or value > kept.value:
                     seen = boosters.training_scores() if patience is not None and scores is None else scores
                     kept = Kept(number + 1, boosters.sizes, value, seen)
-                stopped = _call(after, self, boosters, number, n_rounds, row, watcher)
+                stopped = call_all(after, self._reported, boosters, number, n_rounds, row, watcher)
                 if stopped is not None and stopped < number:  # LightGBM's own early stopping
                     sizes = [min(stopped + 1, size) for size in boosters.sizes]
                     kept = Kept(stopped + 1, sizes, kept.value, self._outputs(boosters, sizes, model, offset, data))
@@ -308,7 +308,7 @@ class GradientBoostedRanker(BoostedRanker):
                 )
             groups = [feature_columns("interactions", group, data) for group in self.interactions]
             parameters["interaction_constraints"] = groups
-        return {**parameters, **_mapping("lightgbm_params", self.lightgbm_params)}
+        return {**parameters, **further_parameters(_mapping("lightgbm_params", self.lightgbm_params))}
 
     def _check(self) -> None:
         counts = {"n_trees": 1, "n_seeds": 1, "n_leaves": 2, "min_documents": 1, "random_state": 0}
@@ -326,9 +326,7 @@ class GradientBoostedRanker(BoostedRanker):
                 raise OptionError(f"{name}: expected a number from 0 up, got {shown(getattr(self, name))}")
         if self.start not in (None, "linear"):
             raise OptionError(f'start: expected None or "linear", got {shown(self.start)}')
-        taken = [name for name in _mapping("lightgbm_params", self.lightgbm_params) if name in OURS]
-        if taken:
-            raise OptionError(f"lightgbm_params: {taken[0]} is argrank's own to set")
+        further_parameters(_mapping("lightgbm_params", self.lightgbm_params))
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
         summary = super()._summary(data)
@@ -382,42 +380,6 @@ def _from_lightgbm(booster: Any) -> TreesModel:
     model = TreesModel.from_lightgbm(booster)
     unnamed = all(name == f"Column_{i}" for i, name in enumerate(model.feature_names or ()))
     return replace(model, feature_names=None) if unnamed else model
-
-
-def _callbacks(given: Sequence[Callable[[Any], Any]] | None) -> tuple[list[Any], list[Any]]:
-    """Return the callbacks before and after a round, in LightGBM's order."""
-    ordered = sorted(given or (), key=lambda one: getattr(one, "order", 0))
-    before = [one for one in ordered if getattr(one, "before_iteration", False)]
-    return before, [one for one in ordered if one not in before]
-
-
-def _call(
-    callbacks: list[Any],
-    ranker: GradientBoostedRanker,
-    boosters: Boosters,
-    number: int,
-    n_rounds: int,
-    row: Mapping[str, float] | None,
-    watcher: Watcher,
-) -> int | None:
-    """Call callbacks as LightGBM does; return the best round where one of them ends the training."""
-    if not callbacks:
-        return None
-    import lightgbm
-    from lightgbm.callback import CallbackEnv, EarlyStopException
-
-    result = getattr(lightgbm, "EvalResult", lambda *values: values)  # a plain tuple before LightGBM 4.7
-    name, parts = str(ranker._reported), [] if row is None else watcher.validations
-    seen = [result(part.column, name, row[part.column], True) for part in parts if row is not None]
-    for callback in callbacks:
-        for booster in boosters.boosters:
-            try:
-                callback(CallbackEnv(booster, booster.params, number, 0, n_rounds, seen))
-            except EarlyStopException as stop:
-                return int(stop.best_iteration)
-            if row is not None:
-                break  # what only looks is called once
-    return None
 
 
 def _mapping(name: str, given: Any) -> Mapping[Any, Any]:
