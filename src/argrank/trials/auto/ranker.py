@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from argrank._json import json_value
-from argrank._progress import Progress
 from argrank._tables import measure_text, table, to_text
 from argrank._types import Floats
 from argrank.data.checks import has_missing
@@ -23,7 +20,6 @@ from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.errors import (
     ArgrankWarning,
     MissingExtraError,
-    ModelError,
     OptionError,
     check_choice,
     check_count,
@@ -34,13 +30,13 @@ from argrank.export.registry import blend_families
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.rankers import make_ranker
-from argrank.rankers._checkpoint import model_from, model_state
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.boosted._growth import load_lightgbm
 from argrank.rankers.registry import registered_name
 from argrank.trials.auto.blend import Blend, Estimate, summed
-from argrank.trials.auto.members import STAGES, Folding, Member, TreeMember, member_of
+from argrank.trials.auto.members import STAGES, Folding, Member, member_of
+from argrank.trials.auto.search import INTERRUPTED, SEEDS, Deadline, Search
 
 #: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
 MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
@@ -52,9 +48,7 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
         "lambda-mart": {},
     },
 }
-SEEDS = 3  # of every member of trees when it is fitted again
 GREATEST = 10.0  # of features that linear members take as they are
-SEARCH_SHARE = 0.5  # of the time limit; the rest is for fitting again
 
 
 class MemberResult(NamedTuple):
@@ -144,9 +138,9 @@ class Auto(BaseRanker):
         rankers = self._rankers(data, families)
         seeds, numbers = self._budget(sum(hasattr(ranker, "n_trees") for ranker in rankers.values()))
         folding = Folding.of(data, self.n_folds, self.random_state)
-        search = _Search(watcher, self.verbose)
+        search = Search(watcher, self.verbose)
         waiting = [member_of(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
-        done, complaint = search.run(waiting, None if deadline is None else _share(deadline))
+        done, complaint = search.run(waiting, None if deadline is None else deadline.of_search)
         blend = _best_blend(done, families, folding, self.scoring)
         models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=complaint == INTERRUPTED)
         complaint = complaint or late
@@ -182,7 +176,7 @@ class Auto(BaseRanker):
             return tuple(MemberResult(*one) for one in value)
         return Estimate(*value) if name == "estimate_" else super()._restored(name, value)
 
-    def _check(self, seconds: float) -> _Deadline | None:
+    def _check(self, seconds: float) -> Deadline | None:
         check_choice("family", self.family, ("all", "trees", "linear"))
         check_count("n_folds", self.n_folds, 2)
         check_count("random_state", self.random_state, 0)
@@ -192,7 +186,7 @@ class Auto(BaseRanker):
             return None
         check_positive("time_limit", self.time_limit)
         begin = time.perf_counter() - seconds  # which processes before this one have spent
-        return _Deadline(begin, begin + self.time_limit)
+        return Deadline(begin, begin + self.time_limit)
 
     def _families(self) -> tuple[str, ...]:
         """Return the families of which the best blend is taken."""
@@ -262,120 +256,6 @@ class Auto(BaseRanker):
         seeds = SEEDS if self.max_trees >= SEEDS * n_forests * STAGES[0] else 1
         most = max(1, self.max_trees // (seeds * n_forests))
         return seeds, (*(number for number in STAGES if number < most), min(most, STAGES[-1]))
-
-
-INTERRUPTED = "interrupted; the best blend of what was finished was kept"
-REFITTED = "all data: "  # before the names of members whose models of all data a checkpoint has
-LATE = "the time limit was reached; the best blend of what was finished was kept"
-
-
-class _Deadline(NamedTuple):
-    begin: float
-    end: float
-
-
-def _share(deadline: _Deadline) -> float:
-    return deadline.begin + SEARCH_SHARE * (deadline.end - deadline.begin)
-
-
-class _Search:
-    """Trains members stage by stage, and again on everything, until time or patience are over."""
-
-    def __init__(self, watcher: Watcher, verbose: int) -> None:
-        self._watcher = watcher
-        self._bar = Progress("auto", None, enabled=verbose >= 0)
-        self._best = ("", -np.inf)
-        found = None if watcher.keeper is None else watcher.keeper.resumed()
-        self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
-
-    def run(self, members: list[Member], end: float | None) -> tuple[list[Member], str | None]:
-        """Return the members that have a stage, and why the others have none; the first one gets one in any case."""
-        done: list[Member] = []
-        complaint: str | None = None
-        try:
-            for member in members:
-                if self._is_finished(member, done):
-                    continue
-                if end is not None and done and time.perf_counter() > end:
-                    complaint = LATE
-                    break
-                while self._advance(member, done):
-                    self._keep(member.name, member.state)
-                    if end is not None and time.perf_counter() > end:
-                        complaint = LATE
-                        break
-                self._keep(member.name, member.state, finished=True)
-        except KeyboardInterrupt:
-            if not done:
-                self._bar.__exit__(None, None, None)
-                raise
-            complaint = INTERRUPTED
-        return done, complaint
-
-    def _advance(self, member: Member, done: list[Member]) -> bool:
-        more = member.advance()
-        if member not in done:
-            done.append(member)
-        stage = member.stages[-1]
-        if stage.mean > self._best[1]:
-            self._best = (member.name, stage.mean)
-        trees = "" if stage.n_trees is None else f", {stage.n_trees} trees"
-        self._bar.advance(1, f"{member.name}{trees}: {stage.mean:.4f}; best so far {self._best[0]} {self._best[1]:.4f}")
-        trace = self._watcher.trace
-        row = {"iteration": float(len(trace) + 1), "objective": 1.0 - stage.mean}
-        row |= {} if stage.n_trees is None else {"trees": float(stage.n_trees)}
-        trace.append(row | {"seconds": self._watcher.seconds})
-        return more
-
-    def _is_finished(self, member: Member, done: list[Member]) -> bool:
-        """Restore what a checkpoint has of a member; tell whether nothing is left to do."""
-        found = self._kept.get(member.name)
-        if found is not None:
-            member.restore(found)
-            done.append(member)
-        return found is not None and found["finished"]
-
-    def _keep(self, name: str, state: Callable[[], Mapping[str, Any]], finished: bool = False) -> None:
-        """Offer what is done to a checkpoint, and have it written where something is finished."""
-        if self._watcher.keeper is not None:
-            with contextlib.suppress(ModelError):  # of numbers that no file can hold
-                if finished:
-                    self._kept[name] = {**state(), "finished": True}
-                    self._watcher.keeper.offer(dict(self._kept), now=True)
-                else:
-                    self._watcher.keeper.offer(lambda: self._kept | {name: {**state(), "finished": False}})
-
-    def refit(
-        self, blend: Blend, data: Dataset, n_seeds: int, deadline: _Deadline | None, hurry: bool
-    ) -> tuple[list[Model], list[bool], str | None]:
-        """Return a model for every member of weight, whether it is one of all data, and why it may not be."""
-        models: dict[int, Model] = {}
-        complaint: str | None = None
-        shares = blend.shares
-        try:
-            for number in np.argsort(-shares, kind="stable").tolist():
-                member = blend.members[number]
-                if shares[number] == 0 or hurry:
-                    continue
-                found = self._kept.get(f"{REFITTED}{member.name}")
-                if found is not None:
-                    models[number] = model_from(found)
-                    continue
-                cost = member.seconds * (n_seeds if isinstance(member, TreeMember) else 1.0) / len(member.models)
-                if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
-                    complaint = LATE
-                    continue
-                self._bar.advance(1, f"{member.name} on all data")
-                models[number] = member.refit(data, n_seeds)
-                self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
-        except KeyboardInterrupt:
-            complaint = INTERRUPTED
-        finally:
-            self._bar.__exit__(None, None, None)
-        refitted = [number in models for number in range(len(shares))]
-        most = n_seeds if n_seeds < SEEDS else None
-        found = [models.get(number) or member.folds_model(most) for number, member in enumerate(blend.members)]
-        return found, refitted, complaint
 
 
 def _best_blend(done: list[Member], families: tuple[str, ...], folding: Folding, scoring: Any) -> Blend:

@@ -1,0 +1,138 @@
+"""The search for a blend: members trained stage by stage, then again on everything, until time or patience are over."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._progress import Progress
+from argrank.data.dataset import Dataset
+from argrank.errors import ModelError
+from argrank.models.model import Model
+from argrank.rankers._checkpoint import model_from, model_state
+from argrank.rankers._trace import Watcher
+from argrank.trials.auto.blend import Blend
+from argrank.trials.auto.members import Member, TreeMember
+
+SEEDS = 3  # of every member of trees when it is fitted again
+SEARCH_SHARE = 0.5  # of the time limit; the rest is for fitting again
+INTERRUPTED = "interrupted; the best blend of what was finished was kept"
+REFITTED = "all data: "  # before the names of members whose models of all data a checkpoint has
+LATE = "the time limit was reached; the best blend of what was finished was kept"
+
+
+class Deadline(NamedTuple):
+    """When a fit began and when it has to be over."""
+
+    begin: float
+    end: float
+
+    @property
+    def of_search(self) -> float:
+        """When the folds have to be over."""
+        return self.begin + SEARCH_SHARE * (self.end - self.begin)
+
+
+class Search:
+    """Trains members stage by stage, and again on everything, until time or patience are over."""
+
+    def __init__(self, watcher: Watcher, verbose: int) -> None:
+        self._watcher = watcher
+        self._bar = Progress("auto", None, enabled=verbose >= 0)
+        self._best = ("", -np.inf)
+        found = None if watcher.keeper is None else watcher.keeper.resumed()
+        self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
+
+    def run(self, members: list[Member], end: float | None) -> tuple[list[Member], str | None]:
+        """Return the members that have a stage, and why the others have none; the first one gets one in any case."""
+        done: list[Member] = []
+        complaint: str | None = None
+        try:
+            for member in members:
+                if self._is_finished(member, done):
+                    continue
+                if end is not None and done and time.perf_counter() > end:
+                    complaint = LATE
+                    break
+                while self._advance(member, done):
+                    self._keep(member.name, member.state)
+                    if end is not None and time.perf_counter() > end:
+                        complaint = LATE
+                        break
+                self._keep(member.name, member.state, finished=True)
+        except KeyboardInterrupt:
+            if not done:
+                self._bar.__exit__(None, None, None)
+                raise
+            complaint = INTERRUPTED
+        return done, complaint
+
+    def _advance(self, member: Member, done: list[Member]) -> bool:
+        more = member.advance()
+        if member not in done:
+            done.append(member)
+        stage = member.stages[-1]
+        if stage.mean > self._best[1]:
+            self._best = (member.name, stage.mean)
+        trees = "" if stage.n_trees is None else f", {stage.n_trees} trees"
+        self._bar.advance(1, f"{member.name}{trees}: {stage.mean:.4f}; best so far {self._best[0]} {self._best[1]:.4f}")
+        trace = self._watcher.trace
+        row = {"iteration": float(len(trace) + 1), "objective": 1.0 - stage.mean}
+        row |= {} if stage.n_trees is None else {"trees": float(stage.n_trees)}
+        trace.append(row | {"seconds": self._watcher.seconds})
+        return more
+
+    def _is_finished(self, member: Member, done: list[Member]) -> bool:
+        """Restore what a checkpoint has of a member; tell whether nothing is left to do."""
+        found = self._kept.get(member.name)
+        if found is not None:
+            member.restore(found)
+            done.append(member)
+        return found is not None and found["finished"]
+
+    def _keep(self, name: str, state: Callable[[], Mapping[str, Any]], finished: bool = False) -> None:
+        """Offer what is done to a checkpoint, and have it written where something is finished."""
+        if self._watcher.keeper is not None:
+            with contextlib.suppress(ModelError):  # of numbers that no file can hold
+                if finished:
+                    self._kept[name] = {**state(), "finished": True}
+                    self._watcher.keeper.offer(dict(self._kept), now=True)
+                else:
+                    self._watcher.keeper.offer(lambda: self._kept | {name: {**state(), "finished": False}})
+
+    def refit(
+        self, blend: Blend, data: Dataset, n_seeds: int, deadline: Deadline | None, hurry: bool
+    ) -> tuple[list[Model], list[bool], str | None]:
+        """Return a model for every member of weight, whether it is one of all data, and why it may not be."""
+        models: dict[int, Model] = {}
+        complaint: str | None = None
+        shares = blend.shares
+        try:
+            for number in np.argsort(-shares, kind="stable").tolist():
+                member = blend.members[number]
+                if shares[number] == 0 or hurry:
+                    continue
+                found = self._kept.get(f"{REFITTED}{member.name}")
+                if found is not None:
+                    models[number] = model_from(found)
+                    continue
+                cost = member.seconds * (n_seeds if isinstance(member, TreeMember) else 1.0) / len(member.models)
+                if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
+                    complaint = LATE
+                    continue
+                self._bar.advance(1, f"{member.name} on all data")
+                models[number] = member.refit(data, n_seeds)
+                self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
+        except KeyboardInterrupt:
+            complaint = INTERRUPTED
+        finally:
+            self._bar.__exit__(None, None, None)
+        refitted = [number in models for number in range(len(shares))]
+        most = n_seeds if n_seeds < SEEDS else None
+        found = [models.get(number) or member.folds_model(most) for number, member in enumerate(blend.members)]
+        return found, refitted, complaint
