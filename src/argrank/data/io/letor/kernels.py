@@ -64,23 +64,29 @@ def power_table() -> tuple[Floats, NDArray[np.uint64], Integers]:
 
 
 @helper
+def _byte(buffer: Any, pos: int) -> Any:
+    """Return a byte. An unsigned position spares numba the test whether it counts from the end, in every loop."""
+    return buffer[np.uint64(pos)]
+
+
+@helper
 def _skip_blanks(buffer: Any, pos: int) -> int:
-    c = buffer[pos]
+    c = _byte(buffer, pos)
     while c == 32 or c == 9 or 11 <= c <= 13:
         pos += 1
-        c = buffer[pos]
+        c = _byte(buffer, pos)
     return pos
 
 
 @helper
 def _ends_token(c: int) -> bool:
     """Tell whether a byte is a blank, a line end or the beginning of a comment."""
-    return (c <= 32 and (c == 32 or 9 <= c <= 13)) or c == 35
+    return c <= 35 and (c == 32 or c == 35 or 9 <= c <= 13)
 
 
 @helper
 def _skip_token(buffer: Any, pos: int) -> int:
-    while not _ends_token(buffer[pos]):
+    while not _ends_token(_byte(buffer, pos)):
         pos += 1
     return pos
 
@@ -88,23 +94,28 @@ def _skip_token(buffer: Any, pos: int) -> int:
 @helper
 def _skip_line(buffer: Any, pos: int) -> int:
     """Return the position of the line end, or of a NUL byte before it."""
-    c = buffer[pos]
+    c = _byte(buffer, pos)
     while c != LINE_END and c != NUL:
         pos += 1
-        c = buffer[pos]
+        c = _byte(buffer, pos)
     return pos
 
 
 @helper
 def _starts_qid(buffer: Any, pos: int) -> Any:
-    return buffer[pos] == 113 and buffer[pos + 1] == 105 and buffer[pos + 2] == 100 and buffer[pos + 3] == COLON
+    return (
+        _byte(buffer, pos) == 113
+        and _byte(buffer, pos + 1) == 105
+        and _byte(buffer, pos + 2) == 100
+        and _byte(buffer, pos + 3) == COLON
+    )
 
 
 @helper
 def _same_qid(buffer: Any, begin: int, end: int, other_begin: int, other_end: int) -> bool:
     offset, length = 0, end - begin
     same_length = other_end - other_begin == length
-    while same_length and offset < length and buffer[begin + offset] == buffer[other_begin + offset]:
+    while same_length and offset < length and _byte(buffer, begin + offset) == _byte(buffer, other_begin + offset):
         offset += 1
     return same_length and offset == length
 
@@ -113,12 +124,12 @@ def _same_qid(buffer: Any, begin: int, end: int, other_begin: int, other_end: in
 def _read_whole(buffer: Any, pos: int, limit: int) -> Any:
     """Read digits as (whole number, position after them); a number above the limit is only known to be above it."""
     number = np.int64(0)
-    c = buffer[pos]
+    c = _byte(buffer, pos)
     while 48 <= c <= 57:
         if number <= limit:
             number = number * 10 + (np.int64(c) - 48)
         pos += 1
-        c = buffer[pos]
+        c = _byte(buffer, pos)
     return number, pos
 
 
@@ -134,9 +145,9 @@ def _count_features(buffer: Any, pos: int, max_id: int, highest: int) -> Any:
     """Return the number of features up to the end of the row, the highest id, whether there is an id 0, the end."""
     width, has_zero = 0, False
     pos = _skip_blanks(buffer, pos)
-    while buffer[pos] != LINE_END and buffer[pos] != HASH:
+    while _byte(buffer, pos) != LINE_END and _byte(buffer, pos) != HASH:
         number, end = _read_whole(buffer, pos, max_id)
-        if buffer[end] == COLON and end > pos:
+        if _byte(buffer, end) == COLON and end > pos:
             width += 1
             if number == 0:
                 has_zero = True
@@ -157,7 +168,7 @@ def count(buffer: Any, max_id: int, counts: Any) -> None:
     while pos < end:
         lines += 1
         pos = _skip_blanks(buffer, pos)
-        if buffer[pos] != LINE_END and buffer[pos] != HASH:
+        if _byte(buffer, pos) != LINE_END and _byte(buffer, pos) != HASH:
             rows += 1
             pos = _skip_blanks(buffer, _skip_token(buffer, pos))  # the label
             if _starts_qid(buffer, pos):
@@ -170,13 +181,13 @@ def count(buffer: Any, max_id: int, counts: Any) -> None:
             entries += width
             widest = max(widest, width)
             has_zero = has_zero or zero
-            if buffer[pos] == HASH:
+            if _byte(buffer, pos) == HASH:
                 comment_rows += 1
                 comment_bytes -= pos + 1
-                while buffer[pos] != LINE_END:
+                while _byte(buffer, pos) != LINE_END:
                     pos += 1
                 comment_bytes += pos
-        while buffer[pos] != LINE_END:
+        while _byte(buffer, pos) != LINE_END:
             pos += 1
         pos += 1
     counts[ROWS], counts[LINES], counts[ENTRIES], counts[HIGHEST] = rows, lines, entries, highest
@@ -192,7 +203,7 @@ def _take_digits(buffer: Any, pos: int, mantissa: Any) -> Any:
     """Append digits to a mantissa: (mantissa, end, digits that had no room, whether any of those was not 0)."""
     skipped: Any = np.int64(0)
     lost = False
-    c = buffer[pos]
+    c = _byte(buffer, pos)
     while 48 <= c <= 57:
         if mantissa < ROOM:
             mantissa = mantissa * 10 + (np.int64(c) - 48)
@@ -200,15 +211,15 @@ def _take_digits(buffer: Any, pos: int, mantissa: Any) -> Any:
             skipped += 1
             lost = lost or c != 48
         pos += 1
-        c = buffer[pos]
+        c = _byte(buffer, pos)
     return mantissa, pos, skipped, lost
 
 
 @helper
 def _read_exponent(buffer: Any, pos: int) -> Any:
     """Read what follows the letter e as (power, end)."""
-    downward = buffer[pos] == MINUS
-    if downward or buffer[pos] == PLUS:
+    downward = _byte(buffer, pos) == MINUS
+    if downward or _byte(buffer, pos) == PLUS:
         pos += 1
     power, end = _read_whole(buffer, pos, LONGEST_EXPONENT - 1)
     return (-power if downward else power), (end if end > pos else NOWHERE)
@@ -291,19 +302,19 @@ def _scale(mantissa: int, exponent: int, lost: bool, tens: Any, powers: Any, exp
 @helper
 def _read_number(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any) -> Any:
     """Read a decimal number as (value, whether its rounding is undecided, end); NaN while it is."""
-    negative = buffer[pos] == MINUS
-    if negative or buffer[pos] == PLUS:
+    negative = _byte(buffer, pos) == MINUS
+    if negative or _byte(buffer, pos) == PLUS:
         pos += 1
     begin = pos
     mantissa, pos, exponent, lost = _take_digits(buffer, pos, np.int64(0))
     digits = pos - begin
-    if buffer[pos] == POINT:
+    if _byte(buffer, pos) == POINT:
         begin = pos + 1
         mantissa, pos, skipped, lost_behind = _take_digits(buffer, begin, mantissa)
         exponent -= pos - begin - skipped
         digits += pos - begin
         lost = lost or lost_behind
-    if digits > 0 and buffer[pos] | 32 == 101:  # e or E
+    if digits > 0 and _byte(buffer, pos) | 32 == 101:  # e or E
         power, pos = _read_exponent(buffer, pos + 1)
         exponent += power
     value, undecided = _scale(mantissa, exponent, lost, tens, powers, exponents)
@@ -313,13 +324,18 @@ def _read_number(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any) 
 @helper
 def _skip_missing(buffer: Any, pos: int) -> int:
     """Return the position after ``NaN``, with or without a sign, or ``NULL``, in any case."""
-    signed = buffer[pos] == MINUS or buffer[pos] == PLUS
+    signed = _byte(buffer, pos) == MINUS or _byte(buffer, pos) == PLUS
     pos += signed
     end = NOWHERE
-    if buffer[pos] | 32 == 110:  # n
-        if buffer[pos + 1] | 32 == 97 and buffer[pos + 2] | 32 == 110:  # an
+    if _byte(buffer, pos) | 32 == 110:  # n
+        if _byte(buffer, pos + 1) | 32 == 97 and _byte(buffer, pos + 2) | 32 == 110:  # an
             end = pos + 3
-        elif not signed and buffer[pos + 1] | 32 == 117 and buffer[pos + 2] | 32 == 108 and buffer[pos + 3] | 32 == 108:
+        elif (
+            not signed
+            and _byte(buffer, pos + 1) | 32 == 117
+            and _byte(buffer, pos + 2) | 32 == 108
+            and _byte(buffer, pos + 3) | 32 == 108
+        ):
             end = pos + 4  # ull
     return end
 
@@ -342,9 +358,9 @@ def _read_qid(buffer: Any, pos: int, with_qid: bool) -> Any:
     found = _starts_qid(buffer, pos)
     begin = pos + 4 if found else pos
     end = begin
-    while found and not _ends_token(buffer[end]) and buffer[end] != NUL:
+    while found and not _ends_token(_byte(buffer, end)) and _byte(buffer, end) != NUL:
         end += 1
-    valid = found == with_qid and not (found and (end == begin or buffer[end] == NUL))
+    valid = found == with_qid and not (found and (end == begin or _byte(buffer, end) == NUL))
     return begin, (end if valid else NOWHERE)
 
 
@@ -353,7 +369,7 @@ def _read_head(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any, wi
     """Read (label, whether it is undecided, its end, begin and end of the query id)."""
     label, undecided, label_end = _read_number(buffer, pos, tens, powers, exponents)
     begin = end = np.int64(NOWHERE)
-    if label_end >= 0 and _ends_token(buffer[label_end]) and not (label < 0 or label == np.inf):
+    if label_end >= 0 and _ends_token(_byte(buffer, label_end)) and not (label < 0 or label == np.inf):
         begin, end = _read_qid(buffer, _skip_blanks(buffer, label_end), with_qid)
     return label, undecided, label_end, begin, end
 
@@ -369,9 +385,9 @@ def _read_features(
     """
     width, ascending, column = 0, True, np.int64(-1)
     pos = _skip_blanks(buffer, pos) if pos >= 0 else NOWHERE
-    while pos >= 0 and width < columns.size and buffer[pos] != LINE_END and buffer[pos] != HASH:
+    while pos >= 0 and width < columns.size and _byte(buffer, pos) != LINE_END and _byte(buffer, pos) != HASH:
         number, colon = _read_whole(buffer, pos, last_id)
-        valid = buffer[colon] == COLON and colon > pos and base <= number <= last_id
+        valid = _byte(buffer, colon) == COLON and colon > pos and base <= number <= last_id
         ascending = ascending and number - base > column
         column = number - base
         begin = colon + valid  # an invalid id may end at the last byte of the buffer
@@ -381,7 +397,7 @@ def _read_features(
         if undecided:
             _leave_to_python(patches, patch, row, column, begin, pos, line, start)
             patch += 1
-        if not valid or pos < 0 or not _ends_token(buffer[pos]) or value >= largest or value <= -largest:
+        if not valid or pos < 0 or not _ends_token(_byte(buffer, pos)) or value >= largest or value <= -largest:
             pos = NOWHERE
         else:
             columns[width], values[width] = column, value
@@ -414,10 +430,10 @@ def _sort_row(columns: Any, values: Any, width: int) -> bool:
 @helper
 def _copy_comment(buffer: Any, begin: int, end: int, comments: Any, comment: int) -> int:
     """Append a comment, without the carriage returns at its end, and a line end; return the new end."""
-    while end > begin and buffer[end - 1] == 13:
+    while end > begin and _byte(buffer, end - 1) == 13:
         end -= 1
     for i in range(begin, end):
-        comments[comment] = buffer[i]
+        comments[comment] = _byte(buffer, i)
         comment += 1
     comments[comment] = LINE_END
     return comment + 1
@@ -479,9 +495,9 @@ def _fill(
     while pos < end:
         start = pos
         pos = _skip_blanks(buffer, pos)
-        if buffer[pos] == LINE_END or buffer[pos] == HASH:
+        if _byte(buffer, pos) == LINE_END or _byte(buffer, pos) == HASH:
             pos = _skip_line(buffer, pos)
-            if buffer[pos] == NUL:
+            if _byte(buffer, pos) == NUL:
                 pos, status = start, REFUSED
                 break
             pos += 1
@@ -500,10 +516,10 @@ def _fill(
             columns, values, patches, patch, row, line, start,
         )  # fmt: skip
         stop = _skip_line(buffer, pos) if pos >= 0 else start
-        if pos >= 0 and buffer[pos] != LINE_END and buffer[pos] != HASH:
+        if pos >= 0 and _byte(buffer, pos) != LINE_END and _byte(buffer, pos) != HASH:
             status = OVERFLOW
             break
-        if pos < 0 or buffer[stop] == NUL or not (ascending or _sort_row(columns, values, width)):
+        if pos < 0 or _byte(buffer, stop) == NUL or not (ascending or _sort_row(columns, values, width)):
             pos, status = start, REFUSED
             break
 
@@ -521,7 +537,7 @@ def _fill(
                 run += 1
             qid_begin, qid_end = begin, qid_stop
         if comments.size > 0:
-            has_comment[row] = buffer[pos] == HASH
+            has_comment[row] = _byte(buffer, pos) == HASH
             comment = _copy_comment(buffer, remark, stop, comments, comment)
         if dense:
             for i in range(width):
