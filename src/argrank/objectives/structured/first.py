@@ -66,23 +66,24 @@ def find_lowest_good(scores: Any, gains: Any, gradient: Any) -> Any:
 def find_top_bads(scores: Any, order: Any, gains: Any, border: float, top: Any) -> Any:
     """Fill in the bads of the highest scores; return how many bads score above a border, and by how much in all."""
     filled, higher, higher_sum = 0, 0, 0.0
+    least = -np.inf  # of the top bads, once all are filled in
     for place in range(len(scores)):
         row = order[place] if len(order) > 0 else place
         if gains[row] > 0.0:
             continue
         score = scores[row]
-        if score > border:
-            higher += 1
-            higher_sum += score - border
-        if filled < len(top):
-            filled += 1
-        elif score <= scores[top[filled - 1]]:
+        higher += score > border
+        higher_sum += max(score - border, 0.0)
+        if score <= least:
             continue
+        filled = min(filled + 1, len(top))
         spot = filled - 1
         while spot > 0 and scores[top[spot - 1]] < score:
             top[spot] = top[spot - 1]
             spot -= 1
         top[spot] = row
+        if filled == len(top):
+            least = scores[top[filled - 1]]
     return higher, higher_sum
 
 
