@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -43,15 +43,38 @@ def _signature(types: Any) -> Any:
     return types.void(*rows, types.int64, types.int64, types.float64, types.int64, write, write, write)
 
 
-@helper
-def group_equal_scores(
-    s: Any, discounts: Any, truncation: int, last: Any, above: Any, mean: Any, mean_above: Any, inside: Any
-) -> None:
-    """Fill in for every rank what its group of equal scores has in common.
+class Ranked(NamedTuple):
+    """The documents of a query by rank."""
 
-    The end of the group, the share of its ranks above the truncation, the mean discount of all and of those ranks, and
-    the mean difference of two discounts inside the group.
-    """
+    score: Any
+    gain: Any
+    power: Any  # exp of the sigmoid times the score, from the first document on
+    push: Any  # the gradient
+    curve: Any  # the curvature
+
+
+class Groups(NamedTuple):
+    """For every rank, what its group of equal scores has in common; for products."""
+
+    last: Any  # end of the group
+    above: Any  # share of its ranks above the truncation
+    mean: Any  # mean discount of all its ranks
+    mean_above: Any  # sum of the discounts above the truncation, over all its ranks
+    inside: Any  # mean difference of two discounts
+
+
+class Sums(NamedTuple):
+    """Sums over the ranks above every rank; for other measures."""
+
+    hits: Any  # relevant documents
+    reached: Any  # the chance to get there
+    terms: Any  # of the measure
+
+
+@helper
+def group_equal_scores(s: Any, discounts: Any, truncation: int, groups: Any) -> None:
+    """Fill in for every rank what its group of equal scores has in common."""
+    last, above, mean, mean_above, inside = groups
     n = len(s)
     first = 0
     while first < n:
@@ -72,11 +95,10 @@ def group_equal_scores(
 
 
 @helper
-def add_down_the_ranking(y: Any, discounts: Any, kind: int, hits: Any, reached: Any, terms: Any) -> Any:
-    """Fill sums over the ranks above (relevant documents, chance to get there, terms of the measure).
-
-    Returns the ranks of the first two relevant documents.
-    """
+def add_down_the_ranking(y: Any, discounts: Any, kind: int, sums: Any) -> Any:
+    """Fill the sums over the ranks above; return the ranks of the first two relevant documents."""
+    hits, reached, terms = sums
+    hits[0], reached[0], terms[0] = 0.0, 1.0, 0.0
     n = len(y)
     leader, second = n, n
     for rank in range(n):
@@ -92,10 +114,9 @@ def add_down_the_ranking(y: Any, discounts: Any, kind: int, hits: Any, reached: 
 
 
 @helper
-def change_of_swap(
-    y: Any, discounts: Any, kind: int, hits: Any, reached: Any, terms: Any, leader: int, second: int, i: int, j: int
-) -> float:
+def change_of_swap(y: Any, discounts: Any, kind: int, sums: Any, leader: int, second: int, i: int, j: int) -> float:
     """Return the change of average precision (kind 1), reciprocal rank (2) or ERR (3) when ranks i < j are swapped."""
+    hits, reached, terms = sums
     delta = 0.0
     if kind == 1:
         between = terms[j] - terms[i + 1]
@@ -152,61 +173,84 @@ def lambda_gradients(
             losses[query] = 0.0
         if scale[query] == 0.0:
             continue
-        s, y, powers, pushes, curves = room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n]
-        for rank in range(n):
-            s[rank], y[rank] = scores[a + order[a + rank]], gains[a + order[a + rank]]
-            powers[rank] = np.exp(sigmoid * (s[rank] - s[0]))
-            pushes[rank] = curves[rank] = 0.0
-        varies = s[0] != s[n - 1]
-
-        # Products: groups of equal scores; share of ranks above the truncation, mean discounts, mean difference inside.
-        last, above, mean, mean_above, inside = ends[:n], room[5, :n], room[6, :n], room[7, :n], room[8, :n]
-        hits, reached, terms = room[9, : n + 1], room[10, : n + 1], room[11, : n + 1]
-        leader, second = n, n
-        top = min(truncation, n)
-        if kind == 0:
-            group_equal_scores(s, discounts, truncation, last, above, mean, mean_above, inside)
-            top = last[top - 1] if top > 0 else 0
-        else:  # sums down the ranking
-            hits[0], reached[0], terms[0] = 0.0, 1.0, 0.0
-            leader, second = add_down_the_ranking(y, discounts, kind, hits, reached, terms)
-
-        sum_of_lambdas = 0.0
-        for i in range(top):
-            for j in range(i + 1, n):
-                if y[i] == y[j]:
-                    continue
-                if kind == 0:
-                    delta = inside[i] if last[i] == last[j] else mean_above[i] - above[i] * mean[j]
-                    delta *= abs(y[i] - y[j])
-                else:
-                    delta = change_of_swap(y, discounts, kind, hits, reached, terms, leader, second, i, j)
-                delta = abs(delta) * scale[query]
-                if delta == 0.0:
-                    continue
-                good, bad = (i, j) if y[i] > y[j] else (j, i)
-                ahead = s[good] - s[bad]
-                if normalised != 0 and varies:
-                    delta /= 0.01 + abs(ahead)
-                if powers[i] > SMALLEST:
-                    rho = powers[bad] / (powers[good] + powers[bad])
-                else:  # too far below the first document for a quotient of powers
-                    rho = 1.0 / (1.0 + np.exp(sigmoid * ahead))
-                if valued:
-                    losses[query] += delta * (max(-sigmoid * ahead, 0.0) + np.log1p(np.exp(-abs(sigmoid * ahead))))
-                push = sigmoid * rho * delta
-                curve = sigmoid * sigmoid * rho * (1.0 - rho) * delta
-                pushes[good] -= push
-                pushes[bad] += push
-                curves[good] += curve
-                curves[bad] += curve
-                sum_of_lambdas += 2.0 * push
+        ranked = Ranked(room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n])
+        groups = Groups(ends[:n], room[5, :n], room[6, :n], room[7, :n], room[8, :n])
+        sums = Sums(room[9, : n + 1], room[10, : n + 1], room[11, : n + 1])
+        rank_documents(scores[a:b], gains[a:b], order[a:b], sigmoid, ranked)
+        total, loss = push_pairs(
+            ranked, groups, sums, discounts, kind, truncation, scale[query], sigmoid, normalised, valued
+        )
+        if valued:
+            losses[query] = loss
         factor = 1.0
-        if normalised != 0 and sum_of_lambdas > 0.0:
-            factor = np.log2(1.0 + sum_of_lambdas) / sum_of_lambdas
+        if normalised != 0 and total > 0.0:
+            factor = np.log2(1.0 + total) / total
         for rank in range(n):
-            gradient[a + order[a + rank]] = factor * pushes[rank]
-            hessian[a + order[a + rank]] = factor * curves[rank]
+            gradient[a + order[a + rank]] = factor * ranked.push[rank]
+            hessian[a + order[a + rank]] = factor * ranked.curve[rank]
+
+
+@helper
+def rank_documents(scores: Any, gains: Any, order: Any, sigmoid: float, ranked: Any) -> None:
+    """Fill in scores and gains by rank; nothing pushes yet."""
+    for rank in range(len(scores)):
+        ranked.score[rank], ranked.gain[rank] = scores[order[rank]], gains[order[rank]]
+        ranked.power[rank] = np.exp(sigmoid * (ranked.score[rank] - ranked.score[0]))
+        ranked.push[rank] = ranked.curve[rank] = 0.0
+
+
+@helper
+def push_pairs(
+    ranked: Any, groups: Any, sums: Any, discounts: Any, kind: int, truncation: int, scale: float, sigmoid: float,
+    normalised: int, valued: bool,
+) -> Any:  # fmt: skip
+    """Let every pair push its documents apart; return the sum of the pushes' sizes, and the loss if it is asked for."""
+    s, y = ranked.score, ranked.gain
+    last, above, mean, mean_above, inside = groups
+    n, top = len(s), min(truncation, len(s))
+    soften = normalised != 0 and s[0] != s[n - 1]
+    leader, second = n, n
+    if kind == 0:
+        group_equal_scores(s, discounts, truncation, groups)
+        top = last[top - 1] if top > 0 else 0
+    else:
+        leader, second = add_down_the_ranking(y, discounts, kind, sums)
+    total, loss = 0.0, 0.0
+    for i in range(top):
+        exact = ranked.power[i] > SMALLEST  # else too far below the first document for a quotient of powers
+        for j in range(i + 1, n):
+            if y[i] == y[j]:
+                continue
+            if kind == 0:
+                delta = inside[i] if last[i] == last[j] else mean_above[i] - above[i] * mean[j]
+                delta *= abs(y[i] - y[j])
+            else:
+                delta = change_of_swap(y, discounts, kind, sums, leader, second, i, j)
+            delta = abs(delta) * scale
+            if delta == 0.0:
+                continue
+            good, bad = (i, j) if y[i] > y[j] else (j, i)
+            ahead = s[good] - s[bad]
+            if soften:
+                delta /= 0.01 + abs(ahead)
+            if valued:
+                loss += delta * (max(-sigmoid * ahead, 0.0) + np.log1p(np.exp(-abs(sigmoid * ahead))))
+            total += 2.0 * push_apart(ranked, exact, good, bad, sigmoid, delta, ahead)
+    return total, loss
+
+
+@helper
+def push_apart(ranked: Any, exact: bool, good: int, bad: int, sigmoid: float, delta: float, ahead: float) -> Any:
+    """Push the documents of one pair apart; return the size of the push."""
+    power, pushes, curves = ranked.power, ranked.push, ranked.curve
+    rho = power[bad] / (power[good] + power[bad]) if exact else 1.0 / (1.0 + np.exp(sigmoid * ahead))
+    push = sigmoid * rho * delta
+    curve = sigmoid * sigmoid * rho * (1.0 - rho) * delta
+    pushes[good] -= push
+    pushes[bad] += push
+    curves[good] += curve
+    curves[bad] += curve
+    return push
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from argrank._jit import query_kernel
+from argrank._jit import helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.checks import as_array
 from argrank.data.dataset import Dataset
@@ -26,72 +26,112 @@ def staircase(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any
     offsets and m widths of the tables of loss terms, one table for each P; the tables, row g, column b. The gains of
     the two levels differ by the factor that the terms are multiplied with.
     """
-    n = len(scores)
-    low, high, mean = gains[0], gains[0], 0.0
-    for row in range(n):
-        gradient[row] = 0.0
-        mean += scores[row] / n
-        low, high = min(low, gains[row]), max(high, gains[row])
-    n_good = 0
-    for row in range(n):
+    low, high, mean = look_at_levels(scores, gains, gradient)
+    n_good = np.int64(0)
+    for row in range(len(scores)):
         n_good += gains[row] > low
-    n_bad = n - n_good
+    n_bad = len(scores) - n_good
     if n_good == 0 or high <= 0.0:
         return 0.0
     n_weights = int(constants[1])
     n_sizes = int(constants[2 + n_weights])
     offset = int(constants[3 + n_weights + n_good])
     width = int(constants[3 + n_weights + n_sizes + n_good])
-
     good = np.empty(n_good)
     weight_sum, bad_sum = np.empty(n_bad + 1), np.empty(n_bad + 1)
+    add_up_bads(scores, order, gains, low, mean, constants[2 : 2 + n_weights], good, weight_sum, bad_sum)
+    weight = 2.0 / (n_good * weight_sum[n_bad]) if constants[0] == 1.0 else 2.0
+    best = np.zeros(n_bad + 1)
+    where = np.empty((n_good, n_bad + 1), np.int32)
+    fill_table(constants[offset:], width, high - low, weight, good, weight_sum, bad_sum, best, where)
+    above = np.empty(n_good, np.int64)
+    b = n_bad
+    for g in range(n_good - 1, -1, -1):
+        b = where[g, b]
+        above[g] = b
+    fill_gradient(order, gains, low, weight, weight_sum, above, gradient)
+    return float(best[n_bad])
+
+
+@helper
+def look_at_levels(scores: Any, gains: Any, gradient: Any) -> Any:
+    """Return the lowest and highest gain and the mean score; clear the gradient."""
+    n = len(scores)
+    low, high, mean = gains[0], gains[0], 0.0
+    for row in range(n):
+        gradient[row] = 0.0
+        mean += scores[row] / n
+        low, high = min(low, gains[row]), max(high, gains[row])
+    return low, high, mean
+
+
+@helper
+def add_up_bads(
+    scores: Any,
+    order: Any,
+    gains: Any,
+    low: float,
+    mean: float,
+    weights: Any,
+    good: Any,
+    weight_sum: Any,
+    bad_sum: Any,
+) -> None:
+    """Fill the scores of the goods, and the sums of weights and weighted scores of the first b bads; mean score 0."""
     weight_sum[0] = bad_sum[0] = 0.0
     g = b = 0
-    for place in range(n):
-        row = order[place]
+    for row in order:
         score = scores[row] - mean
         if gains[row] > low:
             good[g] = score
             g += 1
         else:
             share = 1.0
-            if n_weights > 0:
-                share = constants[2 + b] if b < n_weights else 0.0
+            if len(weights) > 0:
+                share = weights[b] if b < len(weights) else 0.0
             weight_sum[b + 1] = weight_sum[b] + share
             bad_sum[b + 1] = bad_sum[b] + share * score
             b += 1
-    weight = 2.0 / (n_good * weight_sum[n_bad]) if constants[0] == 1.0 else 2.0
 
-    best = np.zeros(n_bad + 1)
-    where = np.empty((n_good, n_bad + 1), np.int32)
-    for g in range(n_good):
-        row_start = offset + g * width
+
+@helper
+def fill_table(
+    terms: Any,
+    width: int,
+    factor: float,
+    weight: float,
+    good: Any,
+    weight_sum: Any,
+    bad_sum: Any,
+    best: Any,
+    where: Any,
+) -> None:
+    """Fill the best value of all goods with at most b bads above them, and which b the last of each has there."""
+    for g in range(len(good)):
         champion, chosen = -np.inf, 0
-        for b in range(n_bad + 1):
-            cell = (high - low) * constants[row_start + b] + weight * (bad_sum[b] - weight_sum[b] * good[g])
+        for b in range(len(best)):
+            cell = factor * terms[g * width + b] + weight * (bad_sum[b] - weight_sum[b] * good[g])
             if best[b] + cell > champion:
                 champion, chosen = best[b] + cell, b
             best[b] = champion
             where[g, b] = chosen
-    loss = float(best[n_bad])
 
-    above = np.empty(n_good, np.int64)
-    b = n_bad
-    for g in range(n_good - 1, -1, -1):
-        b = where[g, b]
-        above[g] = b
+
+@helper
+def fill_gradient(
+    order: Any, gains: Any, low: float, weight: float, weight_sum: Any, above: Any, gradient: Any
+) -> None:
+    """Fill the gradient, given how many bads the worst ranking has above each good."""
     g = b = below = 0
-    for place in range(n):
-        row = order[place]
+    for row in order:
         if gains[row] > low:
             gradient[row] = -weight * weight_sum[above[g]]
             g += 1
         else:
-            while below < n_good and above[below] <= b:
+            while below < len(above) and above[below] <= b:
                 below += 1
-            gradient[row] = weight * (weight_sum[b + 1] - weight_sum[b]) * (n_good - below)
+            gradient[row] = weight * (weight_sum[b + 1] - weight_sum[b]) * (len(above) - below)
             b += 1
-    return loss
 
 
 def loss_terms(hinge: StructuredHinge, index: Integers, rank: Integers, n_goods: int) -> Floats:
