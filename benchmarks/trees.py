@@ -18,11 +18,15 @@ N_QUERIES, N_DOCUMENTS, N_FEATURES = 2000, 120, 136
 ROUNDS = 20  # of the timed fits
 REPEATS = 3
 
-#: Trees of all documents, features and cuts, as direct-rank-trees grows them.
-PLAIN = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+#: Trees of all documents, features and cuts, from nothing: what is compared are the weights.
+PLAIN = {"feature_fraction": 1.0, "extra_trees": False, "start": None}
+OWN: dict[str, dict[str, Any]] = {
+    "mart": {**PLAIN, "bagging_fraction": 1.0},
+    "direct-rank-trees": {**PLAIN, "folds": 0},
+}
 
 BUDGET: dict[str, list[dict[str, Any]]] = {
-    "mart": [{"learning_rate": rate, "n_leaves": leaves, **PLAIN} for leaves in (10, 31) for rate in (0.05, 0.1, 0.3)],
+    "mart": [{"learning_rate": rate, "n_leaves": leaves} for leaves in (10, 31) for rate in (0.05, 0.1, 0.3)],
     "direct-rank-trees": [
         {"weight_range": limits, "n_leaves": leaves}
         for leaves in (10, 31)
@@ -34,7 +38,9 @@ BUDGET: dict[str, list[dict[str, Any]]] = {
 def tuned(name: str, train: ar.Dataset, valid: ar.Dataset) -> Any:
     """Return the ranker whose setting is best on validation data, stopped early there."""
     fits = [
-        ar.make_ranker(name, n_trees=300, early_stopping=30, verbose=-1, **setting).fit(train, eval_set=valid)
+        ar.make_ranker(name, n_trees=300, early_stopping=30, verbose=-1, **OWN[name], **setting).fit(
+            train, eval_set=valid
+        )
         for setting in BUDGET[name]
     ]
     return max(fits, key=lambda ranker: ranker.score(valid))
@@ -42,8 +48,7 @@ def tuned(name: str, train: ar.Dataset, valid: ar.Dataset) -> Any:
 
 def seconds_a_round(name: str, data: ar.Dataset, n_leaves: int) -> float:
     """Return the processor's seconds from the first to the last round, by the number of rounds between; one thread."""
-    plain = PLAIN if name == "mart" else {}
-    ranker = ar.make_ranker(name, n_trees=ROUNDS, n_leaves=n_leaves, n_jobs=1, verbose=-1, **plain)
+    ranker = ar.make_ranker(name, n_trees=ROUNDS, n_leaves=n_leaves, n_jobs=1, verbose=-1, **OWN[name])
     with mock.patch("time.perf_counter", time.process_time):  # other work on the machine shall not count
         seconds = ranker.fit(data).trace_["seconds"]
     return float(seconds[-1] - seconds[0]) / (ROUNDS - 1)

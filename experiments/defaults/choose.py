@@ -1,4 +1,4 @@
-"""Settings of the linear rankers on validation parts, from which their defaults are chosen: choose.csv, choose.md.
+"""Settings of rankers on validation parts, from which their defaults are chosen: choose.csv, choose.md.
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.choose [--rankers A B] [--sets C D]
 
@@ -32,6 +32,7 @@ FOLDS = {
 TIGHT: dict[str, Any] = {"bound": "tight"}
 CONVEX: dict[str, Any] = {"bound": "convex"}
 MEASURE: dict[str, Any] = {"decay": "measure"}
+PAPER: dict[str, Any] = {"start": None, "folds": 0, "feature_fraction": 1.0, "extra_trees": False}
 
 
 def _over_c(*values: float, **fixed: Any) -> list[dict[str, Any]]:
@@ -56,6 +57,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "listnet": _over_c(10.0, 100.0, 1000.0),
     "rank-cosine": _over_c(100.0, 1000.0),
     "log-mle": _over_c(1.0, 10.0, 100.0),
+    "direct-rank-trees": [PAPER, PAPER | {"start": "linear"}, {"folds": 0}, {"folds": 3}],
     "log-gain": _over_c(1e-4, 0.01, 1.0) + _over_c(10.0, 1000.0, scale="pairs"),
     "log-loss": _over_c(1e-4, 0.01, 1.0) + _over_c(10.0, 1000.0, scale="pairs"),
     "log-combined": _over_c(1e-3, 0.01, 0.1, 1.0),

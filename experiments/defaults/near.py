@@ -16,9 +16,9 @@ from argrank.rankers.linear import log_rank
 from experiments.defaults._common import HERE, MEASURES, Store, fitted_on, fold_of, judged
 from experiments.defaults.choose import FOLDS
 
-RANKERS = ("log-gain", "log-loss", "log-combined", "log-convex")
+RANKERS = ("log-mle", "log-gain", "log-loss", "log-combined", "log-convex")
 VALUES = (0.003, 0.01, 0.03, 0.1, 0.3)
-BESIDE = ("regression", "rank-svm", "log-mle")
+BESIDE = ("regression", "rank-svm")
 
 
 def compute(store: Store, sets: list[str]) -> None:

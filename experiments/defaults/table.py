@@ -14,6 +14,7 @@ import argparse
 import gzip
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,14 @@ class Queries:
                 for line in stream:
                     *key, values = json.loads(line)
                     self.values[tuple(key)] = np.array(values, float)
+
+    def forget(self, which: Callable[[str, str], bool]) -> None:
+        """Remove the lines of some sets and rankers from the file."""
+        kept = {key: values for key, values in self.values.items() if not which(key[0], key[2])}
+        self.path.unlink(missing_ok=True)
+        self.values = {}
+        for key, values in kept.items():
+            self.add(key, values)
 
     def add(self, key: tuple[str, str, str], values: np.ndarray) -> None:
         """Append a line."""
@@ -188,9 +197,10 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     asked = parser.parse_args()
     store = Store(HERE / "table.csv", ("data", "fold", "ranker"))
+    queries = Queries(HERE / "queries.jsonl.gz")
     if asked.again:
         store.forget(lambda row: row["ranker"] in asked.rankers and row["data"] in asked.sets)
-    queries = Queries(HERE / "queries.jsonl.gz")
+        queries.forget(lambda name, ranker: ranker in asked.rankers and name in asked.sets)
     compute(store, queries, asked.rankers, asked.sets, asked.folds)
     write_page(store, queries)
 

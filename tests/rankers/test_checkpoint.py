@@ -136,6 +136,15 @@ def test_a_finished_fit_is_read_with_its_warnings_and_all_it_knows(tmp_path: Pat
     assert read.trace_.seconds_before > 0
 
 
+def test_the_number_of_trees_is_chosen_once(tmp_path: Path) -> None:
+    path, parameters = tmp_path / "fit.ckpt", {"n_trees": 4, "n_leaves": 4, "min_documents": 3, "verbose": -1}
+    whole = ar.make_ranker("direct-rank-trees", **parameters).fit(DATA)
+    for _ in range(2):  # the second time it is read
+        kept = ar.make_ranker("direct-rank-trees", **parameters).fit(DATA, checkpoint=path, every=1e-9)
+        assert_same(kept, whole)
+        assert kept.gain_ == whole.gain_ >= 0
+
+
 def test_parameters_that_no_other_process_knows_again_are_refused(tmp_path: Path) -> None:
     from sklearn.tree import DecisionTreeRegressor
 

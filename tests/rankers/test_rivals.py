@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 import argrank as ar
-from argrank.errors import ArgrankWarning, OptionError
+from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.models.stumps import StumpsModel
 from argrank.rankers._trace import Watcher
 from argrank.trials.config import read_config
@@ -194,3 +194,18 @@ def test_rankboost_with_many_values_takes_quantiles():
 def test_unusable_parameters_are_refused(data, name, parameters, message):
     with pytest.raises(OptionError, match=message):
         ar.make_ranker(name, **parameters).fit(data)
+
+
+def test_lambdarank_stands_features_of_tiny_spread(data):
+    """Steps are measured in features of unit spread: shrinking along a tiny one must not overshoot."""
+    tiny = data.with_features(data.X * [1.0, 1e-6, 1.0, 1e-3, 1.0])
+    ranker = ar.make_ranker("lambdarank").fit(tiny)
+    assert np.isfinite(ranker.coef_).all()
+    without = ar.make_ranker("lambdarank").fit(data.with_features(data.X * [1.0, 0.0, 1.0, 0.0, 1.0]))
+    assert ranker.score(tiny) >= without.score(data) - 0.01
+
+
+def test_weights_that_overflow_are_told_with_what_helps(data):
+    risk = ar.make_ranker("lambdarank").fit(data).risk(data)
+    with pytest.raises(InputError, match=r"overflow.*normalise='standard'.*learning_rate"), np.errstate(all="ignore"):
+        risk.value_and_gradient(np.full(5, 1e308))

@@ -176,7 +176,10 @@ class Judge:
         if not np.isfinite(scores).all():
             if has_missing(self._data.X):
                 raise InputError("X: expected no missing values (NaN) in training, got some; impute them first")
-            raise InputError("scores: expected finite numbers, got an overflow: the weights or features are too large")
+            raise InputError(
+                "scores: expected finite numbers, got an overflow: the weights or features are too large; scale them "
+                "(normalise='standard'), or take smaller steps where the ranker has a learning_rate"
+            )
         return block.sorter.descending(scores) if self.prepared.ranks else np.empty(0, np.int64)
 
     def _weigh(self, block: Block, values: Floats) -> None:

@@ -1,7 +1,8 @@
 """Gradient descent with momentum and fixed steps, for forces that are the gradient of no function.
 
 Follows ``w / C + force(w)``. There is no line search and nothing is proven: the result is where it stands after
-``max_iter`` passes.
+``max_iter`` passes. The shrinking ``w / C`` is taken at the end of a step (a proximal step): taken at its beginning, it
+would swing ever further along features of tiny spread, for which steps are huge.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None 
     """
     meter, risk, w = Meter(problem), problem.risk, problem.begin()
     rates = np.ones_like(w) if scales is None else np.divide(1.0, scales**2, out=np.zeros_like(w), where=scales > 0)
+    steps = learning_rate * rates
     velocity, n_iter, reason = np.zeros_like(w), 0, ""
     found = problem.resumed()
     if found is not None:
@@ -32,7 +34,7 @@ def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None 
         meter.restore(found["meter"])
     try:
         while not reason:
-            velocity = MOMENTUM * velocity - learning_rate * rates * (w / problem.C + force)
+            velocity = (MOMENTUM * velocity - steps * (w / problem.C + force)) / (1.0 + steps / problem.C)
             w = w + velocity
             value, force = risk.value_and_gradient(w)
             n_iter += 1

@@ -36,7 +36,7 @@ def test_the_objective_is_w_squared_over_2c_plus_the_risk(data, name, measure):
         assert np.isnan(ranker.gap_)
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("name", NAMES)
 def test_by_default_the_model_stays_near_rank_svm(data, name):
     ranker = ar.make_ranker(name, tol=1e-9).fit(data)
     start = rank_svm_weights(data, 1)

@@ -30,6 +30,10 @@ def test_a_descent_starts_from_a_regression_since_equal_scores_have_no_slope():
     assert np.abs(slope).max() < 1e-6
     ranker = ar.make_ranker("softrank", C=50.0, n_starts=1).fit(long)
     assert ar.objective("softrank")(ranker.predict(long), long)[0] < 0.6
+    regression = ar.make_ranker("regression").fit(long).coef_
+    for length in np.geomspace(1e-3, 1e3, 13):  # of the regression no length is better
+        w = length * regression
+        assert ranker.objective_ <= w @ w / 100.0 + ar.objective("softrank")(long.X @ w, long)[0]
 
 
 def test_the_width_of_the_noise_is_the_scale_of_the_weights(data):

@@ -17,9 +17,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
-from argrank.rankers.boosted._growth import can_split, check_bins, load_lightgbm, rounded
-
-FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
+from argrank.rankers.boosted._growth import FRUITLESS, can_split, check_bins, load_lightgbm, rounded
 
 
 class Draw(NamedTuple):

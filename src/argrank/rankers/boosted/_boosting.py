@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, check_count
-from argrank.models import _forest
+from argrank.models.model import Model
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted._growth import Settings
@@ -94,18 +94,19 @@ class BoostedRanker(BaseRanker):
             self.n_leaves,
             self.min_documents,
             self.feature_fraction,
+            getattr(self, "extra_trees", False),
             self.categorical_features,
             self.random_state,
             self.n_jobs,
         )
 
-    def _rounds(self, watcher: Watcher, sums: Sums = _forest.sums) -> Rounds:
+    def _rounds(self, watcher: Watcher, sums: Sums, start: Model | None) -> Rounds:
         rounds, patience = self.n_trees, self.early_stopping
         for name, value in (("n_trees", rounds), ("early_stopping", 1 if patience is None else patience)):
             check_count(name, value)
         if patience is not None and not watcher.validations:
             raise InputError("early_stopping: expected an eval_set to stop by, got none")
-        return Rounds(watcher, patience, sums)
+        return Rounds(watcher, patience, sums, start)
 
 
 class Rounds:
@@ -114,14 +115,18 @@ class Rounds:
     ``kept`` are the members, and ``objective`` is the objective, after the best round: the last one, or with early
     stopping the best on validation data.
 
-    ``sums`` makes scores of members (trees, say) and rows. Used as a context, Ctrl-C inside ends the training and
-    keeps the rounds that were recorded.
+    ``sums`` makes scores of members (trees, say) and rows, which are added to those of ``start``. Used as a context,
+    Ctrl-C inside ends the training and keeps the rounds that were recorded.
     """
 
-    def __init__(self, watcher: Watcher, patience: int | None, sums: Sums = _forest.sums) -> None:
+    def __init__(self, watcher: Watcher, patience: int | None, sums: Sums, start: Model | None) -> None:
         self._watcher, self._patience, self._sums = watcher, patience, sums
         self.members: list[Any] = []
-        self._validation = [np.zeros((part.data.n_documents, 1)) for part in watcher.validations]
+        self._starts = [
+            np.zeros((part.data.n_documents, 1)) if start is None else part.scores_of(start)[:, None]
+            for part in watcher.validations
+        ]
+        self._validation = [scores.copy() for scores in self._starts]
         self.best, self._best_value, self.n_recorded = 0, -np.inf, 0
         self.kept: list[Any] = []
         self.objective = np.nan
@@ -148,8 +153,8 @@ class Rounds:
     def replace(self, members: Sequence[Any]) -> None:
         """Replace all members so far."""
         self.members = list(members)
-        for part, scores in zip(self._watcher.validations, self._validation, strict=True):
-            scores[:] = self._sums(members, part.data.X, 1)
+        for part, begin, scores in zip(self._watcher.validations, self._starts, self._validation, strict=True):
+            scores[:] = begin + self._sums(members, part.data.X, 1)
 
     def record(self, facts: dict[str, float]) -> bool:
         """Record a round; tell whether to go on."""

@@ -29,7 +29,7 @@ from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosters import Draw, Loss
 from argrank.rankers.boosted._growth import load_lightgbm, rounded
-from argrank.rankers.boosted._start import RIDGE, centred
+from argrank.rankers.boosted._start import RIDGE, centred, joined
 from argrank.rankers.linear._regression_weights import regression
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[i
             raise ClusterError(f"LightGBM could not train on the cluster; it cannot lose a worker: {error}") from error
         found = read(grown.booster_.model_to_string()).trees
         trees += [tree.with_values(tree.value / len(seeds)) for tree in found]
-    from argrank.rankers.boosted._gradient_boosting import joined
 
     trees = trees or [Tree.constant(0.0, data.n_documents)]
     trees[0] = trees[0].with_values(trees[0].value + offset)

@@ -31,10 +31,11 @@ class Descent:
 
     For least squares a tree fitted to the residuals already is the best step. For every other objective a tree is
     fitted to minus the gradient and its output is scaled to the minimum of the objective along it (Friedman 2001,
-    step 5 of Algorithm 1), so that one range of weights suits all objectives.
+    step 5 of Algorithm 1), so that one range of weights suits all objectives. Least squares leaves out the constant by
+    which labels exceed the scores to begin with: it moves no document.
     """
 
-    def __init__(self, data: Dataset, objective: Objective, n_jobs: int | None) -> None:
+    def __init__(self, data: Dataset, objective: Objective, begin: Floats, n_jobs: int | None) -> None:
         self._risk = make_risk(data, objective, n_jobs)
         some = int(np.argmax(self._risk.query_shares))
         self._n_queries = float(data.n_queries * query_shares(data)[some] / self._risk.query_shares[some])
@@ -43,7 +44,7 @@ class Descent:
         if isinstance(objective, SquaredError):
             self._hessian = row_weights(data)
             targets = objective.targets(data)
-            self._targets = targets - float((self._hessian * targets).sum() / self._hessian.sum())
+            self._targets = targets - float((self._hessian * (targets - begin)).sum() / self._hessian.sum())
 
     def next(self, source: Source, scores: Floats) -> Weak | None:
         """Return a weak learner whose output, with weight 1, minimises the objective along it."""

@@ -15,7 +15,6 @@ import numpy as np
 from argrank._files import check_path, refuse_endless
 from argrank._threads import count_jobs
 from argrank._types import Floats
-from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import is_distributed
@@ -34,7 +33,7 @@ from argrank.rankers.boosted._boosting import BoostedRanker, row_weights
 from argrank.rankers.boosted._callbacks import call_all, ordered_callbacks
 from argrank.rankers.boosted._further import further_parameters
 from argrank.rankers.boosted._growth import LARGEST_INT, SMALL_CELLS, feature_columns, load_lightgbm
-from argrank.rankers.boosted._start import linear_start
+from argrank.rankers.boosted._start import check_start, joined, linear_start
 
 MOST_SEEDS = 1000
 
@@ -263,7 +262,7 @@ class GradientBoostedRanker(BoostedRanker):
                 expected = ", ".join(given.feature_names or ()) or f"{given.n_features} of them"
                 raise InputError(f"init_model: expected the features that it was trained on, {expected}")
             return replace(given, normaliser=None)  # the data is normalised by now
-        if self.start is None or has_missing(data.X):
+        if self.start is None:
             return None
         left_out = feature_columns("categorical_features", self.categorical_features, data)
         return linear_start(data, row_weights(data), self._signs(data), left_out, self.n_jobs)
@@ -324,8 +323,7 @@ class GradientBoostedRanker(BoostedRanker):
         for name in ("l1", "l2"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise OptionError(f"{name}: expected a number from 0 up, got {shown(getattr(self, name))}")
-        if self.start not in (None, "linear"):
-            raise OptionError(f'start: expected None or "linear", got {shown(self.start)}')
+        check_start(self.start)
         further_parameters(_mapping("lightgbm_params", self.lightgbm_params))
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
@@ -337,22 +335,6 @@ class GradientBoostedRanker(BoostedRanker):
 
 def _state(number: int, boosters: Boosters, kept: Kept) -> dict[str, Any]:
     return {"number": number, "boosters": boosters.state(), "kept": kept._asdict()}
-
-
-def joined(start: Model | None, trees: Sequence[Tree], n_features: int) -> Model:
-    """Return the sum of a model and trees; the trees of both are one forest."""
-    if isinstance(start, TreesModel):
-        return TreesModel((*start.trees, *trees), n_features)
-    if start is None:
-        return TreesModel(tuple(trees), n_features)
-    members, weights = ([start], [1.0]) if not isinstance(start, SumModel) else ([*start.members], [*start.weights])
-    last = members[-1]
-    if isinstance(last, TreesModel) and weights[-1] == 1.0 and last.normaliser is None:
-        members[-1] = TreesModel((*last.trees, *trees), n_features)
-    else:
-        members.append(TreesModel(tuple(trees), n_features))
-        weights.append(1.0)
-    return SumModel(tuple(members), np.array(weights))
 
 
 def read_model(given: Any) -> Model:

@@ -21,6 +21,7 @@ from argrank.models.lightgbm_text import read
 
 LARGEST_INT = 2**31 - 1  # that a parameter of LightGBM can hold
 SMALL_CELLS = 2_000_000  # features times rows that one thread works through as fast as two
+FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
 BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
 
 
@@ -30,6 +31,7 @@ class Settings(NamedTuple):
     n_leaves: int
     min_documents: int
     feature_fraction: float
+    extra_trees: bool
     categorical_features: Sequence[int | str] | None
     random_state: int
     n_jobs: int | None
@@ -75,6 +77,7 @@ class Growth:
             "num_leaves": int(settings.n_leaves),
             "min_data_in_leaf": int(settings.min_documents),
             "feature_fraction": float(settings.feature_fraction),
+            "extra_trees": bool(settings.extra_trees),
             "seed": int(settings.random_state),
             "num_threads": 1 if small else count_jobs(settings.n_jobs),
             "deterministic": True,
@@ -92,7 +95,8 @@ class Growth:
             self._can_split = can_split(train, data.n_features)
         except self._error as error:
             raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
-        self._seed, self._draws, self.n_rounds = settings.random_state, settings.feature_fraction < 1, n_before
+        self._seed, self.n_rounds = settings.random_state, n_before
+        self._draws = settings.feature_fraction < 1 or bool(settings.extra_trees)
         self._last, nothing = np.zeros(data.n_documents), np.zeros(data.n_documents)
         if (
             n_before and self._draws and self._can_split
@@ -100,24 +104,31 @@ class Growth:
             self._booster.update(fobj=lambda scores, rows: (nothing, nothing + 1.0))
 
     def grow(self, gradient: Floats, hessian: Floats) -> Grown | None:
-        """Grow a tree; None where it finds no split any more."""
+        """Grow a tree; None where it finds no split any more. Where draws decide, a few more are tried."""
         if not self._can_split:
             return None
-        given = rounded(gradient), rounded(hessian)
-        if self._draws:
-            number = int(np.random.SeedSequence([self._seed, self.n_rounds]).generate_state(1)[0] >> 1)
-            self._booster.reset_parameter({"feature_fraction_seed": number})
-        size = self._booster.current_iteration()
-        try:
-            finished = self._booster.update(fobj=lambda scores, data: given)
-        except self._error as error:
-            raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
-        if finished:
+        given, size = (rounded(gradient), rounded(hessian)), self._booster.current_iteration()
+        for attempt in range(FRUITLESS if self._draws else 1):
+            if self._update(given, attempt):
+                break
+            if self._booster.current_iteration() > size:  # a first tree without a split, which LightGBM keeps
+                self._booster.rollback_one_iter()
+        else:
             return None
         (tree,) = read(self._booster.model_to_string(start_iteration=size, num_iteration=1)).trees
         self.n_rounds += 1
         before, self._last = self._last, self._training_scores()
         return Grown(tree, _leaves(tree, self._last - before))
+
+    def _update(self, given: tuple[Floats, Floats], attempt: int) -> bool:
+        """Let LightGBM grow; tell whether it found a split."""
+        if self._draws:
+            number = int(np.random.SeedSequence([self._seed, self.n_rounds, attempt]).generate_state(1)[0] >> 1)
+            self._booster.reset_parameter({"feature_fraction_seed": number, "extra_seed": number})
+        try:
+            return not self._booster.update(fobj=lambda scores, data: given)
+        except self._error as error:
+            raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
 
     def _training_scores(self) -> Floats:
         """Return LightGBM's own scores of the training rows, which it shows to whoever measures them."""

@@ -11,21 +11,26 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, shown
+from argrank.data.mapped import refuse_copy
+from argrank.errors import OptionError, check_count, shown
 from argrank.linesearch.landscape import Value
 from argrank.models import _forest
 from argrank.models._tree import Tree
 from argrank.models.ensemble import EnsembleModel, member_sums
+from argrank.models.linear import LinearModel
 from argrank.models.model import Model
-from argrank.models.trees import TreesModel
+from argrank.models.sum import SumModel
 from argrank.objectives.objective import Objective
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.boosted._boosting import BoostedRanker, Rounds
+from argrank.rankers.boosted._boosting import BoostedRanker, Rounds, row_weights
 from argrank.rankers.boosted._descent import Descent, Regressors, Source, Trees, Weak
+from argrank.rankers.boosted._growth import feature_columns
+from argrank.rankers.boosted._start import check_start, joined, linear_start
 from argrank.rankers.boosted._weighing import Weighing
 from argrank.rankers.registry import ranker_class
 
+FEWEST = 5  # queries of a fold with which the number of trees is chosen; with fewer it would be chance
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
 
 
@@ -37,8 +42,22 @@ class DirectRankTrees(BoostedRanker):
     Its weight is then searched in ``weight_range`` exactly: the measure along the tree's output is a step function, and
     the best of all its steps is taken. Trees are LightGBM's. Needs the extra ``trees``.
 
+    Weights that are best on the training queries overfit. So trees grow on what a linear model leaves over, on random
+    features and cuts, and only as many as did best on queries left out. The paper has none of it: ``start=None``,
+    ``folds=0``, ``feature_fraction=1.0``, ``extra_trees=False``.
+
     Parameters
     ----------
+    start : "linear", optional
+        Grow on what a ridge regression leaves over; the model is then the sum of both. Where values are missing and
+        for categorical features there is no linear part.
+    folds : int
+        The number of trees, ``n_trees`` at most, is the one that did best by cross-validation over queries in this
+        number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start that was found
+        there, NaN where none was looked for. 0 grows all trees, as do the leveraged variant, fits with validation data
+        and fits with fewer than five queries a fold.
+    extra_trees : bool
+        Whether a split tries one random cut of each feature instead of all cuts.
     weight_range : (float, float)
         Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it. Weights are
         searched on the queries to which the tree was fitted and run to the top of a wide range: the paper's (0.1, 0.5)
@@ -79,6 +98,10 @@ class DirectRankTrees(BoostedRanker):
     """
 
     measure: Any = "ndcg@10"
+    start: str | None = "linear"
+    folds: int = 3
+    feature_fraction: float = 0.5
+    extra_trees: bool = True
     weight_range: tuple[float, float] = (0.05, 0.1)
     variant: str = "stagewise"
     reweighting_rounds: int = 3
@@ -93,23 +116,70 @@ class DirectRankTrees(BoostedRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         self._check_choices()
+        tried = self.folds > 1 and self.variant == "stagewise" and not watcher.validations
+        tried = tried and data.n_queries >= FEWEST * self.folds
+        self.gain_, n_trees = np.nan, self.n_trees
+        if tried:
+            n_trees = self._kept_number(data, watcher.keeper)
+        return self._grow(data, watcher, self._start_model(data), n_trees)
+
+    def _kept_number(self, data: Dataset, keeper: Any) -> int:
+        """Return the number of trees worth growing, from a checkpoint where it has it."""
+        done = None if keeper is None else keeper.finished()
+        if done is None:
+            done = dict(zip(("number", "gain"), self._number_worth_growing(data), strict=True))
+            if keeper is not None:
+                keeper.finish(done)
+        self.gain_ = done["gain"]
+        return int(done["number"])
+
+    def _number_worth_growing(self, data: Dataset) -> tuple[int, float]:
+        """Return the number of trees that did best on queries left out, and what they gained there."""
+        refuse_copy(data.X, "folds: cross-validation", "folds=0 or an eval_set", 1 - 1 / self.folds)
+        fold_of = np.random.default_rng(self.random_state).permutation(data.n_queries) % self.folds
+        found = []
+        for fold in range(self.folds):
+            train, held = data.select(fold_of != fold), data.select(fold_of == fold)
+            model, watcher = self._start_model(train), Watcher(type(self).__name__, self._validations([held]), -1)
+            (part,) = watcher.validations
+            begin = part.measure(np.zeros(held.n_documents) if model is None else part.scores_of(model))
+            if self._grow(train, watcher, model, self.n_trees).complaint is not None:
+                raise KeyboardInterrupt
+            values = [begin, *(row[part.column] for row in watcher.trace)]
+            found.append(values + values[-1:] * (1 + self.n_trees - len(values)))
+        defined = [values for values in found if not np.isnan(values).any()]
+        if not defined:
+            return self.n_trees, np.nan
+        means = np.mean(defined, axis=0)
+        best = int(np.argmax(means))
+        return best, float(means[best] - means[0])
+
+    def _start_model(self, data: Dataset) -> LinearModel | None:
+        if self.start is None:
+            return None
+        left_out = feature_columns("categorical_features", self.categorical_features, data)
+        return linear_start(data, row_weights(data), np.zeros(data.n_features), left_out, self.n_jobs)
+
+    def _grow(self, data: Dataset, watcher: Watcher, start: LinearModel | None, n_trees: int) -> Outcome:
+        begin = np.zeros(data.n_documents) if start is None else start.scores(data.X, data.indptr)
         weighing = Weighing(data, self.measure, self.weight_range, self.point, self.n_jobs)
-        descent = Descent(data, self._growing(), self.n_jobs)
+        weighing.move_to(begin)
+        descent = Descent(data, self._growing(), begin, self.n_jobs)
         keeper = watcher.keeper
         kept = None if keeper is None else keeper.resumed()
         source: Source
         if self.base_estimator is None:
             source = Trees(data, self._settings(), 0 if kept is None else len(kept["trees"]))
-            rounds = self._rounds(watcher)
+            rounds = self._rounds(watcher, _forest.sums, start)
         else:
             source = Regressors(data, self.base_estimator, self.random_state)
-            rounds = self._rounds(watcher, member_sums)
+            rounds = self._rounds(watcher, member_sums, start)
         found: list[Weak] = []
         weights: list[float] = []
         if kept is not None:
             found, weights = self._resume(kept, data, weighing, rounds)
         with rounds:
-            while len(weights) < self.n_trees:
+            while len(weights) < n_trees:
                 weak = descent.next(source, weighing.scores)
                 if weak is None:
                     break
@@ -125,9 +195,9 @@ class DirectRankTrees(BoostedRanker):
                     keeper.offer(functools.partial(_state, found, weights, weighing, rounds))
         self.weights_ = np.array(weights[: len(rounds.kept)])
         if found and not rounds.interrupted:
-            self._leverage(weighing, found[: len(rounds.kept)], rounds)
+            self._leverage(weighing, begin, found[: len(rounds.kept)], rounds)
         value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
-        return Outcome(self._model(rounds.kept, data), value, np.nan, len(rounds.kept), rounds.complaint)
+        return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), rounds.complaint)
 
     def _resume(
         self, kept: Mapping[str, Any], data: Dataset, weighing: Weighing, rounds: Rounds
@@ -155,14 +225,14 @@ class DirectRankTrees(BoostedRanker):
             weight = weighing.weigh(weak.output)
         return weight, weak.weighed(weight)
 
-    def _leverage(self, weighing: Weighing, found: list[Weak], rounds: Rounds) -> None:
+    def _leverage(self, weighing: Weighing, begin: Floats, found: list[Weak], rounds: Rounds) -> None:
         """Re-weight all weak learners by exact search along one after the other, until a round brings nothing."""
         outputs, weights = [weak.output for weak in found], self.weights_
-        weighing.move_to(_total(outputs, weights))
+        weighing.move_to(begin + _total(outputs, weights))
         for _ in range(self.reweighting_rounds):
             before = weighing.value.mean
             weights = weighing.reweigh(outputs, weights)
-            weighing.move_to(_total(outputs, weights))  # without the rounding of many steps
+            weighing.move_to(begin + _total(outputs, weights))  # without the rounding of many steps
             rounds.replace([weak.weighed(weight) for weak, weight in zip(found, weights, strict=True)])
             go_on = rounds.record({"objective": 1.0 - weighing.value.mean})
             if rounds.best == rounds.n_recorded:
@@ -170,12 +240,15 @@ class DirectRankTrees(BoostedRanker):
             if not go_on or weighing.value.mean - before < CONVERGED:
                 break
 
-    def _model(self, members: list[Any], data: Dataset) -> Model:
-        if self.base_estimator is not None:
-            return EnsembleModel(tuple(members), data.n_features)
-        return TreesModel(tuple(members) or (Tree.constant(0.0, data.n_documents),), data.n_features)
+    def _model(self, start: LinearModel | None, members: list[Any], data: Dataset) -> Model:
+        if self.base_estimator is None:
+            return joined(start, members or [Tree.constant(0.0, data.n_documents)], data.n_features)
+        ensemble = EnsembleModel(tuple(members), data.n_features)
+        return ensemble if start is None else SumModel((start, ensemble), np.ones(2))
 
     def _check_choices(self) -> None:
+        check_start(self.start)
+        check_count("folds", self.folds, 0)
         for name, choices in (("variant", ("stagewise", "leveraged")), ("leaves", ("together", "exact"))):
             if getattr(self, name) not in choices:
                 raise OptionError(f"{name}: expected {' or '.join(choices)}, got {shown(getattr(self, name))}")

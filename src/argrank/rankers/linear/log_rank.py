@@ -24,38 +24,12 @@ NOTHING = 1e-9  # a risk so small leaves nothing to learn
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogMLE(LinearRanker):
-    """Maximum likelihood of the best ranking (LogRank's L1): RankNet's cost at twice the scores, not normalised.
+class ConditionalRanker(LinearRanker):
+    """What the conditional models share: by default they stay near RankSVM.
 
-    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. The paper's C, for
-    ``|w|² / C`` beside the sum over the P pairs, is 2 / P times ours. C = 100 was best on validation parts.
-
-    Parameters
-    ----------
-    scale : "pairs" or None
-        "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
-    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``.
-    """
-
-    C: float = 100.0
-    scale: str | None = None
-
-    def _objective(self) -> Objective:
-        return likelihoods.LogLikelihood(scale=self.scale)
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class MeasureRanker(LinearRanker):
-    """What the conditional models with a measure share.
-
-    With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
-    optimisation; ``sample_bytes_`` is the memory they take, ``sample_sizes_`` the number of different ones per query.
-
-    By default the model stays near RankSVM: a hundred rankings of a query say too little about long lists, and no C
-    for shrinking towards 0 suits short lists, long ones and features of any scale. Given a C, the objective is the
-    paper's. Its C, for ``|w|² / C`` beside a sum, is 2 / P times ours for log-combined and log-convex, whose risk is a
-    mean over all P pairs, and 2 / Q times ours for log-gain and log-loss, whose risk is a mean over the Q queries.
+    No C for shrinking towards 0 suits short lists, long ones and features of any scale. Given a C, the objective is the
+    paper's. Its C, for ``|w|² / C`` beside a sum, is 2 / P times ours where the risk is a mean over all P pairs
+    (log-mle, log-combined, log-convex), and 2 / Q times ours where it is one over the Q queries (log-gain, log-loss).
 
     Parameters
     ----------
@@ -64,11 +38,59 @@ class MeasureRanker(LinearRanker):
         every weight counting in units of its feature's spread within queries, and C is 0.03 times the squared spread of
         RankSVM's scores over its risk: how far the model goes depends neither on the scale of the features nor on that
         of the risk. 0.03 was chosen on validation parts of nine data sets. ``C_`` is the C that was used.
+    scale : "pairs" or None
+        "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
+    """
+
+    C: Any = None
+    scale: str | None = None
+
+    def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
+        R, C = super()._pull(data, risk) if self.C is not None else self._near(data, risk)
+        self.C_ = C
+        return R, C
+
+    def _near(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
+        """Return the distance from RankSVM, and the C that goes with it."""
+        w0 = rank_svm_weights(data, self.n_jobs)
+        left, units = risk.at_scores(risk.scores(w0))[0], feature_spreads(data, self.n_jobs)
+        spread = spread_within_queries(w0, data, self.n_jobs)
+        C = NEAR * spread**2 / max(left, NOTHING) if spread > 0 else NEAR
+        return Squared(centre=w0, units=np.where(units > 0, units, 1.0)), C
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogMLE(ConditionalRanker):
+    """Maximum likelihood of the best ranking (LogRank's L1): RankNet's cost at twice the scores, not normalised.
+
+    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. With features of one scale
+    ``C=100.0`` is about as good as staying near RankSVM, the default.
+
+    Parameters
+    ----------
+    C, scale
+        See ``ConditionalRanker``.
+    scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
+        See ``LinearRanker``.
+    """
+
+    def _objective(self) -> Objective:
+        return likelihoods.LogLikelihood(scale=self.scale)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MeasureRanker(ConditionalRanker):
+    """What the conditional models with a measure share.
+
+    With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
+    optimisation; ``sample_bytes_`` is the memory they take, ``sample_sizes_`` the number of different ones per query.
+    A hundred rankings of a query say too little about long lists: one more reason to stay near RankSVM.
+
+    Parameters
+    ----------
     measure : str or Measure
         What is optimised: "auc" (relevant documents against others; "AUC(graded=True)" for all pairs of
         different label), "map", "ndcg@10", "mrr@10", "err@10" or any other.
-    scale : "pairs" or None
-        "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
     gain, discount, relevant_at
         Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
     n_samples : int
@@ -81,9 +103,7 @@ class MeasureRanker(LinearRanker):
         Weigh the sampled rankings so that sums estimate those over all y.
     """
 
-    C: Any = None
     measure: Any = "ndcg@10"
-    scale: str | None = None
     gain: Any = "exp2"
     discount: Any = "log2"
     relevant_at: float = 1.0
@@ -110,19 +130,6 @@ class MeasureRanker(LinearRanker):
                 random_state=self.random_state or 0,
             ),
         }
-
-    def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
-        R, C = super()._pull(data, risk) if self.C is not None else self._near(data, risk)
-        self.C_ = C
-        return R, C
-
-    def _near(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
-        """Return the distance from RankSVM, and the C that goes with it."""
-        w0 = rank_svm_weights(data, self.n_jobs)
-        left, units = risk.at_scores(risk.scores(w0))[0], feature_spreads(data, self.n_jobs)
-        spread = spread_within_queries(w0, data, self.n_jobs)
-        C = NEAR * spread**2 / max(left, NOTHING) if spread > 0 else NEAR
-        return Squared(centre=w0, units=np.where(units > 0, units, 1.0)), C
 
     def _own(self) -> dict[str, Any]:
         return super()._own() | ({} if self.C is not None else {"n_starts": 1})

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import ExpectedMeasure
+from argrank.rankers.linear._cheap_models import best_length
 from argrank.rankers.linear._linear import LinearRanker
 from argrank.rankers.linear._product_measure import ProductMeasure
-from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
+from argrank.rankers.linear._regression_weights import regression_weights
 from argrank.solvers import Regulariser
 
 
@@ -24,7 +23,8 @@ class SoftRank(ProductMeasure, LinearRanker):
 
     The paper trains a neural network by gradient steps with NDCG; here ``|w|² / (2C)`` holds the weights. Halving sigma
     is the same as doubling the weights, so it can stay 1 while C is chosen. Not convex; the first descent starts from a
-    regression, since at w = 0 every document beats half of the others and hardly any has a chance of the top ranks.
+    regression at its best length, since at w = 0 every document beats half of the others and hardly any has a chance
+    of the top ranks.
 
     Parameters
     ----------
@@ -45,9 +45,11 @@ class SoftRank(ProductMeasure, LinearRanker):
         return ExpectedMeasure(measure=self._optimised, convention=convention, sigma=self.sigma)
 
     def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats | None:
-        """Return the weights of a regression, scaled so that scores differ as much as their noise."""
+        """Return the weights of a regression at the best length.
+
+        Long lists need long weights: where scores differ as little as their noise, no document of a thousand has a
+        chance of the top ranks, and the risk is flat.
+        """
         if given is not None:
             return given
-        weights = regression_weights(data, self.n_jobs)
-        spread = spread_within_queries(weights, data, self.n_jobs)
-        return weights * (self.sigma / spread) if spread > 0 else np.zeros_like(weights)
+        return best_length([regression_weights(data, self.n_jobs)], risk, lambda w: R.value(w) / self.C)

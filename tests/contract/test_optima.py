@@ -1,0 +1,202 @@
+"""No general solver of SciPy goes below what a ranker reports, and the report is the objective at its weights.
+
+Bounds with kinks are written out as the planes of all rankings (the definitions of test_structured), so that SciPy
+minimises over weights and slacks with every constraint in view. Smooth objectives are handed to SciPy as functions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+from tests.contract.test_structured import CASES, Case, ap_loss, dcg_loss, instances, pairs, positions, rr_loss, sqrt
+
+import argrank as ar
+
+pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+
+SIGNS = [1.0, 0.0, -1.0]
+PENALTIES = [{}, {"signs": SIGNS}, {"penalty": "l1"}, {"penalty": "l1", "signs": SIGNS}]
+ORM = [
+    replace(case, name="orm", parameters={"measure": "ndcg", **case.parameters})
+    for case in CASES
+    if case.name == "dorm" and "measure" not in case.parameters
+]
+
+
+def queries(case: Case, seed: int = 1) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Labels and features of queries of at most four documents, with some signal."""
+    rng = np.random.default_rng(seed)
+    labels = [y for y, _ in instances(case, 9, 4)]
+    return labels, [rng.standard_normal((len(y), 3)) + 0.8 * np.outer(y, [1, 0.5, 0]) for y in labels]
+
+
+def data_of(labels: list[np.ndarray], X: list[np.ndarray]) -> ar.Dataset:
+    return ar.Dataset(np.concatenate(X), np.concatenate(labels), group=[len(y) for y in labels])
+
+
+def planes(case: Case, y: np.ndarray, X: np.ndarray, weight: float = 1.0) -> np.ndarray:
+    """Return (slopes, offset) of every ranking of a query: slack >= slopes · w + offset."""
+    loss = case.loss(y)
+    phi, reference = case.coefficients(y, loss)
+    return np.unique(np.round(weight * np.column_stack([(phi - reference) @ X, loss]), 14), axis=0)
+
+
+def least(
+    slacks: list[np.ndarray], share: float, C: float, penalty: str = "l2", signs=None, centre=None, floor=0.0
+) -> float:
+    """Return SciPy's least R(w - centre) / C + share * the sum of slacks, each at least all of its planes."""
+    n = slacks[0].shape[1] - 1
+    table = np.concatenate(slacks)
+    owner = np.eye(len(slacks))[np.repeat(np.arange(len(slacks)), [len(one) for one in slacks])]
+    side = np.zeros(n) if signs is None else np.asarray(signs)
+    bounds = [(0 if sign > 0 else None, 0 if sign < 0 else None) for sign in side]
+    if penalty == "l1":  # w = up - down
+        cost = np.concatenate([np.full(2 * n, 1 / C), np.full(len(slacks), share)])
+        rows = np.hstack([table[:, :n], -table[:, :n], -owner])
+        split = [(0, 0 if high == 0 else None) for _, high in bounds] + [
+            (0, 0 if low == 0 else None) for low, _ in bounds
+        ]
+        return float(linprog(cost, rows, -table[:, n], bounds=split + [(0, None)] * len(slacks)).fun)
+    centre = np.zeros(n) if centre is None else np.asarray(centre)
+    rows = np.hstack([-table[:, :n], owner])
+    found = minimize(
+        lambda x: (x[:n] - centre) @ (x[:n] - centre) / (2 * C) + share * x[n:].sum(),
+        np.concatenate([np.zeros(n), np.full(len(slacks), 3.0)]),
+        jac=lambda x: np.concatenate([(x[:n] - centre) / C, np.full(len(slacks), share)]),
+        bounds=bounds + [(floor, None)] * len(slacks),
+        constraints={"type": "ineq", "fun": lambda x: rows @ x - table[:, n], "jac": lambda x: rows},
+        method="SLSQP",
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
+    assert found.success, found.message
+    return float(found.fun)
+
+
+def check(ranker, data: ar.Dataset, truth: float) -> None:
+    fitted = ranker.set_params(tol=1e-8, max_iter=5000).fit(data)
+    R, C = fitted._pull(data, fitted.risk(data))
+    at_weights = R.value(fitted.coef_) / C + fitted.risk(data).value_and_gradient(fitted.coef_)[0]
+    assert fitted.objective_ == pytest.approx(at_weights, rel=1e-9, abs=1e-12)
+    assert fitted.objective_ <= truth + 1e-6 * max(1.0, truth)
+    assert fitted.objective_ >= truth - 1e-6 * max(1.0, truth), "SciPy knows all constraints and is no higher"
+
+
+@pytest.mark.parametrize("case", [*CASES, *ORM], ids=lambda case: case.label)
+def test_convex_bounds(case: Case):
+    labels, X = queries(case)
+    data, slacks = data_of(labels, X), [planes(case, y, x) for y, x in zip(labels, X, strict=True)]
+    chosen = PENALTIES if case.parameters in ({}, {"k": 3}) else PENALTIES[:1]
+    for C, options in itertools.product((1.0, 30.0), chosen):
+        ranker = ar.make_ranker(case.name, bound="convex", C=C, **case.parameters, **options)
+        check(ranker, data, least(slacks, 1 / len(labels), C, **options))
+
+
+def test_near_given_weights():
+    case, w0 = Case("orm", dcg_loss(3), positions(sqrt), {"k": 3}, 3), [0.5, -0.5, 1.0]
+    labels, X = queries(case)
+    slacks = [planes(case, y, x) for y, x in zip(labels, X, strict=True)]
+    ranker = ar.make_ranker("orm", bound="convex", C=2.0, measure="ndcg@3", w0=w0)
+    check(ranker, data_of(labels, X), least(slacks, 1 / len(labels), 2.0, centre=w0))
+
+
+@pytest.mark.parametrize("options", PENALTIES, ids=str)
+@pytest.mark.parametrize("slacks", ["separate", "shared"])
+def test_combinations_of_measures(slacks, options):
+    weights = [1.0, 0.5, 2.0]
+    parts = [Case("", dcg_loss(3), pairs()), Case("", ap_loss(), pairs()), Case("", rr_loss(2), pairs())]
+    labels, X = queries(parts[0])
+    apart = [
+        [planes(part, y, x, weight) for part, weight in zip(parts, weights, strict=True)]
+        for y, x in zip(labels, X, strict=True)
+    ]
+    joined = [np.concatenate(one) for one in apart] if slacks == "shared" else list(itertools.chain(*apart))
+    for C in (1.0, 30.0):
+        ranker = ar.make_ranker(
+            "svm-combo",
+            bound="convex",
+            C=C,
+            slacks=slacks,
+            weights=weights,
+            measures=("ndcg@3", "map", "mrr@2"),
+            **options,
+        )
+        check(ranker, data_of(labels, X), least(joined, 1 / len(labels), C, **options))
+
+
+def test_the_hinge_of_pairs():
+    labels, X = queries(CASES[2])
+    slacks = []
+    for y, x in zip(labels, X, strict=True):
+        for i, j in np.argwhere(y[:, None] > y[None, :]):
+            slacks.append(np.array([[*(x[j] - x[i]), 1.0]]))
+    for C in (1.0, 30.0):
+        ranker = ar.make_ranker("rank-svm", loss="hinge", C=C)
+        check(ranker, data_of(labels, X), least(slacks, 1 / len(slacks), C))
+
+
+def test_documents_for_slots():
+    rng, C = np.random.default_rng(3), 5.0
+    X, gains = [rng.standard_normal((3, 2)) for _ in range(5)], [rng.random((3, 2)) for _ in range(5)]
+    slacks = []
+    for x, gain in zip(X, gains, strict=True):
+        pages = np.array(list(itertools.permutations(range(3), 2)))
+        maps = np.array([np.outer(x[a], [1, 0]) + np.outer(x[b], [0, 1]) for a, b in pages]).reshape(len(pages), -1)
+        worth = gain[pages[:, 0], 0] + gain[pages[:, 1], 1]
+        best = int(np.argmax(worth))
+        slacks.append(np.column_stack([maps - maps[best], worth[best] - worth]))
+    ranker = ar.make_ranker("position-match", C=C, tol=1e-8).fit(
+        np.concatenate(X), np.concatenate(gains), group=[3] * 5
+    )
+    assert ranker.objective_ == pytest.approx(least(slacks, 0.2, C), rel=1e-6)
+
+
+SMOOTH = [
+    ("rank-svm", {}), ("log-mle", {}), ("log-mle", {"C": 3.0, "scale": "pairs"}), ("log-convex", {"C": 3.0}),
+    ("log-convex", {"measure": "map"}), ("log-convex", {"C": 3.0, "measure": "auc"}), ("listnet", {"C": 3.0}),
+]  # fmt: skip
+DESCENTS = [
+    ("rank-cosine", {"C": 10.0}), ("log-gain", {}), ("log-gain", {"C": 3.0}), ("log-loss", {}),
+    ("log-loss", {"C": 3.0}), ("log-loss", {"C": 3.0, "form": "log-expected", "f": "exp"}),
+    ("log-combined", {}), ("log-combined", {"C": 3.0}),
+    ("softrank", {"C": 10.0, "measure": "ndcg@3"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameters"), [*SMOOTH, *DESCENTS])
+def test_smooth_objectives(name, parameters):
+    """From 0, from the result and from random weights; where it is not convex, SciPy has no better luck."""
+    data = ar.make_ranking(12, (3, 6), 3, grades=3, noise=1.0, random_state=7)
+    ranker = ar.make_ranker(name, **parameters)
+    fitted = ranker.set_params(tol=1e-9, max_iter=5000).fit(data)
+    risk = fitted.risk(data)
+    R, C = fitted._pull(data, risk)
+    rng = np.random.default_rng(0)
+    starts = [np.zeros(3), fitted.coef_, *(rng.standard_normal((6, 3)) * np.geomspace(0.3, 10, 6)[:, None])]
+
+    def objective(w):
+        return R.value(w) / C + risk.value_and_gradient(w)[0]
+
+    assert fitted.objective_ == pytest.approx(objective(fitted.coef_), rel=1e-9)
+    lowest = min(minimize(objective, start, method="BFGS", options={"gtol": 1e-7}).fun for start in starts)
+    assert fitted.objective_ <= lowest + 1e-6 * max(1.0, abs(lowest))
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.parameters in ({}, {"k": 3})], ids=lambda case: case.label
+)
+def test_tight_bounds_end_at_the_least_of_their_last_convex_bound(case: Case):
+    """They are a convex bound less a convex function, and the plane that touches the latter gives a bound above."""
+    labels, X = queries(case)
+    data, C = data_of(labels, X), 10.0
+    fitted = ar.make_ranker(case.name, bound="tight", C=C, tol=1e-8, max_iter=5000, **case.parameters).fit(data)
+    value, _ = fitted.risk(data).value_and_gradient(fitted.coef_)
+    assert fitted.objective_ == pytest.approx(value + fitted.coef_ @ fitted.coef_ / (2 * C), rel=1e-9)
+    subtracted, slacks = case.hinge().subtracted_part(), []
+    for y, x in zip(labels, X, strict=True):
+        _, u = subtracted(x @ fitted.coef_, ar.Dataset(np.eye(len(y)), y, group=[len(y)]))
+        slacks.append(planes(case, y, x) - [*(u @ x), 0.0])
+    assert fitted.objective_ <= least(slacks, 1 / len(labels), C, floor=None) + 1e-6
