@@ -29,10 +29,11 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_extensions", "gallery/README.md", "gallery/*.ipynb", "gallery/*.codeobj.json"]
+templates_path = ["_templates"]
+exclude_patterns = ["_extensions", "_templates", "gallery/README.md", "gallery/*.ipynb", "gallery/*.codeobj.json"]
 nitpicky = False
 
-myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 html_math_renderer = "mathml"
 
@@ -71,7 +72,8 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "abort_on_example_error": True,
     "image_srcset": ["2x"],
-    "default_thumb_file": str(DOCS / "_static" / "report.png"),
+    "reset_modules": ("matplotlib", "gallery_style.reset"),
+    "thumbnail_size": (560, 320),
     "plot_gallery": "True",
 }
 warnings.filterwarnings("ignore", module="sphinx_gallery")
@@ -79,6 +81,7 @@ warnings.filterwarnings("ignore", module="sphinx_gallery")
 html_theme = "pydata_sphinx_theme"
 html_title = "argrank"
 html_static_path = ["_static"]
+html_favicon = "_static/logo.svg"
 html_css_files = ["argrank.css"]
 html_js_files = ["argrank.js"]
 html_show_sourcelink = False
@@ -86,7 +89,7 @@ html_show_search_summary = False  # which fetches pages: not from disk
 html_context = {"default_mode": "auto"}  # light or dark as the reader's system
 html_copy_source = False
 html_theme_options = {
-    "logo": {"text": "argrank"},
+    "logo": {"text": "argrank", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "alt_text": ""},
     "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -112,7 +115,7 @@ def _defaults(app: object, what: str, name: str, found: object, options: object,
         entry = _ENTRY.match(line)
         parameter = signature.parameters.get(entry[1]) if entry else None
         if parameter is not None and parameter.default is not parameter.empty and "default" not in line:
-            lines[at] = f"{line}{', ' if entry[2] else ' : '}default {parameter.default!r}"
+            lines[at] = f"{line}{', ' if entry[2] else ' : '}default ``{parameter.default!r}``"
 
 
 _LITERAL = re.compile(r"(``.*?``|`[^`]*`)")

@@ -1,7 +1,7 @@
-"""Check the built site: links lead somewhere, nothing is fetched at view time, no page is wider than a phone.
+"""Check the built site: links lead somewhere, nothing is fetched, no page is wider than a phone, axe-core is content.
 
-``python scripts/check_site.py site``; ``make docs`` does it. The widths need chromium with chromedriver: without them
-they are not checked, which is said; in CI that is an error.
+``python scripts/check_site.py site``; ``make docs`` does it. Widths and accessibility need chromium with chromedriver,
+and axe-core. Without them they are not checked, which is said; in CI that is an error.
 """
 
 from __future__ import annotations
@@ -11,11 +11,29 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-PHONE = 390  # pixels
+ROOT = Path(__file__).resolve().parent.parent
+AXE = [folder / "node_modules" / "axe-core" / "axe.min.js" for folder in (ROOT / ".venv", ROOT)]
+PHONE, DESK = 390, 1280  # pixels
+#: One page of each kind, which axe-core looks at.
+KINDS = (
+    "index.html",
+    "getting-started.html",
+    "guide/data.html",
+    "guide/peers.html",
+    "results.html",
+    "theory/mistakes.html",
+    "gallery/index.html",
+    "gallery/05_compare_two_systems.html",
+    "generated/rankers/lambda-mart.html",
+    "generated/measures/nDCG.html",
+    "search.html",
+)
 RESOURCES = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "link": "href"}
 FLAGS = (
     "--headless",
@@ -79,15 +97,12 @@ def check(site: Path) -> Iterator[str]:
                     yield f"{name}: links to {address}, which has no such place"
 
 
-def too_wide(site: Path) -> Iterator[str]:
-    """Yield the pages that are wider than a phone, in a browser."""
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Yield a driver of a fresh browser, or None where there is no browser."""
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser is None or driver is None:
-        reason = "no chromium with chromedriver here: the widths of pages are NOT checked"
-        if os.environ.get("CI") == "true":
-            yield reason
-        else:
-            print(reason, file=sys.stderr)
+        yield None
         return
     from selenium import webdriver
 
@@ -98,21 +113,75 @@ def too_wide(site: Path) -> Iterator[str]:
             options.add_argument(flag)
         found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
         try:
-            size = {"width": PHONE, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-            found.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            for path in pages_of(site):
-                found.get(path.resolve().as_uri())
-                width = found.execute_script("return document.documentElement.scrollWidth")
-                if width > PHONE:
-                    yield f"{path.relative_to(site)}: {width} pixels wide on a phone of {PHONE}"
+            yield found
         finally:
             found.quit()
+
+
+def in_browser(site: Path) -> Iterator[str]:
+    """Yield what is wrong with the pages as a browser shows them."""
+    with chromium() as driver:
+        if driver is None:
+            yield from unchecked(
+                "no chromium with chromedriver here: widths and accessibility of pages are NOT checked"
+            )
+            return
+        yield from too_wide(driver, site)
+        axe = next((path for path in AXE if path.exists()), None)
+        if axe is None:
+            yield from unchecked("no axe-core here (npm install --prefix .venv axe-core): accessibility is NOT checked")
+            return
+        yield from inaccessible(driver, site, axe.read_text("utf-8"))
+
+
+def unchecked(reason: str) -> Iterator[str]:
+    """Say loudly what is not checked here; in CI that is a mistake."""
+    if os.environ.get("CI") == "true":
+        yield reason
+    else:
+        print(f"\n*** {reason} ***\n", file=sys.stderr)
+
+
+def too_wide(driver: Any, site: Path) -> Iterator[str]:
+    """Yield the pages that are wider than a phone."""
+    set_size(driver, PHONE, 844)
+    for path in pages_of(site):
+        driver.get(path.resolve().as_uri())
+        width = driver.execute_script("return document.documentElement.scrollWidth")
+        if width > PHONE:
+            yield f"{path.relative_to(site)}: {width} pixels wide on a phone of {PHONE}"
+
+
+def inaccessible(driver: Any, site: Path, axe: str) -> Iterator[str]:
+    """Yield what axe-core finds serious or critical in one page of each kind, light and dark, wide and narrow."""
+    run = "const done = arguments[0]; axe.run().then((f) => done(f.violations)).catch((e) => done(String(e)))"
+    for scheme, width in (("light", DESK), ("dark", DESK), ("light", PHONE)):
+        set_size(driver, width, 900)
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        for name in KINDS:
+            driver.get((site / name).resolve().as_uri())
+            driver.execute_script(axe)
+            found = driver.execute_async_script(run)
+            if not isinstance(found, list):
+                yield f"{name}: axe-core failed: {found}"
+                continue
+            for one in found:
+                if one["impact"] in ("serious", "critical"):
+                    times, first = len(one["nodes"]), one["nodes"][0]["html"][:160]
+                    yield f"{name}, {scheme}, {width} pixels wide: {one['id']}, {times} times, such as {first}"
+
+
+def set_size(driver: Any, width: int, height: int, scale: int = 1) -> None:
+    """Give the page the size of a screen."""
+    size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width <= PHONE}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
 def main() -> None:
     """Check, say what is wrong, and end with 1 if there is something."""
     site = Path(sys.argv[1])
-    wrong = [*check(site), *too_wide(site)]
+    wrong = [*check(site), *in_browser(site)]
     for one in wrong:
         print(one, file=sys.stderr)
     print(f"{len(pages_of(site))} pages: {len(wrong) or 'no'} {'mistake' if len(wrong) == 1 else 'mistakes'}")

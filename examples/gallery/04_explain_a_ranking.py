@@ -6,13 +6,24 @@ Why does this document stand above that one? For a linear model the answer is ex
 difference of its values.
 """
 
+import matplotlib.pyplot as plt
+
 import argrank as ar
 
 data = ar.load_bundled()
 train, test = data.split(0.7, 0.3)
 ranker = ar.make_ranker("rank-svm", normalise="query-minmax").fit(train)
 first, second = ranker.rank(test)[0][:2]  # rows of the first query, best first
-print(ar.why_above(ranker, test, first, second))
+why = ar.why_above(ranker, test, first, second)
+print(why)
+
+# %%
+# The same as a picture: bars to the right speak for the document above, bars to the left for the other one.
+
+names, adds = zip(*reversed(why.largest), strict=True)
+plt.barh(names, adds, color=["C0" if value > 0 else "C1" for value in adds])
+plt.axvline(0, color="black", linewidth=0.8)
+plt.xlabel("what the feature adds to the difference of the scores")
 
 # %%
 # Which weights can be trusted? Resample the queries, train again, and look at the intervals.

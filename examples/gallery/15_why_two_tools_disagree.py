@@ -5,12 +5,21 @@ Why two tools disagree on NDCG
 The same scores, the same labels, two numbers. ``ar.why_differs`` changes one rule at a time until they agree.
 """
 
+import matplotlib.pyplot as plt
+
 import argrank as ar
 
 data = ar.load_bundled()
 scores = data.X[:, 0]
-for convention in ("default", "trec", "lightgbm", "sklearn"):
-    print(f"{convention:10} {ar.evaluate(scores, data, 'ndcg@10', convention=convention).means['ndcg@10']:.6f}")
+conventions = ("default", "trec", "lightgbm", "sklearn")
+values = [ar.evaluate(scores, data, "ndcg@10", convention=one).means["ndcg@10"] for one in conventions]
+plt.barh(conventions[::-1], values[::-1], height=0.5)
+plt.xlabel("NDCG@10 of the same scores")
+for place, value in enumerate(values[::-1]):
+    plt.text(value, place, f" {value:.4f}", va="center")
+plt.xlim(0, 1.1 * max(values))
 
 # %%
+# Which rule makes the difference? Each line changes one of them and keeps the others.
+
 print(ar.why_differs(scores, data, "ndcg@10", a="lightgbm", b="trec"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.browser import axe_findings, chromium
+from tests.report.browser import axe_findings, chromium, pdf_pages
 
 import argrank as ar
 
@@ -207,6 +208,20 @@ def test_everything_prints(page):
     assert opened(page) == ["comparison", "queries", "model", "data"]
     page.execute_script("dispatchEvent(new Event('afterprint'))")
     assert opened(page) == before
+
+
+@pytest.mark.parametrize(
+    "paper", [(8.27, 11.7), (8.5, 11), (11.7, 8.27), (5.8, 8.3)], ids=["A4", "Letter", "wide", "A5"]
+)
+def test_no_heading_stands_at_the_end_of_a_printed_page(page, tmp_path, paper):
+    found = page.find_elements("css selector", "h1, h2, h3, h4, summary, figcaption, caption")
+    headings = {" ".join(one.get_attribute("textContent").split()) for one in found} - {""}
+    printed = page.execute_cdp_cmd("Page.printToPDF", {"paperWidth": paper[0], "paperHeight": paper[1]})
+    pages = pdf_pages(base64.b64decode(printed["data"]), tmp_path)
+    assert len(pages) > 3
+    assert sum(heading in " ".join(" ".join(pages).split()) for heading in headings) > 10  # they are printed, and read
+    last = [[" ".join(line.split()) for line in one.splitlines() if line.strip()][-1] for one in pages]
+    assert [line for line in last if line in headings] == []
 
 
 def test_the_search_box_filters(page):

@@ -158,6 +158,22 @@ def test_the_answer_of_a_trial(data, tmp_path):
     assert ("Widen the grid of rank-svm" in text) == bool({1e-6, 1e-4} & set(ends))
 
 
+def test_the_answer_says_where_validation_and_test_disagree(tmp_path):
+    from sklearn.dummy import DummyRegressor
+
+    rng = np.random.default_rng(0)
+    parts = []
+    for sign in (1, 1, -1):  # the feature means the opposite on the tested queries
+        y = rng.integers(0, 3, 300)
+        parts.append(ar.Dataset(sign * y[:, None] + rng.normal(size=(300, 1)), y, np.repeat(np.arange(30), 10)))
+    train, valid, test = parts
+    rankers = {"learned": "regression", "constant": DummyRegressor()}
+    found = ar.benchmark(train, ["ndcg@10"], rankers, valid=valid, test=test, progress=False)
+    text = ar.write_report(tmp_path / "r.html", found).read_text("utf-8")
+    assert found.best == "learned"
+    assert "Validation and these queries disagree: <strong>constant</strong> is significantly better here." in text
+
+
 def test_names_at_the_ends_of_lines_do_not_cover_each_other():
     from argrank.report.svg import LABEL_STEP, _apart
 

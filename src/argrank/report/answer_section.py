@@ -107,7 +107,7 @@ def _verdict(best: str, comparison: Comparison, intervals: Intervals, trial: Tri
         return f"{name}: {escape(measure)} {value} {here}."
     return (
         f"{name} has the highest mean {escape(measure)} {here}: {value}. It was found on "
-        "these very queries, so the figure flatters it a little."
+        "these very queries, so the figure is a little too good."
     )
 
 
@@ -131,7 +131,7 @@ def _others(duels: Sequence[Duel]) -> str:
     groups_of = {
         "Significantly better than": [duel.rival for duel in duels if duel.sure and duel.difference > 0],
         "Significantly worse than": [duel.rival for duel in duels if duel.sure and duel.difference < 0],
-        "Not told apart from": [duel.rival for duel in duels if not duel.sure],
+        "No significant difference from": [duel.rival for duel in duels if not duel.sure],
     }
     if len(duels) == 1:
         return ""
@@ -193,6 +193,12 @@ def _next_steps(
             f'Judge more documents: <a href="#judgements">of the ten best of a query only these shares are judged</a> '
             f"({shares}), and the others count as not relevant."
         )
+    if duels and duels[0].sure and duels[0].difference < 0:
+        steps.append(
+            f"Validation and these queries disagree: {_strong(duels[0].rival)} is significantly better here. Do not "
+            "take it because of this table; choose again on more validation queries (<code>ar.benchmark</code> with "
+            "folds uses all of them)."
+        )
     if duels and not duels[0].sure:
         steps += _when_unsure(systems, best, duels, len(comparison.query_ids))
     if ends:
@@ -215,15 +221,15 @@ def _next_steps(
 
 
 def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel], n_queries: int) -> list[str]:
-    """Say what helps where the best is not told apart from others: more queries, or the cheaper system."""
+    """Say what helps where the best is not significantly better: more queries, or the cheaper system."""
     found = []
     effect = abs(duels[0].effect)
     if effect > 0 and math.isfinite(effect):
         needed = math.ceil((POWER / effect) ** 2)
         if n_queries < needed < 1e6:
             found.append(
-                f"A difference as small as that to {escape(duels[0].rival)} takes about {_round(needed):,} judged "
-                f"queries to be seen reliably; here are {n_queries:,}."
+                f"To see a difference as small as that to {escape(duels[0].rival)} reliably takes about "
+                f"{_round(needed):,} judged queries; there are {n_queries:,} here."
             )
     level = {duel.rival for duel in duels if not duel.sure}
     timed = {one.name: one.seconds for one in systems if one.seconds and (one.name in level or one is best)}
@@ -231,8 +237,8 @@ def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel],
         fastest = min(timed, key=lambda name: timed[name])
         if timed[fastest] < 0.5 * timed[best.name]:
             found.append(
-                f"Of the systems that are not told apart, {_strong(fastest)} trains fastest: {timed[fastest]:.2g} s "
-                f"instead of {timed[best.name]:.2g} s."
+                f"{_strong(fastest)} is not significantly worse and trains faster: {timed[fastest]:.2g} s instead of "
+                f"{timed[best.name]:.2g} s."
             )
     return found
 
