@@ -7,18 +7,15 @@ and axe-core. Without them they are not checked, which is said; in CI that is an
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-ROOT = Path(__file__).resolve().parent.parent
-AXE = [folder / "node_modules" / "axe-core" / "axe.min.js" for folder in (ROOT / ".venv", ROOT)]
+from headless import NO_AXE, NO_BROWSER, axe_core, chromium, set_size, violations
+
 PHONE, DESK = 390, 1280  # pixels
 #: One page of each kind, which axe-core looks at.
 KINDS = (
@@ -35,17 +32,6 @@ KINDS = (
     "search.html",
 )
 RESOURCES = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "link": "href"}
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-)
 
 
 class Page(HTMLParser):
@@ -97,41 +83,18 @@ def check(site: Path) -> Iterator[str]:
                     yield f"{name}: links to {address}, which has no such place"
 
 
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """Yield a driver of a fresh browser, or None where there is no browser."""
-    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if browser is None or driver is None:
-        yield None
-        return
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    with tempfile.TemporaryDirectory() as profile:
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-        try:
-            yield found
-        finally:
-            found.quit()
-
-
 def in_browser(site: Path) -> Iterator[str]:
     """Yield what is wrong with the pages as a browser shows them."""
     with chromium() as driver:
         if driver is None:
-            yield from unchecked(
-                "no chromium with chromedriver here: widths and accessibility of pages are NOT checked"
-            )
+            yield from unchecked(f"{NO_BROWSER}: widths and accessibility of pages are NOT checked")
             return
         yield from too_wide(driver, site)
-        axe = next((path for path in AXE if path.exists()), None)
+        axe = axe_core()
         if axe is None:
-            yield from unchecked("no axe-core here (npm install --prefix .venv axe-core): accessibility is NOT checked")
+            yield from unchecked(f"{NO_AXE}: accessibility is NOT checked")
             return
-        yield from inaccessible(driver, site, axe.read_text("utf-8"))
+        yield from inaccessible(driver, site, axe)
 
 
 def unchecked(reason: str) -> Iterator[str]:
@@ -144,7 +107,7 @@ def unchecked(reason: str) -> Iterator[str]:
 
 def too_wide(driver: Any, site: Path) -> Iterator[str]:
     """Yield the pages that are wider than a phone."""
-    set_size(driver, PHONE, 844)
+    set_size(driver, PHONE, 844, mobile=True)
     for path in pages_of(site):
         driver.get(path.resolve().as_uri())
         width = driver.execute_script("return document.documentElement.scrollWidth")
@@ -154,15 +117,13 @@ def too_wide(driver: Any, site: Path) -> Iterator[str]:
 
 def inaccessible(driver: Any, site: Path, axe: str) -> Iterator[str]:
     """Yield what axe-core finds serious or critical in one page of each kind, light and dark, wide and narrow."""
-    run = "const done = arguments[0]; axe.run().then((f) => done(f.violations)).catch((e) => done(String(e)))"
     for scheme, width in (("light", DESK), ("dark", DESK), ("light", PHONE)):
-        set_size(driver, width, 900)
+        set_size(driver, width, 900, mobile=width == PHONE)
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         for name in KINDS:
             driver.get((site / name).resolve().as_uri())
-            driver.execute_script(axe)
-            found = driver.execute_async_script(run)
+            found = violations(driver, axe)
             if not isinstance(found, list):
                 yield f"{name}: axe-core failed: {found}"
                 continue
@@ -170,12 +131,6 @@ def inaccessible(driver: Any, site: Path, axe: str) -> Iterator[str]:
                 if one["impact"] in ("serious", "critical"):
                     times, first = len(one["nodes"]), one["nodes"][0]["html"][:160]
                     yield f"{name}, {scheme}, {width} pixels wide: {one['id']}, {times} times, such as {first}"
-
-
-def set_size(driver: Any, width: int, height: int, scale: int = 1) -> None:
-    """Give the page the size of a screen."""
-    size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width <= PHONE}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import base64
 import io
 import sys
 
-from check_site import ROOT, chromium, set_size
+from headless import NO_BROWSER, ROOT, chromium, set_size
 from PIL import Image
 
 import argrank as ar
@@ -26,7 +26,7 @@ def main() -> None:
     page = ar.write_report(ROOT / "build" / "picture.html", found, title="Shop search")
     with chromium() as driver:
         if driver is None:
-            sys.exit("chromium with chromedriver is needed")
+            sys.exit(NO_BROWSER)
         set_size(driver, *SIZE, scale=2)
         driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         for scheme, name in (("light", "report.png"), ("dark", "report-dark.png")):

@@ -106,7 +106,7 @@ def tune(rival: Rival, fold: Fold, measure: str, convention: str) -> tuple[Any, 
         with quiet():
             found = search(
                 make_ranker(rival.ranker, n_jobs=1, **rival.parameters), rival.grid, fold.train, fold.valid, measure,
-                convention=convention, n_jobs=1, progress=False,
+                convention=convention, n_jobs=1, progress=False, fits=None,
             )  # fmt: skip
         ranker, chosen, points = found.ranker, found.params, [point.params for point in found.points]
     seconds = time.process_time() - begin

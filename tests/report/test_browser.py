@@ -17,8 +17,8 @@ ATTACK = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("profile")) as found:
+def driver():
+    with chromium() as found:
         yield found
 
 

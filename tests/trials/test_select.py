@@ -193,7 +193,9 @@ def test_interruption_begins_no_further_point(parts):
             return self
 
     with pytest.raises(KeyboardInterrupt):
-        search(Slow(), {"C": list(range(1, 50))}, *parts, "map", n_jobs=1)
+        search(
+            Slow(), {"C": list(range(1, 50))}, *parts, "map", convention="default", n_jobs=1, progress=False, fits=None
+        )
     time.sleep(0.3)
     assert len(begun) <= 3
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from argrank.cli import _options as options
+from argrank.evaluation import defaults
 
 
 @options.with_columns
@@ -23,12 +24,16 @@ def run(
     baseline: str | None = typer.Option(
         None, "--baseline", metavar="NAME", help="Compare all others with this system only."
     ),
-    test: str = typer.Option("t", "--test", metavar="t|wilcoxon|randomisation", help="The paired test."),
+    test: str = typer.Option(defaults.TEST, "--test", metavar="t|wilcoxon|randomisation", help="The paired test."),
     correction: str = typer.Option(
-        "holm", "--correction", metavar="holm|none", help="Correction of p for the number of pairs."
+        defaults.CORRECTION, "--correction", metavar="holm|none", help="Correction of p for the number of pairs."
     ),
-    level: float = typer.Option(0.05, "--level", help="What counts as significant; intervals cover the rest."),
-    n_resamples: int = typer.Option(10_000, "--resamples", help="Of the bootstrap and the randomisation test."),
+    level: float = typer.Option(
+        defaults.LEVEL, "--level", help="What counts as significant; intervals cover the rest."
+    ),
+    n_resamples: int = typer.Option(
+        defaults.N_RESAMPLES, "--resamples", help="Of the bootstrap and the randomisation test."
+    ),
     random_state: int = typer.Option(0, "--seed", help="Seed of the resampling."),
     output_format: str = options.FORMAT,
     output: Path | None = options.OUTPUT,

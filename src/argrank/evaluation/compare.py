@@ -14,6 +14,7 @@ from argrank.data.io.trec_sources import is_run
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison, PairResult, SegmentResult
+from argrank.evaluation.defaults import CORRECTION, LEVEL, N_RESAMPLES, TEST
 from argrank.evaluation.evaluate import evaluate_systems
 from argrank.evaluation.result import Evaluation
 from argrank.evaluation.segments import groups
@@ -41,10 +42,10 @@ def compare(
     convention: str | Convention = "default",
     by: Any = None,
     baseline: str | None = None,
-    test: str = "t",
-    correction: str = "holm",
-    level: float = 0.05,
-    n_resamples: int = 10_000,
+    test: str = TEST,
+    correction: str = CORRECTION,
+    level: float = LEVEL,
+    n_resamples: int = N_RESAMPLES,
     random_state: int = 0,
     **switches: Unpack[Switches],
 ) -> Comparison:
@@ -102,13 +103,16 @@ def compare_evaluations(
     evaluations: Mapping[str, Evaluation],
     *,
     baseline: str | None = None,
-    test: str = "t",
-    correction: str = "holm",
-    level: float = 0.05,
-    n_resamples: int = 10_000,
+    test: str = TEST,
+    correction: str = CORRECTION,
+    level: float = LEVEL,
+    n_resamples: int = N_RESAMPLES,
     random_state: int = 0,
 ) -> Comparison:
-    """Compare systems that have been evaluated, on the same queries in the same order; the rest as in `compare`."""
+    """Compare systems that have been evaluated, on the same queries in the same order; the rest as in `compare`.
+
+    A single system is a comparison without pairs.
+    """
     systems, first = tuple(evaluations), next(iter(evaluations.values()))
     names = tuple(first.means)
     if baseline is None:
@@ -245,7 +249,7 @@ def _evaluation_notes(evaluations: Mapping[str, Evaluation]) -> list[str]:
 
 def _notes(pairs: list[PairResult], test: str, first: Evaluation) -> list[str]:
     notes = []
-    if first.query_weight is not None:
+    if pairs and first.query_weight is not None:
         notes.append("The means are weighted by query; the differences and tests count every query once.")
     if any(pair.n_queries < 2 for pair in pairs):
         notes.append("Fewer than two queries are defined on both sides of some pairs: nothing can be said about those.")

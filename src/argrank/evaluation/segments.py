@@ -14,6 +14,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.trec_sources import table_columns
 from argrank.errors import InputError, shown
+from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
 from argrank.evaluation.significance import bootstrap_intervals
 
 MOST = 100  # segments: more of them are no segments but a number, and their figures chance
@@ -70,7 +71,7 @@ def groups(names: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 
 
 def mean_with_interval(
-    values: Floats, weight: Floats | None, level: float = 0.05, n_resamples: int = 10_000, random_state: int = 0
+    values: Floats, weight: Floats | None, level: float = LEVEL, n_resamples: int = N_RESAMPLES, random_state: int = 0
 ) -> tuple[int, float, float, float]:
     """Return how many queries have a value, their (weighted) mean, and its BCa bootstrap interval.
 

@@ -16,6 +16,7 @@ from scipy.special import ndtr, ndtri, stdtr
 from argrank._blas import single_threaded_blas
 from argrank._types import Floats
 from argrank.errors import unknown_name
+from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
 
 Array = Floats
 
@@ -45,7 +46,7 @@ def wilcoxon(differences: Array) -> Array:
     return np.array([stats.wilcoxon(column).pvalue if column.any() else 1.0 for column in differences.T], np.float64)
 
 
-def randomisation(differences: Array, n_resamples: int = 10_000, random_state: int = 0) -> Array:
+def randomisation(differences: Array, n_resamples: int = N_RESAMPLES, random_state: int = 0) -> Array:
     """Return two-sided p-values of the paired randomisation (sign-flip, Fisher-Pitman) test of the mean.
 
     If the systems were the same, each query's difference could as well have had the other sign. p is the share of sign
@@ -90,7 +91,7 @@ def _reached(differences: Array) -> Any:
 TESTS = {"randomisation": randomisation, "t": paired_t, "wilcoxon": wilcoxon}
 
 
-def p_values(differences: Array, test: str, n_resamples: int = 10_000, random_state: int = 0) -> Array:
+def p_values(differences: Array, test: str, n_resamples: int = N_RESAMPLES, random_state: int = 0) -> Array:
     """Return the p-values of the test of that name."""
     if test not in TESTS:
         raise unknown_name("test", test, TESTS)
@@ -113,7 +114,7 @@ def holm(p_values: Array) -> Array:
 
 
 def bootstrap_intervals(
-    differences: Array, level: float = 0.05, n_resamples: int = 10_000, random_state: int = 0
+    differences: Array, level: float = LEVEL, n_resamples: int = N_RESAMPLES, random_state: int = 0
 ) -> Array:
     """Return bootstrap intervals of the mean difference, of shape (n_pairs, 2), that cover it with 1 - level.
 

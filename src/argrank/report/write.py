@@ -17,12 +17,12 @@ from argrank.data.gaps import OUTSIDE
 from argrank.data.io.trec_pool import join_runs
 from argrank.data.io.trec_sources import as_run
 from argrank.errors import InputError
-from argrank.evaluation.compare import compare
+from argrank.evaluation.compare import compare, compare_evaluations
 from argrank.evaluation.comparison import Comparison
-from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.evaluate import evaluate_systems
 from argrank.evaluation.segments import mean_with_interval
 from argrank.evaluation.systems import is_run_for, judged_source
-from argrank.measures.conventions import Convention
+from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.names import measure_list
 from argrank.report.answer_section import answer_section
 from argrank.report.comparison_section import comparison_section
@@ -109,8 +109,11 @@ def write_report(
     known = [system_of(name, one, data, (seconds or {}).get(name)) for name, one in given.items()]
     asked = list(measures) if isinstance(measures, list | tuple) else [measures]
     scores = {system.name: runs.get(system.name, data.to_caller(system.scores)) for system in known}
-    judge = compare if len(scores) > 1 else _alone
-    comparison = judge(scores, source, asked, convention=convention, by=by)
+    if len(scores) > 1:
+        comparison = compare(scores, source, asked, convention=convention, by=by)
+    else:
+        rules = make_convention(convention)
+        comparison = compare_evaluations(evaluate_systems(scores, source, measure_list(asked), rules, by=by))
     names = [name for name, _ in measure_list(asked)]
     best = max(known, key=lambda system: comparison.means[system.name][names[0]])
     if trial is not None and trial.best is not None:
@@ -166,30 +169,3 @@ def _intervals(comparison: Comparison) -> dict[str, dict[str, tuple[float, float
             _, _, low, high = mean_with_interval(comparison.values[system][name], None, *how)
             own[system] = (low, high)
     return found
-
-
-def _alone(
-    scores: Mapping[str, Any], data: Any, measures: list[Any], convention: str | Convention, by: Any
-) -> Comparison:
-    """Return the comparison of one system with nobody."""
-    ((name, given),) = scores.items()
-    found = evaluate(given, data, measures, convention=convention, by=by)
-    return Comparison(
-        systems=(name,),
-        measures=tuple(found.means),
-        means={name: dict(found.means)},
-        values={name: dict(found.values)},
-        query_ids=found.query_ids,
-        pairs=(),
-        undefined=dict(found.undefined),
-        test="t",
-        correction="none",
-        level=0.05,
-        convention=found.convention.name,
-        baseline=None,
-        n_resamples=10_000,
-        random_state=0,
-        notes=tuple(found.notes),
-        coverage={} if found.coverage is None else {name: found.coverage},
-        segment_of=found.segment_of,
-    )

@@ -174,10 +174,10 @@ def search(
     valid: Dataset,
     measure: Any,
     *,
-    convention: str | Convention = "default",
-    n_jobs: int | None = None,
-    progress: bool = True,
-    fits: Fits | None = None,
+    convention: str | Convention,
+    n_jobs: int | None,
+    progress: bool,
+    fits: Fits | None,
 ) -> Selection:
     """Do the work of ``select`` without its warnings; they are in ``notes``."""
     ranker = make_ranker(ranker) if isinstance(ranker, str) else adapt(ranker)

@@ -12,6 +12,7 @@ import typer
 from argrank.cli.ranklib.flags import number, pairs
 from argrank.errors import FormatError, InputError, OptionError
 from argrank.evaluation.compare import compare_evaluations
+from argrank.evaluation.defaults import N_RESAMPLES
 from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import make_convention
 
@@ -31,7 +32,7 @@ def analyze(arguments: Sequence[str]) -> None:
     folder, base = Path(given["all"]), given["base"]
     if not (folder / base).is_file():
         raise InputError(f"-base: expected a file of the folder {folder}, got {base!r}")
-    n_resamples = number(given["np"], "np", int) if "np" in given else 10_000
+    n_resamples = number(given["np"], "np", int) if "np" in given else N_RESAMPLES
     if n_resamples < 1:
         raise OptionError(f"-np: expected a positive number, got {n_resamples}")
     baseline = read_values(folder / base)
