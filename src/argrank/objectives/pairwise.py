@@ -20,7 +20,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import check_choice
 from argrank.measures.structure import level_numbers, pair_counts
 from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
-from argrank.objectives.structured.pairs.auc import independent_pairs
+from argrank.objectives.structured.pairs.auc import of_levels
 
 LOSSES = ("squared", "hinge")
 
@@ -209,7 +209,7 @@ class GradedHinge(Prepared):
 
     def __init__(self, indptr: Integers, levels: Floats) -> None:
         self.indptr = indptr
-        self._auc = Kernels(indptr, levels, np.ones(1), independent_pairs)
+        self._auc = of_levels(indptr, levels, np.ones(1))
         self._n_pairs = pair_counts(indptr, levels)
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:

@@ -9,6 +9,7 @@ from argrank.data.dataset import Dataset
 from argrank.engines import map_blocks
 
 WILD = 1e6  # ratio of the largest to the smallest range of a feature; the doctor speaks up earlier
+LONG = 1024  # numbers of rows that are looked at as one
 
 
 def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
@@ -33,5 +34,11 @@ def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
 
 
 def _range(data: Dataset) -> tuple[Floats, Floats]:
-    least, most = data.X.min(axis=0), data.X.max(axis=0)
-    return (least.toarray()[0], most.toarray()[0]) if data.is_sparse else (least, most)
+    if data.is_sparse:
+        return data.X.min(axis=0).toarray()[0], data.X.max(axis=0).toarray()[0]
+    X = np.asarray(data.X)
+    together = max(1, min(len(X), LONG // X.shape[1]))  # rows as one, as NumPy takes long rows several times faster
+    whole = len(X) - len(X) % together
+    long = X[:whole].reshape(-1, together * X.shape[1])
+    least, most = (reduce(long, axis=0).reshape(together, -1) for reduce in (np.min, np.max))
+    return np.vstack([least, X[whole:]]).min(axis=0), np.vstack([most, X[whole:]]).max(axis=0)

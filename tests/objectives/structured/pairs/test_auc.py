@@ -5,6 +5,7 @@ import pytest
 
 from argrank import Dataset, objective
 from argrank.errors import OptionError
+from argrank.objectives.structured.pairs.auc import independent_pairs, of_levels, pairs_of_two_levels
 
 
 @pytest.mark.parametrize("n_levels", [2, 3, 7, 1000])
@@ -29,3 +30,21 @@ def test_it_is_the_mean_pairwise_hinge(n_levels, scale):
 def test_unknown_margins_are_refused():
     with pytest.raises(OptionError, match="margin: expected 'unit' or 'labels', got 'wide'"):
         objective("svm-auc", margin="wide")
+
+
+def test_two_levels_have_a_kernel_of_their_own_that_agrees():
+    rng, constants = np.random.default_rng(0), np.ones(1)
+    for number in range(300):
+        n = int(rng.integers(1, 12))
+        scores = (rng.standard_normal(n), rng.integers(0, 3, n) / 2.0, np.zeros(n))[number % 3]
+        levels = rng.integers(0, 2, n).astype(float)
+        levels -= levels.min()
+        assert of_levels(np.array([0, n]), levels, constants).kernel is pairs_of_two_levels
+        gradients = np.full((2, n), 9.0)
+        losses = [
+            kernel(scores, np.argsort(-scores), levels, constants, gradient)
+            for kernel, gradient in zip((pairs_of_two_levels, independent_pairs), gradients, strict=True)
+        ]
+        assert losses[0] == pytest.approx(losses[1], abs=1e-12)
+        np.testing.assert_array_equal(*gradients)
+    assert of_levels(np.array([0, 3]), np.arange(3.0), constants).kernel is independent_pairs
