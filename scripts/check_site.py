@@ -31,6 +31,13 @@ KINDS = (
     "generated/measures/nDCG.html",
     "search.html",
 )
+LONG_CELLS = """
+return [...document.querySelectorAll("#results td")].filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return range.getBoundingClientRect().height > 2.3 * parseFloat(getComputedStyle(cell).lineHeight);
+}).map((cell) => cell.textContent);
+"""
 RESOURCES = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "link": "href"}
 
 
@@ -90,6 +97,7 @@ def in_browser(site: Path) -> Iterator[str]:
             yield from unchecked(f"{NO_BROWSER}: widths and accessibility of pages are NOT checked")
             return
         yield from too_wide(driver, site)
+        yield from too_tall(driver, site)
         axe = axe_core()
         if axe is None:
             yield from unchecked(f"{NO_AXE}: accessibility is NOT checked")
@@ -131,6 +139,14 @@ def inaccessible(driver: Any, site: Path, axe: str) -> Iterator[str]:
                 if one["impact"] in ("serious", "critical"):
                     times, first = len(one["nodes"]), one["nodes"][0]["html"][:160]
                     yield f"{name}, {scheme}, {width} pixels wide: {one['id']}, {times} times, such as {first}"
+
+
+def too_tall(driver: Any, site: Path) -> Iterator[str]:
+    """Yield the cells of the tables of results that take more than two lines on a desk."""
+    set_size(driver, DESK, 900)
+    driver.get((site / "results.html").resolve().as_uri())
+    for text in driver.execute_script(LONG_CELLS):
+        yield f"results.html: a cell of more than two lines: {text}"
 
 
 def main() -> None:

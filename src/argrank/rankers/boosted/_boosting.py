@@ -28,17 +28,19 @@ class BoostedRanker(BaseRanker):
     Parameters
     ----------
     n_trees : int
-        Number of rounds, one tree each.
+        Number of rounds, one tree each: 1 or more. Fewer give a smaller and faster model.
     n_leaves : int
-        Most leaves a tree may have.
+        Most leaves a tree may have: 2 or more. More leaves let more features act together, and overfit sooner; try 10
+        to 63.
     learning_rate : float
-        Weight of every tree.
+        Weight of every tree, above 0 and rarely above 0.3. Halve it and double ``n_trees`` for a little more accuracy.
     min_documents : int
-        Fewest training documents in a leaf.
+        Fewest training documents in a leaf: 1 or more. Raise it on noisy data, lower it on a few hundred documents.
     feature_fraction : float
-        Share of the features, drawn anew for every tree, that it may split.
+        Share of the features, drawn anew for every tree, that it may split: above 0, at most 1. Raise it where there
+        are few features.
     categorical_features : sequence of column numbers or feature names, optional
-        Features whose values, whole numbers from 0 up, have no order.
+        Features whose values, whole numbers from 0 up, have no order. Columns of texts are known as such without it.
     scoring : str or Measure, optional
         What ``score``, the validation column of ``trace_`` and early stopping look at; None for the measure that is
         optimised, and "ndcg@10" where none is.

@@ -57,15 +57,19 @@ class GradientBoostedRanker(BoostedRanker):
     Parameters
     ----------
     n_trees : int
-        Number of rounds, one tree each. Large data wants more of them, or ``early_stopping``.
+        Number of rounds, one tree each: 1 or more. Large data wants more of them: set it high and let
+        ``early_stopping`` end the fit.
     bagging_fraction : float
-        Share of the documents, drawn anew for every tree, that it is grown on.
+        Share of the documents, drawn anew for every tree, that it is grown on: above 0, at most 1. Raise it where there
+        are few documents.
     extra_trees : bool
-        Whether a split tries one random cut of each feature instead of all cuts.
+        Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
+        Turn it off to have LightGBM's usual splits.
     max_depth : int, optional
-        Most splits between root and leaf.
+        Most splits between root and leaf, 1 or more; None for no limit. Set it where the time of a prediction counts.
     l1, l2 : float
-        Penalties on the values of the leaves.
+        Penalties on the values of the leaves, 0 or more. Raise ``l2`` first where training is far better than
+        validation.
     monotone : mapping of feature name or column number to 1 or -1, optional
         Features with which the score may only rise (1) or only fall (-1); a linear start keeps to it, too.
     interactions : sequence of sequences of feature names or column numbers, optional
@@ -74,14 +78,16 @@ class GradientBoostedRanker(BoostedRanker):
         Grow on what a ridge regression leaves over; the model is then the sum of both. Where values are missing and
         for categorical features there is no linear part.
     n_seeds : int
-        Number of boosters whose mean is the model; they differ in what they draw.
+        Number of boosters whose mean is the model, 1 or more; they differ in what they draw. More are steadier, and
+        cost as many times the training and the prediction.
     init_model : ranker, model, LightGBM booster or file of a model, optional
         Continue from this model; its scores are what the first tree starts from. It takes the place of ``start``.
     early_stopping : int, optional
         Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
         Without an ``eval_set`` a share of the queries is held out; the number of rounds found is then grown on all.
     holdout : float
-        Share of the queries that is held out to stop by.
+        Share of the queries that is held out to stop by, between 0 and 1. It is used only with ``early_stopping`` and
+        without an ``eval_set``.
     callbacks : sequence of callables, optional
         Called like LightGBM's (``lightgbm.log_evaluation``, ``record_evaluation``, ``reset_parameter``, …), with
         ``scoring`` on every ``eval_set``.

@@ -35,14 +35,14 @@ class AdaRank(BaseRanker):
     measure : str
         E: "map", "ndcg@10" or any other that lies between 0 and 1. Queries for which it is undefined do not count.
     n_rounds : int
-        Features taken, with repetition.
+        Features taken, with repetition: 1 or more. It is the only regulariser; choose it by validation.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default. Features are added as
         they are, so they should have comparable ranges.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; None for ``measure``.
     n_jobs : int, optional
-        Threads for evaluation.
+        Threads for evaluation; None for all cores.
     verbose : int
         -1 hides the progress bar.
     """

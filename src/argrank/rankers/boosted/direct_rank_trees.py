@@ -57,7 +57,8 @@ class DirectRankTrees(BoostedRanker):
         there, NaN where none was looked for. 0 grows all trees, as do the leveraged variant, fits with validation data
         and fits with fewer than five queries a fold.
     extra_trees : bool
-        Whether a split tries one random cut of each feature instead of all cuts.
+        Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
+        Turn it off to have LightGBM's usual splits.
     weight_range : (float, float)
         Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it. Weights are
         searched on the queries to which the tree was fitted and run to the top of a wide range: the paper's (0.1, 0.5)
@@ -66,9 +67,9 @@ class DirectRankTrees(BoostedRanker):
         Weigh each tree when it has been grown, or grow all trees with ``learning_rate`` as their weight first and then
         re-weight all of them by exact search along one tree after the other.
     learning_rate : float
-        Weight of a tree in the leveraged variant before it is re-weighted.
+        Weight of a tree in the leveraged variant before it is re-weighted, above 0.
     reweighting_rounds : int
-        Most rounds over all trees in the leveraged variant.
+        Most rounds over all trees in the leveraged variant, 0 or more.
     leaves : "together" or "exact"
         Whether a tree has one weight, or each leaf its own weight in the range, by exact search along the leaf.
     objective : str
@@ -78,7 +79,7 @@ class DirectRankTrees(BoostedRanker):
     point : "middle" or "likelihood"
         Where in the best interval of weights; see ``ar.line_search``.
     measure : str
-        What is optimised.
+        What is optimised: take the measure that you report.
     n_trees, n_leaves, min_documents, feature_fraction, categorical_features, scoring, early_stopping, normalise,
     random_state, n_jobs, verbose
         See ``BoostedRanker``.

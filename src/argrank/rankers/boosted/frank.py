@@ -68,7 +68,7 @@ class FRank(BaseRanker):
     Parameters
     ----------
     n_rounds : int
-        Weak rankers taken.
+        Weak rankers taken, 1 or more. It is the only regulariser; choose it by validation.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     normalise : str, optional

@@ -25,13 +25,16 @@ class LambdaMART(GradientBoostedRanker):
     Parameters
     ----------
     truncation : int
-        Pairs count that have a document above this rank.
+        Pairs count that have a document above this rank: 1 or more. Set it to a little more than the cut-off that you
+        report; fewer pairs train faster.
     sigmoid : float
-        Steepness of the pairwise logistic function.
+        Steepness of the pairwise logistic function, above 0. Leave it at 1 and change ``learning_rate`` instead, which
+        does nearly the same.
     lambda_norm : bool
-        Whether gradients are normalised within a query, as LightGBM does by default.
+        Whether gradients are normalised within a query, as LightGBM does by default. Turn it on to compare with
+        LightGBM, or where a few long lists dominate training.
     measure : str
-        What the gradients are for.
+        What the gradients are for: NDCG, DCG, MAP, MRR or ERR, with or without a cut-off. Take the one that you report.
 
     Examples
     --------

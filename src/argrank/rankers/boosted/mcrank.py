@@ -36,9 +36,10 @@ class McRank(GradientBoostedRanker):
     Parameters
     ----------
     link : "multi-class" or "ordinal"
-        How probabilities are made.
+        How probabilities are made: a sum of trees for each label, or for each step from one label to the next, which
+        uses that labels are ordered.
     gain : "linear", "exp2", sequence or callable
-        What a label gains in the score.
+        What a label gains in the score. "exp2" ranks for NDCG, "linear" by the expected label.
     n_trees : int
         Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 takes 30, McRank's
         authors 1,000 and more.

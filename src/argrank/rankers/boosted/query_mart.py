@@ -27,7 +27,7 @@ class QueryMART(GradientBoostedRanker):
     Parameters
     ----------
     gain : "linear", "exp2", sequence or callable
-        What is fitted: the label itself by default, or a gain of it.
+        What is fitted: the label itself by default, or a gain of it. "exp2" counts the best labels more, as NDCG does.
 
     Examples
     --------

@@ -38,19 +38,21 @@ class ClimbingRanker(BaseRanker):
     Parameters
     ----------
     measure : str or Measure
-        What is maximised, expected over ties.
+        What is maximised, expected over ties: take the measure that you report.
     scoring : str, Measure or callable, optional
         What ``score``, the validation column and the choice of the best iterate go by; None for ``measure``.
     n_starts : int
         Number of starts.
     tol : float
-        A climb ends when a round adds no more than this to the measure.
+        A climb ends when a round adds no more than this to the measure, 0 or more. Lower it where a climb should go on
+        for small gains.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     max_iter : int
-        Maximum number of rounds from each start.
+        Maximum number of rounds from each start, 1 or more. Climbs mostly end by ``tol`` before.
     early_stopping : int, optional
-        End a climb after this number of rounds without a better validation measure.
+        End a climb after this number of rounds without a better validation measure, 1 or more; None goes on to the end.
+        It needs an ``eval_set``.
     n_jobs : int, optional
         Threads; None for all cores. The result has the same bits for any number.
     random_state : int

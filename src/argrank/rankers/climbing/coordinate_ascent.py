@@ -33,13 +33,15 @@ class CoordinateAscent(ClimbingRanker):
     Parameters
     ----------
     n_starts : int
-        Number of starts: equal weights first, then random ones.
+        Number of starts, 1 or more: equal weights first, then random ones. More raise the training measure, and overfit
+        few queries.
     step_base : float
-        First step, as a share of the weight's magnitude (as it is, for a weight of 0).
+        First step, above 0, as a share of the weight's magnitude (as it is, for a weight of 0). RankLib's value; there
+        is rarely a reason to change it.
     step_scale : float
-        What a step is multiplied by to give the next.
+        What a step is multiplied by to give the next, above 1.
     n_steps : int
-        Steps tried to each side.
+        Steps tried to each side, 1 or more. More reach farther from the present weight.
     measure, scoring, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
         See ``ClimbingRanker``.
     """

@@ -50,7 +50,8 @@ class DirectRank(ClimbingRanker):
         A round moves every weight once, in random order; or it tries all weights and moves only the best of them, of
         equally good ones the one of the greatest likelihood (Algorithm 1, lines 9 to 11).
     n_starts : int
-        Number of starts: RankSVM, equal weights, least squares, then random weights.
+        Number of starts, 1 or more: RankSVM, equal weights, least squares, then random weights. More raise the training
+        measure, and overfit few queries.
     point : "middle" or "likelihood"
         Where in the best interval: in the middle, or where the order by label is most likely by Plackett and Luce
         (section 2.3), which mostly is an end of the interval and takes twice the time. With "likelihood" weights also

@@ -36,13 +36,13 @@ class FactorRank(FactorRanker):
         Whether to stay near the factorisation by squared error, which keeps what is known of items with few ratings;
         otherwise it is only where the descent starts, and factors are shrunk to 0 (then C = 1 is a fair first value).
     start_ridge : float
-        Ridge of the factorisation by squared error.
+        Ridge of the factorisation by squared error, above 0; as ``ridge`` of ``factor-regression``.
     rounds : int
-        Number of rounds of U and V after which to stop.
+        Number of rounds of U and V after which to stop, 1 or more. Few are enough near the start.
     tol : float
-        Stop when a round gains less than this share of the objective.
+        Stop when a round gains less than this share of the objective, 0 or more.
     max_iter : int
-        Passes over the ratings in one half of a round.
+        Passes over the ratings in one half of a round, 1 or more.
     n_jobs : int, optional
         Threads; None for all cores.
     rank, scoring, random_state, verbose

@@ -22,9 +22,9 @@ class FactorRegression(FactorRanker):
     Parameters
     ----------
     ridge : float
-        Weight of the squares of all factors and worths.
+        Weight of the squares of all factors and worths, above 0. Raise it where users or items have few ratings.
     rounds : int
-        Number of rounds of users and items.
+        Number of rounds of users and items, 1 or more.
     rank, scoring, random_state, verbose
         See ``FactorRanker``.
 

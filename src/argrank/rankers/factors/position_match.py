@@ -40,13 +40,14 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     slots : array of shape (n_slots, n_slot_features), optional
         Features of the slots; by default every slot has weights of its own.
     C : float
-        Weight of the loss against the regulariser.
+        Weight of the loss against the regulariser, above 0; choose it by validation, in powers of ten.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     tol : float
-        Stop when the duality gap is this share of the objective.
+        Stop when the duality gap is this share of the objective, above 0. Lower it for a closer optimum, which rarely
+        ranks better.
     max_iter : int
-        Number of passes over the data after which to stop, with a warning.
+        Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
     n_jobs : int, optional
         Threads; None for all cores. The result has the same bits for any number.
     verbose : int

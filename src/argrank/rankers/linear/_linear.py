@@ -39,7 +39,8 @@ class LinearRanker(BaseRanker):
     Parameters
     ----------
     C : float
-        Weight of the risk against the regulariser.
+        Weight of the risk against the regulariser, above 0. A small C keeps weights small and suits few queries; a
+        large one fits the data more closely. Choose it by validation, in powers of ten.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, and
         "ndcg@10" where none is.
@@ -50,13 +51,14 @@ class LinearRanker(BaseRanker):
         gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them ``C |gradient|² / 2``
         takes its part.
     max_iter : int
-        Number of passes over the data after which to stop, with a warning.
+        Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
     normalise : str, optional
         A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
         Threads; None for all cores. The result has the same bits for any number.
     random_state : int, optional
-        Seed of whatever is drawn: samples of rankings, further starts, the order of queries.
+        Seed of whatever is drawn: samples of rankings, further starts, the order of queries. Any whole number; the same
+        one gives the same bits.
     verbose : int
         -1 hides the progress bar.
     """
@@ -187,19 +189,24 @@ class StructuredRanker(LinearRanker):
         ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
         method, whose gap stays a proof.
     measure : str, Measure or callable
-        What is optimised: any measure with an oracle on the feature map.
+        What is optimised: any measure with an oracle on the feature map. The ranker's name says its default; take what
+        you report.
     k : int, None or "auto"
-        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
+        Cut-off of the measure, 1 or more; "auto" for the one in its name, else 10; None for none. A small one looks at
+        few documents of each query.
     discount : "log2", "letor" or callable
-        Discount of the ranks; "letor" is the paper's.
+        Discount of the ranks; "letor" is the paper's, 1 at the first two. Change it to what you report.
     gain : "exp2", "linear", "binary", table or callable
-        Gain of a label.
+        Gain of a label: 2^label - 1, the label itself, 1 for a good document, or your own. Take the one of the measure
+        that you report.
     relevant_at : float
-        Smallest label of a good document.
+        Smallest label of a good document. Raise it where label 1 means "hardly".
     feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector.
+        How a ranking becomes a feature vector; the theory of structured SVMs describes each. Change it to follow a
+        paper.
     scale : "pairs", "cutoff" or None
-        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums.
+        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
+        only to follow a paper: C then has another scale.
     C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``LinearRanker``.
     """

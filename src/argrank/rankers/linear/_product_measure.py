@@ -19,9 +19,11 @@ class ProductMeasure:
         Any of the form a · b: "ndcg@k", "dcg@k", "p@k", "r@k", "rbp", "eru", "neru", "wta", also "mrr" where a query
         has one relevant document (else see svm-mrr).
     k : int, None or "auto"
-        Cut-off of the measure; "auto" for the one in its name.
+        Cut-off of the measure, 1 or more; "auto" for the one in its name, None for none. A small one looks at few
+        documents of each query.
     discount, gain, relevant_at
-        Discount of the ranks, gain of a label, smallest label of a relevant document.
+        Discount of the ranks, gain of a label, smallest label of a relevant document. Set them to what your measure
+        means; None for its usual definition.
     a, b : optional
         A measure of your own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
         of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels).

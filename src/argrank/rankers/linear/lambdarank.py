@@ -38,13 +38,15 @@ class LambdaRank(LinearRanker):
     measure : str or Measure
         What the forces are for: any measure of the form a · b, also MAP, MRR and ERR.
     k : int, None or "auto"
-        Cut-off of the measure; "auto" for the one in its name, else 10; None for none.
+        Cut-off of the measure, 1 or more; "auto" for the one in its name, else 10; None for none. A small one looks at
+        few documents of each query.
     gain, discount, relevant_at
         Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
     learning_rate : float
-        Size of the steps; with many correlated features large ones swing.
+        Size of the steps, above 0; with many correlated features large ones swing. Lower it where the objective in
+        ``trace_`` rises.
     max_iter : int
-        Steps, each a pass over the data.
+        Steps, each a pass over the data: 1 or more. Raise it where the objective in ``trace_`` still falls at the end.
     C, scoring, normalise, n_jobs, verbose
         See ``LinearRanker``; ``solver``, ``tol`` and ``random_state`` have no meaning here.
     """

@@ -17,7 +17,7 @@ class ListNet(LinearRanker):
     Parameters
     ----------
     gain : "linear", "exp2", "binary", table or callable
-        Judgements whose softmax is wanted; the paper takes the labels.
+        Judgements whose softmax is wanted; the paper takes the labels. "exp2" concentrates on the best documents.
     C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``LinearRanker``.
     """
@@ -36,8 +36,10 @@ class RankCosine(LinearRanker):
     Parameters
     ----------
     gain : "exp2", "linear", "binary", table or callable
+        Gain of a label, to whose direction that of the scores is turned. Take the one of the measure that you report.
     n_starts : int
-        Descents from different weights, of which the best counts.
+        Descents from different weights, of which the best counts: 1 or more. The objective is not convex; more starts
+        help where results vary with ``random_state``.
     C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``LinearRanker``.
     """

@@ -39,7 +39,8 @@ class ConditionalRanker(LinearRanker):
         RankSVM's scores over its risk: how far the model goes depends neither on the scale of the features nor on that
         of the risk. 0.03 was chosen on validation parts of nine data sets. ``C_`` is the C that was used.
     scale : "pairs" or None
-        "pairs" divides the feature map by the number of pairs of the query; the paper leaves it a sum.
+        "pairs" divides the feature map by the number of pairs of the query, so that long lists count no more than short
+        ones; the paper leaves it a sum.
     """
 
     C: Any = None
@@ -94,13 +95,13 @@ class MeasureRanker(ConditionalRanker):
     gain, discount, relevant_at
         Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
     n_samples : int
-        Rankings drawn for a query.
+        Rankings drawn for a query, 1 or more. More are steadier on long lists; time and memory grow with them.
     skew : "best", "worst", "mixed" or a number
         Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings of diverse
         loss drawn with probability proportional to exp(number * loss). Walks from the best ranking alone, as with -30,
         did best on validation data: rankings far from it are a hundred terms out of too many to count.
     importance : bool
-        Weigh the sampled rankings so that sums estimate those over all y.
+        Weigh the sampled rankings so that sums estimate those over all y. Meant for comparisons with closed forms.
     """
 
     measure: Any = "ndcg@10"
@@ -146,7 +147,8 @@ class LogGain(MeasureRanker):
     Parameters
     ----------
     n_starts : int
-        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
+        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
+        RankSVM.
     """
 
     n_starts: int = 3
@@ -162,13 +164,15 @@ class LogLoss(MeasureRanker):
     Parameters
     ----------
     form : "expected" or "log-expected"
-        Equation 4 or 5 of the paper.
+        Equation 4 or 5 of the paper: the expected loss of a query, or its logarithm.
     f : "identity" or "exp"
-        The expectation is of rho * loss or of exp(rho * loss).
+        The expectation is of rho * loss or of exp(rho * loss), which stresses the worst rankings.
     rho : float
-        Weight of the loss against the feature map.
+        Weight of the loss against the feature map, above 0. Raise it by powers of ten to give the measure more of a
+        say.
     n_starts : int
-        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
+        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
+        RankSVM.
     """
 
     n_starts: int = 3
@@ -187,9 +191,11 @@ class LogCombined(MeasureRanker):
     Parameters
     ----------
     rho : float
-        Weight of the loss against the feature map.
+        Weight of the loss against the feature map, above 0. Raise it by powers of ten to give the measure more of a
+        say.
     n_starts : int
-        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
+        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
+        RankSVM.
     """
 
     n_starts: int = 3
@@ -208,9 +214,10 @@ class LogConvex(MeasureRanker):
     measure : str, Measure or list of them
         Several measures are optimised together, by the weighted sum of their losses; the first is reported.
     weights : sequence of float, optional
-        Weight of every measure; equal ones that add up to 1 unless given.
+        Weight of every measure, 0 or more; equal ones that add up to 1 unless given.
     rho : float
-        Weight of the loss against the feature map, which as a sum over pairs soon outgrows it (the paper's Figure 8).
+        Weight of the loss against the feature map, above 0, which as a sum over pairs soon outgrows it (the paper's
+        Figure 8). Raise it by powers of ten to give the measure more of a say.
 
     Examples
     --------

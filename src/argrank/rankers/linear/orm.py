@@ -47,7 +47,8 @@ class ORM(ProductMeasure, StructuredRanker):
         Equations 20, 21 and 22 of the paper, each closer to the loss than the one before; the last two are not convex,
         and are solved by successive convex approximation (Algorithm 2).
     assignment : "auto" or "full"
-        The cheapest exact search for the most violated ranking of each query, or the plain n x n assignment.
+        The cheapest exact search for the most violated ranking of each query, or the plain n x n assignment, which is
+        slower and for comparisons.
     diverse : bool or int
         Train for rankings with at most one document (or so many) of a source at the first k ranks; the data needs
         ``sources``. ``rank(data, diverse=True, k=…)`` ranks that way.
@@ -58,7 +59,7 @@ class ORM(ProductMeasure, StructuredRanker):
         For small data: scores are kernel expansions instead of linear functions. With "precomputed" X is the Gram
         matrix of the training rows, and at prediction the kernel of the new rows with all training rows.
     gamma, degree, coef0
-        exp(-gamma |x - z|²) and (gamma x·z + coef0)^degree.
+        exp(-gamma |x - z|²) and (gamma x·z + coef0)^degree, as in scikit-learn; choose them by validation with C.
     solver : "auto", "bundle", "cutting-plane", "frank-wolfe", "online" or "l-bfgs"
         For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
         quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
@@ -66,7 +67,7 @@ class ORM(ProductMeasure, StructuredRanker):
         ``|w - w0|₁ / C`` instead of the squares, and on which side of 0 a feature's weight may be; see
         ``StructuredRanker``. Signs also work with solver="online".
     batch_size : int
-        Queries in a step of solver="online".
+        Queries in a step of solver="online", 1 or more. Larger ones are steadier and slower.
     C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
 

@@ -23,7 +23,8 @@ class RankSVM(LinearRanker):
     Parameters
     ----------
     loss : "squared" or "hinge"
-        The loss of a pair; the squared one is minimised by truncated Newton, the plain one by a bundle method.
+        The loss of a pair; the squared one is minimised by truncated Newton, the plain one by a bundle method. The
+        squared one is faster.
     tol : float, optional
         Squared hinge: stop when the gradient norm is this share of the norm at w = 0 (default 1e-6). Plain hinge: when
         the duality gap is this share of the objective (default 1e-3).

@@ -28,9 +28,10 @@ class Regression(BaseRanker):
     Parameters
     ----------
     gain : "linear", "exp2", sequence or callable
-        What is fitted: the label itself by default, or a gain of it.
+        What is fitted: the label itself by default, or a gain of it. "exp2" counts the best labels more, as NDCG does.
     ridge : float
-        Weight of the regulariser; 0 by default.
+        Weight of the regulariser, 0 (the default) or more, on the scale of scikit-learn's Ridge. Raise it where
+        features repeat each other or queries are few.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     normalise : str, optional

@@ -35,9 +35,10 @@ class SmoothGrad(ProductMeasure, LinearRanker):
     measure : str or Measure
         Any of the form a · b, as in ``orm``; also "map", in SmoothRank's form.
     sigma : float
-        Where the annealing starts, in units of the standard deviation of the regression's scores within queries.
+        Where the annealing starts, above 0, in units of the standard deviation of the regression's scores within
+        queries. A larger one moves farther from the regression.
     halvings : int
-        How often sigma is halved; one minimisation for each value.
+        How often sigma is halved, 0 or more; one minimisation for each value. More come closer to the measure itself.
     w0 : array, optional
         Start, and weights near which to stay; least squares on the labels by default.
     solver : "l-bfgs" or "cg"

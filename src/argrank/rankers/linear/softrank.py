@@ -29,9 +29,11 @@ class SoftRank(ProductMeasure, LinearRanker):
     Parameters
     ----------
     sigma : float
-        Standard deviation of the noise on every score.
+        Standard deviation of the noise on every score, above 0. Smaller ones are closer to the measure and harder to
+        descend.
     n_starts : int
-        Descents from different weights, of which the best counts.
+        Descents from different weights, of which the best counts: 1 or more. The objective is not convex; more starts
+        help where results vary with ``random_state``.
     C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``LinearRanker``.
     """

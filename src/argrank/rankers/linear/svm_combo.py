@@ -31,7 +31,7 @@ class SVMcombo(StructuredRanker):
     feature_map : "pairs" or "first"
         The map of MRR; all others are on pairs. The paper has "first", whose sums outweigh the other measures.
     slacks : "separate" or "shared"
-        The sum of the measures' hinges, or the largest of them.
+        The sum of the measures' hinges, or the largest of them. Separate slacks did better on OHSUMED, as in the paper.
     C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``StructuredRanker``.
     """

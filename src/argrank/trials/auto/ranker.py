@@ -89,11 +89,11 @@ class Auto(BaseRanker):
     members : sequence of names or rankers, optional
         Members to use instead of those of the family.
     time_limit : float, optional
-        Seconds, about half of which are for the folds.
+        Seconds, above 0, about half of which are for the folds; None for no limit. Set it on large data.
     max_trees : int, optional
-        Most trees of the whole model, which bounds its size and the time of a prediction.
+        Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound.
     n_folds : int
-        Number of folds by query.
+        Number of folds by query, 2 or more. More folds judge members by models that saw more data, at their cost.
     target : str, optional
         Engine that will serve the model, a name of ``ar.targets()``: keep to a blend that it can express. Where it
         takes trees or linear models, but no sum of both, the better of the two is taken.
