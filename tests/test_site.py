@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import argrank
@@ -12,9 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def script(name):
+    sys.path.insert(0, str(ROOT / "scripts"))  # as Python does for a script: they import each other
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    sys.path.remove(str(ROOT / "scripts"))
     return module
 
 
