@@ -27,8 +27,6 @@ check: .venv/.check
 
 fuzz: .venv/.test
 	$(BIN)/python -m tests.fuzz
-	$(BIN)/python -m tests.fuzz.kill_matrix --moments 1
-	$(BIN)/python -m tests.fuzz.bombs
 
 bench: .venv/.test
 	$(BIN)/python -m benchmarks

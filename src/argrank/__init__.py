@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from argrank._uninterrupted import uninterrupted
 from argrank._version import __version__
 
 _HOME = {
@@ -148,7 +149,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'argrank' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    with uninterrupted():
+        value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from argrank._types import Floats, Integers
+from argrank._uninterrupted import uninterrupted
 
 Signature = Callable[[Any], Any]  # takes the module numba.types, returns a signature
 
@@ -51,7 +52,7 @@ class LazyKernel:
     def compiled(self) -> Callable[..., Any]:
         """The machine code (or the Python function where JIT is switched off)."""
         if self._compiled is None:
-            with _compiling:
+            with uninterrupted(), _compiling:
                 if self._compiled is None:
                     self._compiled = self._compile()
         return self._compiled

@@ -1,8 +1,9 @@
-"""``python -m tests.fuzz [AREA …] [--seconds S] [--cases N] [--seed K]``: try hostile input, in processes of their own.
+"""``python -m tests.fuzz [AREA …] [--seconds S] [--cases N] [--moments M] [--seed K]``: hostile input, and one table.
 
 Every area runs in a child process, so that a signal is seen and told together with the case that caused it. A case that
-takes long (a million rounds, say) is interrupted as Ctrl-C would, which is one more thing to survive. The end prints a
-table of what was tried and what failed; the exit code is 1 where anything did.
+takes long (a million rounds, say) is interrupted by Ctrl-C, which is one more thing to survive. "kills" is the matrix
+of ``tests.fuzz.kill_matrix``, "bombs" are the files of ``tests.fuzz.bombs``. The end prints a table of what was tried
+and what failed; the exit code is 1 where anything did.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import contextlib
 import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -19,10 +21,21 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 MOST_SHOWN = 20  # failures of an area that are printed
-LONGEST = 30.0  # seconds of a case; compiling a kernel takes some of them
+LONGEST = 10.0  # seconds of a case, and of what compiles in it
 MEMORY = "1GB"  # that one thing may take
+WHOLE = {"rankers": 4.0}  # areas that are gone through as a whole, in so many times the seconds of others at most
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    area: str
+    tried: int
+    failed: int
+    note: str
 
 
 def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> int:
@@ -30,20 +43,16 @@ def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> 
     import numpy as np
     from tests.fuzz.areas import AREAS
 
-    import argrank as ar
     from argrank.errors import ArgrankError
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what runs in the background
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     os.environ.setdefault("ARGRANK_MAX_MEMORY", MEMORY)
-    for name in (
-        () if area in ("letor", "tables", "archives") else ("rank-svm", "mart")
-    ):  # what is imported and compiled first must not be interrupted
-        ar.make_ranker(name, n_jobs=1, verbose=-1).fit(ar.make_ranking(5, 5, 2, random_state=0))
-    failures, tried, late, begin = 0, 0, 0, time.monotonic()
+    failures, tried, late, begin = 0, 0, 0, time.process_time()
     with tempfile.TemporaryDirectory() as folder, log.open("w", errors="backslashreplace") as current:
         for name, attempt in itertools.islice(AREAS[area](seed, Path(folder)), cases):
-            if time.monotonic() - begin > seconds:
+            if time.process_time() - begin > seconds:
                 break
             current.seek(0)
             current.truncate()
@@ -71,7 +80,7 @@ def _alarm() -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
-    before = signal.signal(signal.SIGALRM, _interrupt)
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, LONGEST)
     try:
         yield
@@ -80,44 +89,83 @@ def _alarm() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def in_child(area: str, seconds: float, cases: int | None, seed: int) -> Row:
+    """Try an area in a process of its own, and print what failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "case"
+        command = [sys.executable, "-m", "tests.fuzz", area, "--seconds", str(seconds), "--seed", str(seed)]
+        command += ["--worker", str(log), *([] if cases is None else ["--cases", str(cases)])]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        lines = done.stdout.splitlines()
+        print("\n".join(line for line in lines if line.startswith("FAILED")), end="\n" if len(lines) > 1 else "")
+        if lines and lines[-1].startswith("tried"):
+            tried, failures, late = (int(lines[-1].split()[at]) for at in (1, 3, 5))
+            return Row(area, tried, failures, f"{late} interrupted after {LONGEST:.0f} s" if late else "")
+        last = log.read_text(errors="replace") if log.exists() else ""  # ended by a signal, or broken itself
+        print(f"FAILED {area}: ended with code {done.returncode} in {last:.500}\n{done.stderr[-2000:]}")
+        return Row(area, 0, 1, f"ended with code {done.returncode}")
+
+
+def nasty(row: Row) -> Row:
+    """Say which share of the catalogue of rankers and inputs was tried."""
+    from tests.fuzz import nasty_data
+
+    from argrank.rankers import ranker_names
+
+    n_rankers, n_inputs = len(ranker_names()), len(nasty_data.CASES)
+    note = f"{n_rankers} rankers x {n_inputs} inputs = {n_rankers * n_inputs:,}"
+    return row._replace(note=", ".join(filter(None, (note, row.note))))
+
+
+def kills(moments: int, seed: int) -> Row:
+    """Return the line of the kill matrix."""
+    from tests.fuzz import kill_matrix
+
+    rows = kill_matrix.matrix(None, moments, random.Random(seed))
+    failed = sum(row.failed for row in rows)
+    note = f"{len(rows)} kinds of work x {moments} moments: " + ("same bits" if not failed else "OTHER BITS")
+    return Row("kills", sum(row.kills for row in rows), failed, note)
+
+
+def exploded() -> Iterator[Row]:
+    """Yield a line for every bomb."""
+    from tests.fuzz import bombs
+
+    for bomb in bombs.tried(bombs.GIGABYTES, bombs.LIMIT):
+        note = f"{bomb.size / 1e6:.2f} MB, refused with {bomb.resident / 1e6:.0f} MB resident"
+        yield Row(f"bomb {bomb.name}", 1, int(bomb.failed), note)
 
 
 def main() -> int:
     """Run areas one after the other and print the table."""
+    from tests.fuzz.areas import AREAS
+
     parser = argparse.ArgumentParser()
-    parser.add_argument("areas", nargs="*")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each area")
+    parser.add_argument("areas", nargs="*", help=f"of {', '.join(AREAS)}, kills, bombs; all by default")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of CPU, for each area")
     parser.add_argument("--cases", type=int, default=None, help="most cases of each area")
+    parser.add_argument("--moments", type=int, default=1, help="kills of each kind of work")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--worker", type=Path, default=None, help="run here, and note the present case in this file")
     given = parser.parse_args()
     if given.worker is not None:
         return min(1, work(given.areas[0], given.seconds, given.cases, given.seed, given.worker))
-    from tests.fuzz.areas import AREAS
-
-    rows, failed = [], 0
-    for area in given.areas or AREAS:
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder) / "case"
-            command = [sys.executable, "-m", "tests.fuzz", area, "--seconds", str(given.seconds)]
-            command += ["--seed", str(given.seed), "--worker", str(log)]
-            command += [] if given.cases is None else ["--cases", str(given.cases)]
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-            lines = done.stdout.splitlines()
-            print("\n".join(line for line in lines if line.startswith("FAILED")), end="\n" if len(lines) > 1 else "")
-            if lines and lines[-1].startswith("tried"):
-                tried, failures, late = (int(lines[-1].split()[at]) for at in (1, 3, 5))
-            else:  # ended by a signal, or broken itself
-                tried, failures, late = 0, 1, 0
-                last = log.read_text(errors="replace") if log.exists() else ""
-                print(f"FAILED {area}: ended with code {done.returncode} in {last:.500}\n{done.stderr[-2000:]}")
-            rows.append((area, tried, failures, late))
-            failed += failures
-    print(f"{'area':12}{'tried':>9}{'failed':>8}{'interrupted':>13}")
-    for area, tried, failures, late in rows:
-        print(f"{area:12}{tried:9,}{failures:8,}{late:13,}")
+    chosen = given.areas or [*AREAS, "kills", "bombs"]
+    rows: list[Row] = []
+    for area in chosen:
+        print(f"… {area}", file=sys.stderr, flush=True)
+        if area == "kills":
+            rows.append(kills(given.moments, given.seed))
+        elif area == "bombs":
+            rows += exploded()
+        else:
+            row = in_child(area, given.seconds * WHOLE.get(area, 1.0), given.cases, given.seed)
+            rows.append(nasty(row) if area == "rankers" else row)
+    print(f"\n{'area':24}{'inputs tried':>13}{'failures':>10}")
+    for row in rows:
+        print(f"{row.area:24}{row.tried:13,}{row.failed:10,}  {row.note}".rstrip())
+    failed = sum(row.failed for row in rows)
+    print(f"{'all':24}{sum(row.tried for row in rows):13,}{failed:10,}")
     return min(1, failed)
 
 

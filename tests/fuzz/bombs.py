@@ -18,12 +18,14 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from argrank._memory import parse_memory
 
 PIECE = 1 << 24  # bytes of text that are compressed once and written again and again
+GIGABYTES, LIMIT = 2.0, "500MB"
 OWN = 300e6  # bytes of argrank's own, with NumPy, SciPy and pyarrow
 
 LETOR = b"1 qid:1 1:0.5 2:0.25\n0 qid:1 1:0.1 2:0.75\n"
@@ -106,21 +108,36 @@ def examine(path: Path, limit: str) -> tuple[int, str, float]:
     return process.returncode, text.replace(f"{path.parent}{os.sep}", "").strip(), used.ru_maxrss * 1024.0
 
 
+class Bomb(NamedTuple):
+    """What became of a file."""
+
+    name: str
+    size: int
+    code: int
+    resident: float
+    text: str
+    failed: bool
+
+
+def tried(gigabytes: float, limit: str) -> Iterator[Bomb]:
+    """Try all files, and print a line for each."""
+    print(f"{'file':18}{'size':>12}{'code':>6}{'resident':>12}  message", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for path in bombs(Path(folder), gigabytes * 1e9):
+            size = path.stat().st_size
+            code, text, resident = examine(path, limit)
+            failed = code != 2 or resident > parse_memory(limit) + OWN
+            print(f"{path.name:18}{size / 1e6:9.2f} MB{code:6}{resident / 1e6:9.0f} MB  {text[:200]}", flush=True)
+            yield Bomb(path.name, size, code, resident, text, failed)
+
+
 def main() -> int:
     """Try all files and print the table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--gigabytes", type=float, default=2.0, help="of contents")
-    parser.add_argument("--limit", default="500MB")
+    parser.add_argument("--gigabytes", type=float, default=GIGABYTES, help="of contents")
+    parser.add_argument("--limit", default=LIMIT)
     given = parser.parse_args()
-    failed = 0
-    print(f"{'file':18}{'size':>12}{'code':>6}{'resident':>12}  message", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        for path in bombs(Path(folder), given.gigabytes * 1e9):
-            size = path.stat().st_size
-            code, text, resident = examine(path, given.limit)
-            failed += code != 2 or resident > parse_memory(given.limit) + OWN
-            print(f"{path.name:18}{size / 1e6:9.2f} MB{code:6}{resident / 1e6:9.0f} MB  {text[:200]}", flush=True)
-    return min(1, failed)
+    return min(1, sum(bomb.failed for bomb in tried(given.gigabytes, given.limit)))
 
 
 if __name__ == "__main__":

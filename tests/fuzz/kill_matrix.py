@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import os
 import random
 import signal
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,6 +84,11 @@ class Row(NamedTuple):
     kills: int
     same: bool
 
+    @property
+    def failed(self) -> bool:
+        """Whether bits differ, or nothing could be killed."""
+        return not self.same or self.kills == 0
+
 
 def examine(name: str, moments: int, rng: random.Random) -> Row:
     """Run work in peace and with kills; compare."""
@@ -93,13 +99,14 @@ def examine(name: str, moments: int, rng: random.Random) -> Row:
         begin = time.monotonic()
         _run(work, None, result, None)
         seconds, whole = time.monotonic() - begin, result.read_text()
-        kills = 0
+        kills, latest = 0, seconds
         for _ in range(TRIED):
             result.unlink(missing_ok=True)
             if kills == moments:
                 break
-            kills += _run(work, place, result, rng.uniform(0.0, seconds))
-            if result.exists():  # it was done before: begin anew
+            kills += _run(work, place, result, rng.uniform(0.0, latest))
+            if result.exists():  # it was done before, as what compiled in peace does not compile again: begin anew
+                latest *= 0.7
                 for path in place.iterdir():
                     path.unlink()
         result.unlink(missing_ok=True)
@@ -127,6 +134,19 @@ def _run(work: Callable[[Path | None], list[Any]], place: Path | None, result: P
     return os.WIFSIGNALED(status)
 
 
+def matrix(names: Sequence[str] | None, moments: int, rng: random.Random) -> list[Row]:
+    """Examine kinds of work, all by default, and print a line for each."""
+    importlib.import_module("numba")  # once, and not in every process
+    importlib.import_module("lightgbm")
+    rows = []
+    print(f"{'work':40}{'seconds':>8}{'kills':>7}", flush=True)
+    for name in names or _work():
+        row = examine(name, moments, rng)
+        rows.append(row)
+        print(f"{row.work:40}{row.seconds:8.2f}{row.kills:7}  {'same bits' if row.same else 'OTHER BITS'}", flush=True)
+    return rows
+
+
 def main() -> int:
     """Examine work, print the table."""
     parser = argparse.ArgumentParser()
@@ -134,13 +154,8 @@ def main() -> int:
     parser.add_argument("--moments", type=int, default=5, help="kills of each work")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    rng, rows = random.Random(given.seed), []
-    print(f"{'work':40}{'seconds':>8}{'kills':>7}", flush=True)
-    for name in given.work or _work():
-        row = examine(name, given.moments, rng)
-        rows.append(row)
-        print(f"{row.work:40}{row.seconds:8.2f}{row.kills:7}  {'same bits' if row.same else 'OTHER BITS'}", flush=True)
-    failed = sum(not row.same or row.kills == 0 for row in rows)
+    rows = matrix(given.work, given.moments, random.Random(given.seed))
+    failed = sum(row.failed for row in rows)
     print(f"{len(rows)} kinds of work, {sum(row.kills for row in rows)} kills, {failed} failures")
     return min(1, failed)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from argrank._uninterrupted import uninterrupted
 from argrank.errors import OptionError, check_choice, unknown_name
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def registered(name: str) -> Registered:
 def ranker_class(name: str) -> type[BaseRanker]:
     """Return the class of a registered name."""
     module, attribute = registered(name).home.split(":")
-    return cast("type[BaseRanker]", getattr(importlib.import_module(full_module(module)), attribute))
+    with uninterrupted():
+        return cast("type[BaseRanker]", getattr(importlib.import_module(full_module(module)), attribute))
 
 
 def full_module(module: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from argrank._memory import check_memory
 from argrank._threads import count_jobs
 from argrank._types import Floats, Integers
+from argrank._uninterrupted import uninterrupted
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, check_count, shown, unknown_name
 from argrank.models._tree import Tree
@@ -145,7 +146,8 @@ class Growth:
 def load_lightgbm() -> Any:
     """Import LightGBM, or say which extra brings it."""
     try:
-        import lightgbm
+        with uninterrupted():
+            import lightgbm
     except ImportError as error:
         raise MissingExtraError("lightgbm", "trees", "growing trees") from error
     return lightgbm
