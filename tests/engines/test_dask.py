@@ -18,7 +18,7 @@ from argrank.dask import DistributedDataset
 from argrank.engines import _part, dask_data, make_risk
 from argrank.errors import ClusterError, InputError, OptionError
 
-pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+pytestmark = [pytest.mark.dask, pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")]
 
 QUICK = ("newton", "bundle", "level", "l-bfgs", "conjugate gradients", "fixed steps", "least squares")
 
@@ -84,6 +84,14 @@ def test_a_worker_killed_while_its_vectors_are_needed_changes_no_bit(method, pac
     assert all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(*found, strict=True))
     if method in ("at_scores", "pull_back", "dot", "spread"):
         assert risk.session.n_rebuilt > 0
+
+
+def test_normalised_and_kept_fits_are_those_of_one_machine(packs, cluster, tmp_path):
+    local = make("bundle").set_params(normalise="standard").fit(ar.load(packs / "plain.pack"))
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=3)
+    path = tmp_path / "fit.ckpt"
+    make("bundle").set_params(normalise="standard", max_iter=3).fit(data, checkpoint=path, every=1e-9)
+    assert_same_fit(make("bundle").set_params(normalise="standard").fit(data, checkpoint=path), local)
 
 
 def test_workers_forget_a_fit_that_is_over(packs, cluster):
@@ -165,7 +173,9 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_by_name(packs, cluster):
         with pytest.raises(OptionError, match=r"on a cluster.*expected 'bundle'"):
             ar.make_ranker("orm", bound="convex", solver=solver).fit(data)
     with pytest.raises(OptionError, match=r"argrank pack --normalise"):
-        ar.make_ranker("rank-svm", normalise="standard").fit(data)
+        ar.make_ranker("rank-svm", normalise="query-zscore").fit(data)
+    with pytest.raises(OptionError, match="trees need none"):
+        ar.make_ranker("mart", normalise="standard").fit(data)
     ar.pack(ar.load(packs / "plain.pack"), packs / "scaled.pack", normalise="query-minmax")
     scaled = DistributedDataset.read(packs / "scaled.pack", cluster)
     there, here = (
@@ -176,8 +186,8 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_by_name(packs, cluster):
     assert there.score(scaled) == here.score(ar.load(packs / "plain.pack"))
     with pytest.raises(OptionError, match="kernel"):
         ar.make_ranker("orm", kernel="rbf").fit(data)
-    with pytest.raises(OptionError, match="checkpoint"):
-        ar.make_ranker("rank-svm").fit(data, checkpoint="fit.ckpt")
+    with pytest.raises(OptionError, match="checkpoint: expected None for mart on a cluster"):
+        ar.make_ranker("mart").fit(data, checkpoint="fit.ckpt")
     with pytest.raises(InputError, match="expected one weight for each of 6"):
         make_risk(data, ar.objective("rank-svm")).value_and_gradient(np.ones(3))
     ar.pack(ar.load(packs / "plain.pack").with_features(np.full((data.n_documents, 6), np.nan)), packs / "gaps.pack")

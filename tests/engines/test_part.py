@@ -14,6 +14,7 @@ from argrank.engines import LocalRisk, _part
 from argrank.engines._part import Part, Recipe, Task, work
 from argrank.engines.dask_data import DistributedDataset
 from argrank.errors import ArgrankWarning
+from argrank.rankers._checkpoint import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 
@@ -77,6 +78,50 @@ def test_workers_that_forget_everything_give_the_bits_of_one_machine(name, packs
     data = Forgetful.read(packs / f"{pack}.pack", Here(), n_partitions=3)
     assert data.n_partitions == 3
     assert_same_fit(make(name).fit(data), make(name).fit(ar.load(packs / f"{pack}.pack")))
+
+
+@pytest.mark.parametrize("how", ["standard", "minmax"])
+@pytest.mark.parametrize("name", ["newton", "convex steps", "least squares"])
+def test_normalisers_over_all_data_give_the_bits_of_one_machine_on_any_partitions(name, how, packs):
+    local = ar.load(packs / "plain.pack")
+    here = make(name).set_params(normalise=how).fit(local, eval_set=local)
+    for n_partitions in (1, 3):
+        data = Forgetful.read(packs / "plain.pack", Here(), n_partitions=n_partitions)
+        there = make(name).set_params(normalise=how).fit(data, eval_set=[local, data])
+        assert_same_fit(there, here)
+        assert there.model_.normaliser.shift.tobytes() == here.model_.normaliser.shift.tobytes()
+        assert there.model_.normaliser.scale.tobytes() == here.model_.normaliser.scale.tobytes()
+        assert there.trace_["validation"].tobytes() == here.trace_["validation"].tobytes()
+        assert there.trace_["validation_1"].tolist() == pytest.approx(here.trace_["validation"].tolist(), abs=1e-12)
+        assert there.score(data) == pytest.approx(here.score(local), abs=1e-12)
+    copied = make(name).set_params(normalise=how).fit(local.with_features(np.array(local.X)))
+    np.testing.assert_allclose(here.model_.normaliser.scale, copied.model_.normaliser.scale, rtol=1e-12)
+
+
+KEPT = ("newton", "bundle", "level", "around w0", "convex steps", "l-bfgs", "several starts", "fixed steps")
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_fit_on_a_cluster_goes_on_from_its_checkpoint_with_the_same_bits(name, packs, tmp_path, monkeypatch):
+    whole = make(name).fit(ar.load(packs / "plain.pack"))
+    path, count, offer = tmp_path / "fit.ckpt", [0], Checkpoint.offer
+
+    def killed(self, state, now=False):
+        offer(self, state, now)
+        count[0] += 1
+        if count[0] == 2:
+            raise MemoryError("an end without a word")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "offer", killed)
+        with pytest.raises(MemoryError):
+            make(name).fit(Forgetful.read(packs / "plain.pack", Here(), n_partitions=3), checkpoint=path, every=1e-9)
+    # on other partitions, or on one machine: the data is the same
+    for data in (Forgetful.read(packs / "plain.pack", Here(), n_partitions=2), ar.load(packs / "plain.pack")):
+        copy = tmp_path / f"{type(data).__name__}.ckpt"
+        copy.write_bytes(path.read_bytes())
+        assert_same_fit(make(name).fit(data, checkpoint=copy), whole)
+        assert_same_fit(make(name).fit(data, checkpoint=copy), whole)  # and once finished, it is read
 
 
 def test_a_worker_that_lacks_a_vector_says_so_and_makes_it_from_all_recipes(packs):

@@ -20,6 +20,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import size_of as size_of_features
 from argrank.engines._blocks import Blocks, Judge, Point, map_blocks, sample_of
 from argrank.objectives.objective import Objective, query_weights
 
@@ -42,9 +43,7 @@ class Part:
 
     def __sizeof__(self) -> int:
         """Return the bytes of the data, which keeps the scheduler from moving work to where the data is not."""
-        X = self.data.X
-        parts = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
-        return sum(part.nbytes for part in parts) + self.data.y.nbytes + object.__sizeof__(self)
+        return size_of_features(self.data.X) + self.data.y.nbytes + object.__sizeof__(self)
 
 
 class Recipe(NamedTuple):
@@ -233,9 +232,13 @@ class _State:
     def _constant(self, value: float) -> Floats:
         return np.full(self.data.n_documents, value)
 
+    def _given(self, values: Floats) -> Floats:
+        return values
+
 
 _MAKERS: dict[str, Callable[..., Floats]] = {
     "constant": _State._constant,
+    "given": _State._given,
     "scores": _State._scores,
     "slope": _State._slope,
     "plus": lambda state, given, a, b: a + b,

@@ -5,10 +5,14 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from argrank._types import Floats
 from argrank.engines._part import Recipe
 from argrank.errors import InputError
+
+if TYPE_CHECKING:
+    from argrank.engines.dask_risk import Session
 
 
 class Node:
@@ -33,11 +37,16 @@ class Vector:
     __array_ufunc__ = None  # a NumPy number times a vector is the vector's affair
 
     def __init__(self, space: Space, kind: str, operands: tuple[Vector, ...] = (), given: Any = None) -> None:
-        self.space, self.is_stored = space, False
+        self.space, self._session, self.is_stored = space, space.session(), False
         self.dots: dict[int, list[float]] = {}
         self.node: Node = Node(next(space.numbers), kind, tuple(one.node for one in operands), given)
         self._operands = operands  # kept on the workers until this one is
         space.vectors[self.node.number] = self
+
+    def values(self) -> Floats:
+        """Return the numbers themselves; they may be many."""
+        assert self._session is not None
+        return self._session.gather(self)
 
     def stored(self) -> None:
         """Take note that workers have it."""
@@ -69,7 +78,8 @@ class Vector:
 class Space:
     """The vectors of a fit: their numbers, those that are alive, and those that workers may drop."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
+        self.session = weakref.ref(session)  # which lives as long as a risk or a vector needs it
         self.numbers = itertools.count()
         self.vectors: weakref.WeakValueDictionary[int, Vector] = weakref.WeakValueDictionary()
         self.dropped: list[int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import time
@@ -18,6 +19,8 @@ from argrank.data.blocks import block_borders
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
 from argrank.data.io.pack.loader import Pack, load_part
+from argrank.data.prepare.normalise import Normaliser
+from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.engines import _part_scores
 from argrank.engines._part import Part, forget, over_blocks, size_of
 from argrank.engines.dask_frames import datasets_of, refuse_split
@@ -63,7 +66,7 @@ class DistributedDataset:
     document_ids = None
 
     def __init__(self, client: Any, parts: Sequence[Any], **facts: Any) -> None:
-        self.client, self._parts, self.traffic = client, list(parts), Traffic()
+        self.client, self._parts, self.traffic, self._facts = client, list(parts), Traffic(), facts
         self.borders: list[tuple[int, ...]] = facts["borders"]  # of the blocks of every partition, counted from 0
         self.indptr: Integers = facts["indptr"]
         self.query_ids: NDArray[Any] = facts["query_ids"]
@@ -170,6 +173,23 @@ class DistributedDataset:
         found = self.run(over_blocks, self.borders, common=(function,))
         return list(itertools.chain.from_iterable(found))
 
+    def over_features(self, function: Callable[[Any], Result]) -> list[Result]:
+        """Apply a function to the features of all blocks, where they are."""
+        return self.map_blocks(functools.partial(_of_features, function))
+
+    def scaled(self, scaling: Normaliser) -> DistributedDataset:
+        """Return the data with features that a global normaliser scales where they are used, without a copy."""
+        return self._made(_scaled, [scaling] * self.n_partitions)
+
+    def _made(self, function: Callable[..., Dataset], arguments: Sequence[Any], **changed: Any) -> DistributedDataset:
+        """Return data of other partitions: ``function(partition, argument)`` of each, made where it is."""
+        facts = {**self._facts, **changed}
+        longest = int(np.diff(facts["indptr"]).max())
+        calls = [(longest, function, *one) for one in zip(self._parts, arguments, strict=True)]
+        made = type(self)(self.client, _submit(self.client, calls), **facts)
+        made.traffic = self.traffic
+        return made
+
     def arrays(self, function: Callable[[Dataset], Any]) -> Any:
         """Return what a function makes of every partition as a Dask array, cut where partitions are."""
         import dask
@@ -207,12 +227,12 @@ class DistributedDataset:
             scores = np.asarray(system)
             if scores.shape != (self.n_documents,):
                 raise InputError(f"scores: expected one for each of {self.n_documents:,} rows, got {scores.shape}")
-            systems = np.split(scores, self._first_rows()[1:-1])
+            systems = np.split(scores, self.first_rows()[1:-1])
         found = self.run(_part_scores.measure, systems, common=(list(measures), convention))
         columns = zip(*(one[0] for one in found), strict=True)
         return [np.concatenate(column) for column in columns], np.concatenate([one[1] for one in found])
 
-    def _first_rows(self) -> Integers:
+    def first_rows(self) -> Integers:
         """Return the row with which every partition begins, and the number of rows."""
         return self.indptr[offsets(np.array([own[-1] for own in self.borders]))]
 
@@ -310,6 +330,14 @@ def _submit(client: Any, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
 
 def _itself(data: Dataset) -> Dataset:
     return data
+
+
+def _scaled(part: Part, scaling: Normaliser) -> Dataset:
+    return part.data._but(X=ScaledRows(part.data.X, scaling))
+
+
+def _of_features(function: Callable[[Any], Result], data: Dataset) -> Result:
+    return function(data.X)
 
 
 def _n_threads(client: Any) -> int:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import uuid
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from argrank._types import Floats
-from argrank.engines._part import Asked, Task, work
+from argrank.engines._part import Asked, Recipe, Task, work
 from argrank.engines._summed import SummedRisk
 from argrank.engines._vector import Space, Vector, all_recipes
 from argrank.errors import InputError, OptionError
@@ -21,6 +21,7 @@ from argrank.objectives.objective import Objective, query_weights, total_weight
 if TYPE_CHECKING:
     from argrank.engines.dask_data import DistributedDataset
 
+LEAVES = ("scores", "given")  # kinds of vectors that workers keep once they have made them
 MOST_BYTES = 50e6  # of a gradient for every block; above it, partitions add up theirs, and bits depend on partitions
 
 
@@ -28,7 +29,7 @@ class Session:
     """A fit on the workers: what they keep for it, until it is closed or nobody needs it any more."""
 
     def __init__(self, data: DistributedDataset) -> None:
-        self.data, self.fit, self.space, self.objectives = data, uuid.uuid4().hex, Space(), itertools.count()
+        self.data, self.fit, self.space, self.objectives = data, uuid.uuid4().hex, Space(self), itertools.count()
         self.n_rebuilt = 0  # times that a worker lacked vectors and made them anew
         self.close = weakref.finalize(self, data.forget, self.fit)
         self.close.atexit = False
@@ -37,19 +38,19 @@ class Session:
         """Do the same with every partition and return what each found; ``vectors`` are those that it needs."""
         vectors, space = list(vectors), self.space
         unmade = space.unmade(vectors)
-        leaves = [number for number, node in unmade.items() if node.kind == "scores" and number in space.vectors]
+        leaves = [number for number, node in unmade.items() if node.kind in LEAVES and number in space.vectors]
         recipes = {number: node.recipe() for number, node in unmade.items()}
         dropped, space.dropped = space.dropped, []
         common: dict[str, Any] = {"fit": self.fit, "do": do, "arguments": arguments}
         tasks = [
-            Task(part=i, borders=own, recipes=recipes, held=frozenset(leaves), dropped=tuple(dropped), **common)
-            for i, own in enumerate(self.data.borders)
+            Task(part=i, borders=own, recipes=of, held=frozenset(leaves), dropped=tuple(dropped), **common)
+            for i, (own, of) in enumerate(zip(self.data.borders, self._split(recipes), strict=True))
         ]
         answers = self.data.run(work, tasks)
         lacking = [i for i, answer in enumerate(answers) if answer.missing]
         if lacking:
-            recipes, held = all_recipes(vectors), space.held() | frozenset(leaves)
-            again = [Task(part=i, borders=tasks[i].borders, recipes=recipes, held=held, **common) for i in lacking]
+            split, held = self._split(all_recipes(vectors)), space.held() | frozenset(leaves)
+            again = [Task(part=i, borders=tasks[i].borders, recipes=split[i], held=held, **common) for i in lacking]
             for i, answer in zip(lacking, self.data.run(work, again, lacking), strict=True):
                 answers[i] = answer
             self.n_rebuilt += len(lacking)
@@ -57,6 +58,18 @@ class Session:
             if (vector := space.vectors.get(number)) is not None:
                 vector.stored()
         return [answer.found for answer in answers]
+
+    def gather(self, vector: Vector) -> Floats:
+        """Return a vector of scores itself; it may be large."""
+        return np.concatenate(self.run("values", vector.node.number, vectors=[vector]))
+
+    def _split(self, recipes: Mapping[int, Recipe]) -> list[Mapping[int, Recipe]]:
+        """Return the recipes for every partition: of scores that are given, it gets those of its rows."""
+        given = {number: one for number, one in recipes.items() if one.kind == "given"}
+        if not given:
+            return [recipes] * self.data.n_partitions
+        rows = itertools.pairwise(self.data.first_rows().tolist())
+        return [{**recipes, **{n: one._replace(given=one.given[a:b]) for n, one in given.items()}} for a, b in rows]
 
 
 class DaskRisk(SummedRisk):
@@ -104,9 +117,9 @@ class DaskRisk(SummedRisk):
         found = self.session.run("sample", self._asked)
         return None if found[0] is None else (sum(one[0] for one in found), np.concatenate([one[1] for one in found]))
 
-    def gather(self, vector: Vector) -> Floats:
-        """Return a vector of scores itself; it may be large."""
-        return np.concatenate(self.session.run("values", vector.node.number, vectors=[vector]))
+    def given_scores(self, values: Floats) -> Vector:
+        """Return scores of which the values are known; they are sent to the workers when they are first used."""
+        return Vector(self.session.space, "given", given=values)
 
     @contextmanager
     def _counted(self, products: float) -> Iterator[None]:

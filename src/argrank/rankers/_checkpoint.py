@@ -27,6 +27,8 @@ from argrank._files import split_suffixes, write_bytes
 from argrank._json import json_value
 from argrank._version import __version__
 from argrank.data.dataset import Dataset
+from argrank.engines import is_distributed
+from argrank.engines._vector import Vector
 from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
 from argrank.measures.measure import Measure
 from argrank.models import KINDS
@@ -227,7 +229,8 @@ def _plain(name: str, value: Any) -> Any:
 def _digest(data: Dataset) -> str:
     """Return the fingerprint of data together with its weights and preferences."""
     digest = hashlib.sha256(data.fingerprint.encode())
-    for values in (data.sample_weight, data.query_weight, *(data.preferences or ())):
+    by_row = None if is_distributed(data) else data.sample_weight
+    for values in (by_row, data.query_weight, *(data.preferences or ())):
         digest.update(b"-" if values is None else np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
 
@@ -268,6 +271,8 @@ class _Store:
         """Return a value as JSON can hold it."""
         if isinstance(value, np.generic):
             value = value.item()
+        if isinstance(value, Vector):  # of scores on a cluster
+            value = value.values()
         if isinstance(value, np.ndarray):
             return {"array": self._put(value)}
         if isinstance(value, float) and not math.isfinite(value):

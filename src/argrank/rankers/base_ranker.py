@@ -333,8 +333,11 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 f"{name}: expected data on one machine, got a DistributedDataset; load the pack itself, which may be "
                 f"larger than memory (ar.load), or take a ranker that works on a cluster: {able}"
             )
-        if checkpoint is not None:
-            raise OptionError("checkpoint: expected None on a cluster, where a fit survives lost workers, got a path")
+        if checkpoint is not None and name in RANKERS and RANKERS[name].family == "trees":
+            raise OptionError(
+                f"checkpoint: expected None for {name} on a cluster, where LightGBM grows all trees by itself, got a "
+                "path; a linear ranker keeps one"
+            )
 
     def _check_training(self, data: Dataset | DistributedDataset) -> None:
         if not data.is_judged and not (self.takes_preferences and data.preferences is not None):
@@ -365,18 +368,26 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def _scaling(self, data: Dataset) -> Normaliser | None:
         if self.normalise is None:
             return None
-        if is_distributed(data) and self.normalise != data.normalised:
+        found = normaliser(self.normalise)
+        if not is_distributed(data):
+            return found.fit(data)
+        self._check_there(found, data)
+        return found.fit(data, cast(DistributedDataset, data).over_features)
+
+    def _check_there(self, scaling: Normaliser, data: Any) -> None:
+        """Refuse a normaliser that would need a copy of features on a cluster."""
+        if scaling.name != data.normalised and (scaling.needs_queries or not self.scales_lazily):
             raise OptionError(
-                f"normalise: expected None on a cluster, or the normaliser of the pack, got {self.normalise!r}; "
-                "normalise within queries while packing (argrank pack --normalise query-minmax)"
+                f"normalise: expected None on a cluster, the normaliser of the pack, or for linear rankers one over "
+                f"all data, got {scaling.name!r}; normalise within queries while packing (argrank pack --normalise "
+                "query-minmax); trees need none"
             )
-        return normaliser(self.normalise).fit(data)
 
     def _scaled(self, scaling: Normaliser, data: Dataset) -> Dataset:
         """Return normalised data; linear rankers scale mapped features where they use them, others need a copy."""
         if is_distributed(data):
-            self._scaling(data)
-            return data
+            self._check_there(scaling, data)
+            return data if data.normalised == scaling.name else cast(Any, data).scaled(scaling)
         if self.scales_lazily:
             return scaling.prepare(data)
         return scaling.transform(data, np.float32 if self.compares else None)

@@ -53,6 +53,9 @@ class Risk(Protocol):
     def scores(self, w: Floats) -> Scores:
         """Return the scores of all rows: half a pass."""
 
+    def given_scores(self, values: Floats) -> Scores:
+        """Return scores of which the values are known, as a kept state has them."""
+
     def at_scores(self, scores: Scores) -> tuple[float, Scores]:
         """Return the risk and its gradient by the scores, without a pass over the features."""
 

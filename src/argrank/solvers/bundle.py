@@ -49,7 +49,8 @@ def minimise(problem: Problem, planes: SquaredPlanes | None = None) -> Result:
         best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
         planes.cut(risk, best)
     else:
-        best, bound, n_iter = look(problem, found["w"], found["scores"]), found["bound"], found["n_iter"]
+        best = look(problem, found["w"], risk.given_scores(found["scores"]))
+        bound, n_iter = found["bound"], found["n_iter"]
         planes.restore(found["planes"])
         meter.restore(found["meter"])
     try:

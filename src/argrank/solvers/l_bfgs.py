@@ -107,7 +107,8 @@ class Descent:
         descent.pairs = list(zip(kept["steps"], kept["changes"], strict=True))
         descent.n_iter, descent.reason = kept["n_iter"], kept["reason"]
         descent.state = State(kept["state"]["w"], [], kept["state"]["n_iter"])
-        descent.here = descent._with_gradient(descent._look(kept["w"], kept["scores"]))
+        here = descent._look(kept["w"], problem.risk.given_scores(kept["scores"]))
+        descent.here = descent._with_gradient(here)
         return descent
 
     def _refreshed(self, w: Floats) -> _Point:

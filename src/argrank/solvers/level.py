@@ -84,7 +84,8 @@ def minimise(problem: Problem) -> Result:
         square = float(planes.gradients[1] @ planes.gradients[1])
         reach = best.objective / square if square > 0 else 1.0
     else:
-        best, bound, n_iter = look(problem, found["w"], found["scores"]), found["bound"], found["n_iter"]
+        best = look(problem, found["w"], risk.given_scores(found["scores"]))
+        bound, n_iter = found["bound"], found["n_iter"]
         reach = found["reach"]
         planes.restore(found["planes"])
         meter.restore(found["meter"])

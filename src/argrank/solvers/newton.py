@@ -47,7 +47,8 @@ def minimise(problem: Problem) -> Result:
         if start.any():
             here = _at(problem, start, risk.scores(start))
     else:
-        here, first, n_iter = _at(problem, found["w"], found["scores"]), found["first"], found["n_iter"]
+        here = _at(problem, found["w"], risk.given_scores(found["scores"]))
+        first, n_iter = found["first"], found["n_iter"]
         meter.restore(found["meter"])
     try:
         while not reason:

@@ -13,6 +13,7 @@ and refused if it would hold more than DENSE_VALUES numbers.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,11 +23,12 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
+from argrank.data.blocks import block_borders
 from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
-from argrank.data.mapped import is_mapped, refuse_copy
+from argrank.data.mapped import is_mapped, refuse_copy, row_view
 from argrank.data.prepare.query_statistics import Block, blocks
-from argrank.data.prepare.row_statistics import extremes, moments
+from argrank.data.prepare.row_statistics import Over, extremes, moments
 from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.errors import InputError, ModelError, OptionError, shown, unknown_name
 
@@ -78,14 +80,17 @@ class Normaliser:
         """Whether applying it needs to know which rows belong to one query."""
         return _RULES[self.name][1]
 
-    def fit(self, data: Dataset) -> Normaliser:
-        """Return the normaliser with the statistics of the data; a per-query one is returned as it is."""
+    def fit(self, data: Dataset, over: Over | None = None) -> Normaliser:
+        """Return the normaliser with the statistics of the data; a per-query one is returned as it is.
+
+        ``over`` is for data on a cluster: it applies a function to the features of every block.
+        """
         if self.needs_queries:
             return self
         rule = _RULES[self.name][0]
         shift, scale = np.zeros(data.n_features), np.zeros(data.n_features)
-        if is_mapped(data.X):
-            shift, scale = _usable(*_by_row(data.X, rule))
+        if over is not None or is_mapped(data.X):
+            shift, scale = _usable(*_by_row(_over_blocks(data) if over is None else over, rule))
         else:
             for block in _by_feature(data.X):
                 block_shift, block_scale = _usable(*rule(block))
@@ -219,13 +224,19 @@ def _by_feature(X: Any) -> Iterator[Block]:
             yield replace(block, features=columns)
 
 
-def _by_row(X: Any, rule: _Rule) -> tuple[Floats, Floats]:
+def _over_blocks(data: Dataset) -> Over:
+    """Return what applies a function to the features of every block of queries."""
+    cuts = data.indptr[block_borders(data.indptr)].tolist()
+    return lambda function: [function(row_view(data.X, slice(a, b))) for a, b in itertools.pairwise(cuts)]
+
+
+def _by_row(over: Over, rule: _Rule) -> tuple[Floats, Floats]:
     """Return shift and scale from passes over the rows, as columns of a file of rows are far apart."""
-    low, high = extremes(X)
+    low, high = extremes(over)
     with np.errstate(over="ignore"):
         if rule is _minmax:
             return low, high - low
-        mean, deviation = moments(X)
+        mean, deviation = moments(over)
         return mean, np.where(high > low, deviation, 0.0)
 
 

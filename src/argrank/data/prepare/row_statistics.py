@@ -1,8 +1,13 @@
-"""Shift and scale of every feature from one or two passes over the rows, for features that lie in a file by row."""
+"""Shift and scale of every feature from one or two passes over blocks of rows, wherever these are.
+
+Features that lie in a file by row, or on a cluster, are gone through block by block, and what the blocks give is added
+up in their order: the same bits on one machine and on any number of partitions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,12 +19,31 @@ from argrank.data.mapped import row_view
 
 BLOCK_VALUES = 1 << 19
 
+#: Applies a function to the features of every block, and returns what it gives in their order.
+Over = Callable[[Callable[[Any], Any]], list[Any]]
 
-def extremes(X: Any) -> tuple[Floats, Floats]:
+
+def extremes(over: Over) -> tuple[Floats, Floats]:
     """Return the least and the greatest value of every feature, without missing ones; NaN where all are missing."""
+    found = over(_extremes)
+    return np.fmin.reduce([one[0] for one in found]), np.fmax.reduce([one[1] for one in found])
+
+
+def moments(over: Over) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of every feature, without missing values, in two passes."""
+    sums = over(_total)
+    known = sum(one[1] for one in sums)
+    mean = sum(one[0] for one in sums) / np.maximum(known, 1)
+    return mean, np.sqrt(sum(over(functools.partial(_squares, mean))) / np.maximum(known, 1))
+
+
+# ---- of the features of one block -------------------------------------------------------------------------------
+
+
+def _extremes(X: Any) -> tuple[Floats, Floats]:
     low, high = np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
     stored = np.zeros(X.shape[1])
-    for values, columns in _blocks(X):
+    for values, columns in _pieces(X):
         if columns is None:
             low, high = np.fmin(low, np.fmin.reduce(values)), np.fmax(high, np.fmax.reduce(values))
         else:
@@ -32,22 +56,25 @@ def extremes(X: Any) -> tuple[Floats, Floats]:
     return low, high
 
 
-def moments(X: Any) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of every feature, without missing values, in two passes."""
-    total, missing, squares, counted = (np.zeros(X.shape[1]) for _ in range(4))
-    for values, columns in _blocks(X):
+def _total(X: Any) -> tuple[Floats, Floats]:
+    """Return the sum of every feature, and how many values are known, with the zeros that are not stored."""
+    total, missing = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for values, columns in _pieces(X):
         unknown = np.isnan(values)
         total += _sums(np.where(unknown, 0.0, values), columns, X.shape[1])
         missing += _sums(unknown, columns, X.shape[1])
-    known = X.shape[0] - missing  # with the zeros that are not stored
-    mean = total / np.maximum(known, 1)
-    for values, columns in _blocks(X):
+    return total, X.shape[0] - missing
+
+
+def _squares(mean: Floats, X: Any) -> Floats:
+    """Return the sum of the squares of every feature around its mean."""
+    squares, gaps = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for values, columns in _pieces(X):
         away = values - (mean if columns is None else mean[columns])
-        unknown = np.isnan(values)
-        squares += _sums(np.where(unknown, 0.0, away * away), columns, X.shape[1])
-        counted += _sums(~unknown, columns, X.shape[1])
-    squares += (known - counted) * mean**2
-    return mean, np.sqrt(squares / np.maximum(known, 1))
+        squares += _sums(np.where(np.isnan(values), 0.0, away * away), columns, X.shape[1])
+    if sparse.issparse(X):
+        gaps = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])  # zeros that are not stored
+    return np.asarray(squares + gaps * mean**2)
 
 
 def _sums(values: NDArray[Any], columns: NDArray[Any] | None, n_features: int) -> Floats:
@@ -56,7 +83,7 @@ def _sums(values: NDArray[Any], columns: NDArray[Any] | None, n_features: int) -
     return np.bincount(columns, weights=values, minlength=n_features).astype(np.float64)
 
 
-def _blocks(X: Any) -> Iterator[tuple[Floats, NDArray[Any] | None]]:
+def _pieces(X: Any) -> Iterator[tuple[Floats, NDArray[Any] | None]]:
     """Yield some rows as float64: all of their values, or those that are stored and the columns of each."""
     width = max(1, X.nnz // max(1, X.shape[0])) if sparse.issparse(X) else X.shape[1]
     step = max(1, BLOCK_VALUES // width)
