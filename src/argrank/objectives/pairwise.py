@@ -26,6 +26,25 @@ LOSSES = ("squared", "hinge")
 
 
 @helper
+def count_levels(gains: Any, sums: Any) -> int:
+    """Return how many levels there may be; clear the sums."""
+    n_levels = 1
+    for row in range(len(gains)):
+        n_levels = max(n_levels, int(gains[row]) + 1)
+        sums[row] = 0.0
+    return n_levels
+
+
+@helper
+def halve(below: Any, lowest: int, end: int) -> int:
+    """Return the level that splits a range of levels into halves of about as many documents."""
+    split = lowest + 1
+    while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
+        split += 1
+    return split
+
+
+@helper
 def lie_by_rank(scores: Any, order: Any, gains: Any, rows: Any, values: Any, below: Any) -> None:
     """Fill in rows and scores by rank, and for every level the number of documents of lower levels."""
     for place in range(len(rows)):
@@ -61,11 +80,7 @@ def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient
     the border ``s_i - 1``. While i moves down the ranking the border only falls, so count, sum and sum of squares of
     the hinges reached are moved along by adding positive amounts: nothing cancels, whatever the scale of the scores.
     """
-    n = len(scores)
-    n_levels = 1
-    for row in range(n):
-        n_levels = max(n_levels, int(gains[row]) + 1)
-        gradient[row] = 0.0
+    n, n_levels = len(scores), count_levels(gains, gradient)
     below = np.zeros(n_levels + 1, np.int64)  # how many documents have a lower level
     rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
     values, spare_values = np.empty(n), np.empty(n)
@@ -79,9 +94,7 @@ def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient
         lowest, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
         if end - lowest < 2:
             continue
-        split = lowest + 1
-        while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
-            split += 1
+        split = halve(below, lowest, end)
         start, middle, stop = below[lowest], below[split], below[end]
         part_levels(gains, rows, values, spare_rows, spare_values, split, start, middle, stop)
         count, hinges, squares, border, reached = 0.0, 0.0, 0.0, values[middle], start
@@ -119,11 +132,7 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
 
     Both documents of a pair put the same question, to the last bit, so the matrix is symmetric also at the margin.
     """
-    n = len(scores)
-    n_levels = 1
-    for row in range(n):
-        n_levels = max(n_levels, int(gains[row]) + 1)
-        product[row] = 0.0
+    n, n_levels = len(scores), count_levels(gains, product)
     below = np.zeros(n_levels + 1, np.int64)  # how many documents have a lower level
     rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
     values, spare_values = np.empty(n), np.empty(n)
@@ -136,9 +145,7 @@ def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any
         lowest, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
         if end - lowest < 2:
             continue
-        split = lowest + 1
-        while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
-            split += 1
+        split = halve(below, lowest, end)
         start, middle, stop = below[lowest], below[split], below[end]
         part_levels(gains, rows, values, spare_rows, spare_values, split, start, middle, stop)
         total, reached = 0.0, start

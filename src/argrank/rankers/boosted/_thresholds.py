@@ -1,10 +1,12 @@
-"""Thresholds on single features as weak rankers: places of documents among them, sums above each, steps taken."""
+"""Boosting of thresholds on single features: places of documents among them, sums above each, steps taken."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,10 +15,13 @@ from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.errors import check_count
 from argrank.models.stumps import StumpsModel
 from argrank.rankers._trace import Watcher
+from argrank.rankers.base_ranker import BaseRanker, Outcome
 
 MOST_THRESHOLDS = 255  # a document's place among them fits a byte
+SEPARATED = 1e-9  # objective at which all pairs are in the right order by far
 
 
 @kernel(
@@ -111,3 +116,66 @@ class Steps:
         interrupted = kind is KeyboardInterrupt and len(self) > 0
         self.complaint = f"interrupted; the {len(self)} rounds before were kept" if interrupted else None
         return interrupted
+
+
+class Choice(NamedTuple):
+    """A threshold to take next."""
+
+    feature: int
+    cut: int  # number of the threshold
+    step: float
+    fact: tuple[str, float]  # what the trace tells of it
+
+
+class Search(Protocol):
+    """What a boosting of thresholds on pairs has of its own."""
+
+    thresholds: Thresholds
+
+    def look(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the objective and its potentials, minus its slopes by the scores."""
+
+    def choose(self, scores: Floats, objective: float, potentials: Floats) -> Choice | None:
+        """Return the best threshold, None where none orders more pairs rightly than wrongly."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ThresholdRanker(BaseRanker):
+    """A ranker of additive step functions of single features, boosted on pairs.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Weak rankers taken, 1 or more. It is the only regulariser; choose it by validation.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
+    """
+
+    compares: ClassVar[bool] = True
+
+    n_rounds: int = 100
+    scoring: Any = None
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    @abstractmethod
+    def _search(self, data: Dataset) -> Search:
+        """Return what looks at pairs and chooses thresholds."""
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        check_count("n_rounds", self.n_rounds)
+        search, steps = self._search(data), Steps(data, watcher)
+        objective, potentials = search.look(steps.scores)
+        with steps:
+            while len(steps) < self.n_rounds and objective >= SEPARATED:
+                chosen = search.choose(steps.scores, objective, potentials)
+                if chosen is None:
+                    break
+                feature, cut, step, (name, value) = chosen
+                scores = steps.scores + step * (search.thresholds.places[feature] > cut)
+                found = search.look(scores)
+                facts = {"objective": found[0], name: value}
+                steps.take((feature, float(search.thresholds.values[feature, cut]), step), scores, facts)
+                objective, potentials = found
+        return Outcome(steps.model, objective, np.nan, len(steps), complaint=steps.complaint)

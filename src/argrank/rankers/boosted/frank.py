@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +13,12 @@ from argrank._jit import kernel, read_only
 from argrank._threads import map_threads
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import make_risk
-from argrank.errors import check_count
+from argrank.engines import AnyRisk, make_risk
 from argrank.measures.structure import level_numbers, pair_counts
 from argrank.objectives.fidelity import Fidelity
 from argrank.objectives.objective import Objective, query_shares
-from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.boosted._thresholds import MOST_THRESHOLDS, Steps, Thresholds
+from argrank.rankers.boosted._thresholds import MOST_THRESHOLDS, Choice, Search, ThresholdRanker, Thresholds
 
-SEPARATED = 1e-9  # mean loss at which all pairs are in the right order by far
 BLOCKS = 16  # of queries, for threads; sums are added in their order, so that any number of threads gives the same bits
 LEAST_SHARE = 1e-9  # of the pairs' weight: a threshold that orders no pair wrongly would get an infinite step
 
@@ -53,7 +49,7 @@ def _weigh(scores: Any, levels: Any, indptr: Any, shares: Any, places: Any, lowe
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FRank(BaseRanker):
+class FRank(ThresholdRanker):
     """Additive step functions of single features by boosting on the fidelity loss of pairs (Tsai et al. 2007).
 
     A weak ranker is 1 where a feature exceeds a threshold and 0 elsewhere. Let R be the weight of the pairs it orders
@@ -64,50 +60,13 @@ class FRank(BaseRanker):
     times that of features; no pair is kept.
 
     ``objective_`` is the mean over queries of the mean over their pairs of the loss.
-
-    Parameters
-    ----------
-    n_rounds : int
-        Weak rankers taken, 1 or more. It is the only regulariser; choose it by validation.
-    scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
-    n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar.
     """
-
-    compares: ClassVar[bool] = True
-
-    n_rounds: int = 100
-    scoring: Any = None
-    normalise: str | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _objective(self) -> Objective:
         return Fidelity()
 
-    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_count("n_rounds", self.n_rounds)
-        risk, search = make_risk(data, self._objective(), self.n_jobs), _Search(data, self.n_jobs)
-        steps = Steps(data, watcher)
-        value, slope = risk.at_scores(steps.scores)
-        with steps:
-            while len(steps) < self.n_rounds:
-                if value < SEPARATED:
-                    break
-                feature, cut, step, gain = search.best(steps.scores, -slope)
-                if gain < 1e-12 * value:  # no threshold orders more pairs rightly than wrongly
-                    break
-                scores = steps.scores + step * (search.thresholds.places[feature] > cut)
-                reached, slopes = risk.at_scores(scores)
-                facts = {"objective": reached, "promised": gain}
-                steps.take((feature, float(search.thresholds.values[feature, cut]), step), scores, facts)
-                value, slope = reached, slopes
-        return Outcome(steps.model, value, np.nan, len(steps), complaint=steps.complaint)
+    def _search(self, data: Dataset) -> Search:
+        return _Search(data, make_risk(data, self._objective(), self.n_jobs), self.n_jobs)
 
 
 class _Search:
@@ -117,16 +76,21 @@ class _Search:
     document is above: the weights of all documents above, less twice the pairs that are above as a whole.
     """
 
-    def __init__(self, data: Dataset, n_jobs: int | None) -> None:
-        self.thresholds, self._n_jobs = Thresholds(data), n_jobs
+    def __init__(self, data: Dataset, risk: AnyRisk, n_jobs: int | None) -> None:
+        self.thresholds, self._risk, self._n_jobs = Thresholds(data), risk, n_jobs
         self._by_document = np.ascontiguousarray(self.thresholds.places.T)
         self._levels, self._indptr = level_numbers(data.y, data.indptr), data.indptr
         self._shares = query_shares(data) / np.maximum(pair_counts(data.indptr, self._levels), 1.0)
         borders = np.unique(np.linspace(0, data.n_queries, BLOCKS + 1).astype(np.int64)).tolist()
         self._blocks = list(itertools.pairwise(borders))
 
-    def best(self, scores: Floats, potentials: Floats) -> tuple[int, int, float, float]:
-        """Return feature, number of the threshold, step and promised decrease; potentials are minus the slopes."""
+    def look(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the mean loss and its potentials, minus its slopes by the scores."""
+        value, slopes = self._risk.at_scores(scores)
+        return value, -slopes
+
+    def choose(self, scores: Floats, objective: float, potentials: Floats) -> Choice | None:
+        """Return the threshold whose step promises the greatest decrease."""
         weights = np.zeros(len(scores))
 
         def weigh(block: tuple[int, int]) -> Floats:
@@ -144,5 +108,5 @@ class _Search:
         right, wrong = (np.maximum(0.5 * (split + sign * margin), LEAST_SHARE * total) for sign in (1.0, -1.0))
         gains = (np.sqrt(right) - np.sqrt(wrong)) ** 2
         feature, cut = (int(i) for i in np.unravel_index(int(np.argmax(gains)), gains.shape))
-        step = 0.5 * float(np.log(right[feature, cut] / wrong[feature, cut]))
-        return feature, cut, step, float(gains[feature, cut])
+        gain, step = float(gains[feature, cut]), 0.5 * float(np.log(right[feature, cut] / wrong[feature, cut]))
+        return None if gain < 1e-12 * objective else Choice(feature, cut, step, ("promised", gain))

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import check_count
 from argrank.measures.structure import level_numbers
 from argrank.objectives.objective import query_shares
-from argrank.rankers._trace import Watcher
-from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.boosted._thresholds import Steps, Thresholds
+from argrank.rankers.boosted._thresholds import Choice, Search, ThresholdRanker, Thresholds
 
-SEPARATED = 1e-9  # mean weight of the pairs at which all of them are in the right order by far
 MOST_MARGIN = 1.0 - 1e-9  # a threshold that orders every pair would get an infinite weight
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RankBoost(BaseRanker):
+class RankBoost(ThresholdRanker):
     """Additive step functions of single features by boosting on pairs (Freund et al. 2003).
 
     A weak ranker is 1 where a feature exceeds a threshold and 0 elsewhere; pairs (better i, worse j) weigh
@@ -34,53 +29,21 @@ class RankBoost(BaseRanker):
 
     Parameters
     ----------
-    n_rounds : int
-        Weak rankers taken, 1 or more. It is the only regulariser; choose it by validation.
-    scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
-    normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
     n_jobs : int, optional
         Not used: the rounds are sequential.
-    verbose : int
-        -1 hides the progress bar.
     """
 
-    compares: ClassVar[bool] = True
-
     n_rounds: int = 300
-    scoring: Any = None
-    normalise: str | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
-    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_count("n_rounds", self.n_rounds)
-        thresholds, pairs = Thresholds(data), _Pairs(data)
-        steps = Steps(data, watcher)
-        objective, potentials = pairs.look(steps.scores)
-        with steps:
-            while len(steps) < self.n_rounds:
-                if objective < SEPARATED:
-                    break
-                margins = thresholds.sums_above(potentials) / objective
-                feature, cut = np.unravel_index(int(np.argmax(np.abs(margins))), margins.shape)
-                margin = float(np.clip(margins[feature, cut], -MOST_MARGIN, MOST_MARGIN))
-                if abs(margin) < 1e-12:  # no threshold orders more pairs rightly than wrongly
-                    break
-                step = 0.5 * float(np.log((1.0 + margin) / (1.0 - margin)))
-                scores = steps.scores + step * (thresholds.places[feature] > cut)
-                value, slopes = pairs.look(scores)
-                facts = {"objective": value, "margin": abs(margin)}
-                steps.take((int(feature), float(thresholds.values[feature, cut]), step), scores, facts)
-                objective, potentials = value, slopes
-        return Outcome(steps.model, objective, np.nan, len(steps), complaint=steps.complaint)
+    def _search(self, data: Dataset) -> Search:
+        return _Pairs(data)
 
 
 class _Pairs:
     """The pairs of different label of every query, weighted by their query alone."""
 
     def __init__(self, data: Dataset) -> None:
+        self.thresholds = Thresholds(data)
         levels = level_numbers(data.y, data.indptr).astype(np.int64)
         self._n_queries, self._n_levels = data.n_queries, int(levels.max()) + 1
         self._query = data.query_of_row
@@ -102,6 +65,14 @@ class _Pairs:
         higher = (np.cumsum(table_down[:, ::-1], axis=1)[:, ::-1] - table_down).reshape(-1)[self._cell]
         share = self._weight / self._total
         return float((share * down * lower).sum()), share * (down * lower - up * higher)
+
+    def choose(self, scores: Floats, objective: float, potentials: Floats) -> Choice | None:
+        """Return the threshold with the greatest margin: the weight it orders rightly less that it orders wrongly."""
+        margins = self.thresholds.sums_above(potentials) / objective
+        feature, cut = (int(i) for i in np.unravel_index(int(np.argmax(np.abs(margins))), margins.shape))
+        margin = float(np.clip(margins[feature, cut], -MOST_MARGIN, MOST_MARGIN))
+        step = 0.5 * float(np.log((1.0 + margin) / (1.0 - margin)))
+        return None if abs(margin) < 1e-12 else Choice(feature, cut, step, ("margin", abs(margin)))
 
     def _table(self, values: Floats) -> Floats:
         sums = np.bincount(self._cell, weights=values, minlength=self._n_queries * self._n_levels).astype(np.float64)
