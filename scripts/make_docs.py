@@ -42,8 +42,9 @@ def conventions() -> str:
     lines = [
         "# Conventions of other tools",
         "",
-        "Pass the name as `convention=` (Python) or `--convention` (command line). A preset changes the switches below",
-        "and leaves the others at argrank's default; `ar.why_differs` says which of them moves your value.",
+        "To get the number that another tool would print, pass its name as `convention=` in Python or `--convention`",
+        "on the command line. A preset changes the switches below and leaves the others at argrank's default;",
+        "`ar.why_differs` says which of them moves your value.",
         "",
         "## The default",
         "",
@@ -67,7 +68,13 @@ def conventions() -> str:
 
 def ranker_pages() -> Pages:
     """Return the table of all registered rankers, family by family, and a page for each."""
-    lines = ["# Rankers", "", "Make one with `ar.make_ranker(name)`; `-r name` on the command line.", ""]
+    lines = [
+        "# Rankers",
+        "",
+        "All rankers by family, with a page for each. Make one with `ar.make_ranker(name)`, or name it on the command",
+        "line with `-r name`. [Choosing a ranker](../../guide/choosing.md) says which to try first.",
+        "",
+    ]
     pages = {}
     for family in FAMILIES:
         names = [name for name in ranker_names(None) if RANKERS[name].family == family]
@@ -93,8 +100,8 @@ def ranker_page(name: str) -> str:
     lines = [
         f"# {name}",
         "",
-        f'Family: {entry.family}. `ar.make_ranker("{name}")`, or the class below; `-r {name}` on the command line.',
-        f"Where no grid is given, selection tries {grid}."
+        f'Make it with `ar.make_ranker("{name}")`, import the class below, or take `-r {name}` on the command line.',
+        f"It belongs to the family *{entry.family}*. By default, selection by validation tries {grid}."
         + (" The model does not depend on how features are scaled." if entry.scale_free else ""),
         "",
         *rst("autoclass", f"argrank.rankers.{kind.__name__}"),
@@ -105,7 +112,8 @@ def ranker_page(name: str) -> str:
 
 def measure_pages() -> Pages:
     """Return the table of all measures and a page for each."""
-    lines = ["# Measures", "", "| name | also spelled | what |", "|---|---|---|"]
+    lines = ["# Measures", "", "All measures. [The guide](../../guide/measures.md) shows how to name them.", ""]
+    lines += ["| name | also spelled | what |", "|---|---|---|"]
     pages = {}
     for name in sorted(MEASURES, key=str.lower):
         kind = MEASURES[name]
@@ -117,7 +125,12 @@ def measure_pages() -> Pages:
 
 def api_pages() -> Pages:
     """Return the table of all public names and a page for each."""
-    lines = ["# Python", "", "`import argrank as ar`; the examples run in `make test`.", ""]
+    lines = [
+        "# Python",
+        "",
+        "The public functions and classes, after `import argrank as ar`. All examples are tested.",
+        "",
+    ]
     lines += ["| name | what |", "|---|---|"]
     pages = {}
     for name in sorted(set(argrank.__all__) - {"__version__"}, key=str.lower):
@@ -153,7 +166,12 @@ def contents(pages: Pages) -> list[str]:
 
 def command_pages() -> Pages:
     """Return the table of all commands and a page for each."""
-    lines = ["# Command line", "", "Mistakes end in one plain line on standard error and exit code 2.", ""]
+    lines = [
+        "# Command line",
+        "",
+        "All commands. A mistake ends in one plain line on standard error and exit code 2.",
+        "",
+    ]
     lines += ["| command | what |", "|---|---|"]
     pages = {}
     group = typer.main.get_command(_app())

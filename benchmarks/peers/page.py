@@ -13,6 +13,15 @@ from benchmarks.peers.data import SETS
 from benchmarks.peers.tools import N_TREES, PATIENCE, SETTINGS, TOOLS
 
 AUTO, QUERY_MART = "argrank auto, default", "argrank query-mart, default"
+INTRODUCTION = (
+    "# Peers",
+    "",
+    "How well does argrank rank beside LightGBM, XGBoost and CatBoost, and what does it cost? The first two tables",
+    "have the answer: the mean over data sets of the difference in NDCG@10 on test queries. Then come the places where",
+    "others are better, how it was measured, and every data set. `python -m benchmarks.peers page` writes this page",
+    "from what `make bench-peers` has run.",
+    "",
+)
 Rows = Sequence[Mapping[str, Any]]
 Folds = Mapping[int, Mapping[str, Any]]
 
@@ -61,24 +70,24 @@ def cost(folds: Folds, numbers: Iterable[int]) -> float:
 def page(rows: Rows) -> str:
     """Return the page as Markdown."""
     sets = by_system(rows)
-    lines = [*_introduction(sets), *_over_all(sets, AUTO), *_over_all(sets, QUERY_MART), *_better(sets)]
+    lines = [*INTRODUCTION, *_over_all(sets, AUTO), *_over_all(sets, QUERY_MART), *_better(sets)]
     lines += ["NDCG@10 against CPU seconds, over the folds that all systems of a set have:", ""]
-    lines += ["![NDCG@10 against CPU seconds](peers.png)", ""]
+    lines += ["![NDCG@10 against CPU seconds](peers.png)", "", *_method(sets)]
     for name, systems in sets.items():
         lines += _one_set(name, systems)
     return "\n".join(lines)
 
 
-def _introduction(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
+def _method(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
+    """Return how it was measured, and what was run."""
     lines = [
-        "# Peers",
+        "## How it was measured",
         "",
-        "Written by `python -m benchmarks.peers page` from what `make bench-peers` has run so far; every run is a",
-        "process of its own on one thread. Quality is NDCG@10 on test queries, measured by `ar.evaluate` for every",
-        "tool. *Default* is the tool as it comes, trained on the training part alone; `auto` knows no other. *Tuned*",
-        f"is the best of {len(SETTINGS)} settings on the validation part, up to {N_TREES} trees, stopped after",
-        f"{PATIENCE} without a gain there; its CPU seconds are those of the whole search. Differences are paired by",
-        "query, ± one standard error, over the folds that both systems have, and tables are sorted by them.",
+        "Quality is NDCG@10 on test queries, measured by `ar.evaluate` for every tool. Every run is a process of its",
+        "own on one thread. *Default* is the tool as it comes, trained on the training part alone; `auto` knows no",
+        f"other. *Tuned* is the best of {len(SETTINGS)} settings on the validation part, with up to {N_TREES} trees,",
+        f"stopped after {PATIENCE} without a gain there; its CPU seconds are those of the whole search. Differences",
+        "are paired by query, ± one standard error, over the folds that both systems have, and sort the tables.",
         "",
         "Each test part was scored once by each system here, and nothing was chosen by it. The members of `auto` were",
         "chosen on validation parts of MQ2008 and OHSUMED, whose queries are test queries of other folds, so these",
@@ -86,9 +95,7 @@ def _introduction(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
         "MQ2007-agg; its pull to equal weights was chosen on training parts alone. The two OHSUMED sets have the same",
         "queries with other features, so their standard errors are added in full in means over sets.",
         "",
-        "## What was run",
-        "",
-        "The number of folds of each set. Where it is small, so is what can be said.",
+        "The number of folds that were run of each set; where it is small, so is what can be said:",
         "",
         f"| | {' | '.join(sets)} |",
         f"|---|{'--:|' * len(sets)}",
