@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argrank.data.dataset import Dataset
-from argrank.data.io.trec import align_qrels, align_run, read_qrels, read_run, write_qrels, write_run
+from argrank.data.io.trec import align_run, read_qrels, read_run, write_qrels, write_run
 from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError
 
 
@@ -27,7 +27,8 @@ def test_qrels_hold_the_labels(data: Dataset, tmp_path: Path) -> None:
     assert (tmp_path / "a.qrels").read_text() == "b 0 x 2\nb 0 z 1\nb 0 w 0\na 0 y 0\na 0 x 0.5\n"
     qrels = read_qrels(tmp_path / "a.qrels")
     assert len(qrels) == 5
-    assert align_qrels(qrels, data).tolist() == [2, 0, 1, 0.5, 0]
+    assert qrels.docno.tolist() == ["x", "z", "w", "y", "x"]
+    assert qrels.rel.tolist() == [2, 1, 0, 0, 0.5]
 
 
 def test_a_run_is_ranked_by_score_and_ties_keep_the_rows_order(data: Dataset, tmp_path: Path) -> None:
@@ -72,14 +73,10 @@ def test_a_run_of_other_documents_is_refused(data: Dataset, tmp_path: Path) -> N
         align_run(read_run(tmp_path / "a.run"), data)
 
 
-def test_negative_judgements_are_kept_but_become_label_0(data: Dataset, tmp_path: Path) -> None:
+def test_negative_judgements_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.qrels"
     path.write_text("b 0 x -2\nb 0 z 3\n\na 0 y 1\na 0 x 1\n")
-    qrels = read_qrels(path)
-    assert qrels.rel.tolist() == [-2, 3, 1, 1]
-    expected = "1 of 5 documents have no judgement and 1 of 5 documents are judged below 0: taken as label 0"
-    with pytest.warns(ArgrankWarning, match=expected):
-        assert align_qrels(qrels, data).tolist() == [0, 1, 3, 1, 0]
+    assert read_qrels(path).rel.tolist() == [-2, 3, 1, 1]
 
 
 def test_rows_are_the_names_of_documents_without_ids(tmp_path: Path) -> None:

@@ -114,21 +114,6 @@ def align_run(run: Run, data: Dataset) -> Floats:
     return data.to_caller(found)
 
 
-def align_qrels(qrels: Qrels, data: Dataset) -> Floats:
-    """Return judgements as labels for the rows of the data, in the caller's row order.
-
-    Documents without a judgement and those judged negative (spam) get label 0, and a warning counts them.
-    """
-    found = _look_up(data, qrels.qid, qrels.docno, qrels.rel)
-    absent, negative = np.isnan(found), found < 0
-    found[absent | negative] = 0.0
-    counts = ((absent.sum(), "have no judgement"), (negative.sum(), "are judged below 0"))
-    said = [f"{count} of {data.n_documents} documents {what}" for count, what in counts if count]
-    if said:
-        warnings.warn(f"{' and '.join(said)}: taken as label 0", ArgrankWarning, stacklevel=2)
-    return data.to_caller(found)
-
-
 # ---- reading ------------------------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ PATCH_ROW, PATCH_COLUMN, PATCH_BEGIN, PATCH_END, PATCH_LINE, PATCH_START, PATCH_
 # how a call of `fill` ends; OVERFLOW where the text holds more than was counted: it has changed in between
 DONE, REFUSED, FULL, OVERFLOW = range(4)
 
-NUL, LINE_END, SPACE, HASH, PLUS, MINUS, POINT, COLON = 0, 10, 32, 35, 43, 45, 46, 58
+NUL, LINE_END, HASH, PLUS, MINUS, POINT, COLON = 0, 10, 35, 43, 45, 46, 58
 NOWHERE = -1  # the position after something that was not found
 
 LOWEST_POWER, HIGHEST_POWER = -342, 308  # below, every 18-digit mantissa gives 0; above, infinity
