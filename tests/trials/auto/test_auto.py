@@ -13,6 +13,8 @@ import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.trials.auto import members as members_module
 from argrank.trials.auto.members import Member, TreeMember
+from argrank.trials.auto.ranker import MEMBERS
+from argrank.trials.auto.search import SEEDS
 
 
 @pytest.fixture(autouse=True)
@@ -72,10 +74,13 @@ def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):
     assert model.weights[place] == pytest.approx(kept[place].weight / np.sqrt(np.mean(centred**2)))
     total = sum(weight * member.predict(data.X) for weight, member in zip(model.weights, model.members, strict=True))
     np.testing.assert_allclose(fitted.predict(data), total, atol=1e-12)
-    trees = [member for member in kept if member.n_trees is not None]
-    grown = [len(part.trees) for part in model.members if part.kind == "trees"]
-    for found, one in zip(grown, trees, strict=True):  # a seed may find no split in a round
-        assert 2 * one.n_trees < found <= 3 * one.n_trees
+    grown = [(one, part) for one, part in zip(kept, model.members, strict=True) if one.n_trees is not None]
+    assert grown
+    for one, part in grown:  # the ranker itself, with the number of trees that is told, trained on everything
+        settings = {**MEMBERS["trees"][one.name], "n_trees": one.n_trees, "n_seeds": SEEDS}
+        alone = ar.make_ranker(one.name, **settings, verbose=-1).fit(data).model_
+        assert len(part.trees) == len(alone.trees)
+        np.testing.assert_array_equal(part.predict(data.X), alone.predict(data.X))
 
 
 def test_it_saves_loads_and_explains(fitted, data, tmp_path):
