@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
@@ -86,86 +86,45 @@ def run(
       argrank train -r orm --stream huge.txt --epochs 2 -p a=[1,0.5] -o model.json
       argrank train -r rank-svm huge.pack --scheduler tcp://127.0.0.1:8786 -o model.json
     """
-    from argrank.cli import _special
-    from argrank.measures.names import measure_list
-    from argrank.rankers.registry import registered
-
     names = options.measure_names(measures)
-    measure_list(names)
     fixed, choices = options.parse_settings(parameters, grid)
     if ranker == DEFAULT:
         fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
     estimator = options.ranker_of(ranker, fixed, normalise, jobs)
-    if target is not None:
-        from argrank.export.registry import early_refusal
-
-        early_refusal(target, estimator)
-    if choices and valid is None:
-        raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
-    special = stream or registered(ranker).takes != "ranking"
-    refused = {"--grid": choices, "--target": target, "--checkpoint": checkpoint, "--resume": resume}
-    refused["--scheduler"] = scheduler
-    for option in [name for name, value in refused.items() if value] if special else ():
-        raise OptionError(f"{ranker}{' --stream' if stream else ''}: expected no {option}, which it cannot do, got one")
-    if valid is not None and not choices and not fixed and not special:
-        choices = options.default_choices(ranker, fixed)
-    if choices and checkpoint is not None:
-        raise OptionError(
-            "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone); "
-            "--resume FOLDER keeps all of them"
-        )
-    if checkpoint is not None and resume is not None:
-        raise OptionError("expected --checkpoint FILE or --resume FOLDER, got both")
+    job = Job(
+        name=ranker,
+        files={"train": data, "valid": valid, "test": test},
+        names=names,
+        convention=convention,
+        way="stream" if stream else _takes(ranker),
+        scheduler=scheduler,
+        checkpoint=checkpoint,
+        resume=resume,
+        jobs=jobs,
+        quiet=quiet,
+        verbose=verbose,
+    )
+    choices = _check(job, estimator, fixed, choices, target)
     if quiet:
         estimator.set_params(verbose=-1)
     params: dict[str, Any] = {}
     parts: dict[str, Any] = {}
-    if special:
-        files = {"train": data, "valid": valid, "test": test}
-        way = "stream" if stream else registered(ranker).takes
-        means = _special.TRAIN[way](estimator, files, names, convention, epochs)
+    means: dict[str, dict[str, float]] = {}
+    if job.way != "ranking":
+        means = _train_special(job, estimator, epochs)
         names = list(next(iter(means.values()), {}))
-    elif scheduler is not None:
-        from argrank.cli._cluster import connect
-        from argrank.dask import DistributedDataset
-
-        client, files = connect(scheduler), {"train": data, "valid": valid, "test": test}
-        parts = {role: DistributedDataset.read(path, client) for role, path in files.items() if path is not None}
     else:
-        parts["train"] = options.load_wide(data, None, not quiet)
-    for role, path in (("valid", valid), ("test", test)):
-        if path is not None and not special and scheduler is None:
-            like = parts["train"]
-            parts[role] = options.load_wide(path, like.n_features, not quiet, like.feature_names)
-    if choices:
-        from argrank.trials.select import select
-
-        with going_on(resume):
-            found = select(
-                estimator, choices, parts["train"], parts["valid"], names[0], convention=convention, n_jobs=jobs,
-                progress=not quiet, resume=resume,
-            )  # fmt: skip
-        estimator, params = found.ranker, found.params
-        if verbose:
-            typer.echo(f"{found!r}\n", err=True)
-    else:
-        if not special:
-            watched = [parts["valid"]] if "valid" in parts else []
-            if resume is not None:
-                from argrank.trials.store import Fits
-
-                checkpoint = Fits(resume).path(estimator, parts["train"], watched)
-            estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
-        if verbose:
-            typer.echo(f"{estimator.trace_!r}\n", err=True)
+        parts = _load(job)
+        if choices:
+            estimator, params = _select(job, estimator, choices, parts)
+        else:
+            checkpoint = _fit(job, estimator, parts, every)
     if output is not None:
         estimator.save(output)
     if was_interrupted():
         raise typer.Exit(_interrupted(output, checkpoint))
-    if not special:
-        means = {
-            role: options.means_of(estimator.predict(part), part, names, convention) for role, part in parts.items()
-        }
+    for role, part in parts.items():
+        means[role] = options.means_of(estimator.predict(part), part, names, convention)
     if as_json:
         typer.echo(options.json_text(_summary(ranker, estimator, params, means, convention, output)))
     elif quiet:
@@ -181,6 +140,112 @@ def run(
         from argrank.export.registry import check_takes
 
         check_takes(target, plain(estimator.model_, "zero"))
+
+
+class Job(NamedTuple):
+    """What is trained on which files, and where its state is kept."""
+
+    name: str
+    files: dict[str, str | None]
+    names: list[str]  # of the measures
+    convention: str
+    way: str  # "ranking", or one of those in _special
+    scheduler: str | None
+    checkpoint: Path | None
+    resume: Path | None
+    jobs: int | None
+    quiet: bool
+    verbose: bool
+
+
+def _takes(ranker: str) -> str:
+    from argrank.rankers.registry import registered
+
+    return registered(ranker).takes
+
+
+def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
+    """Refuse what cannot be done before any data is read; return the values to choose from."""
+    from argrank.measures.names import measure_list
+
+    measure_list(job.names)
+    if target is not None:
+        from argrank.export.registry import early_refusal
+
+        early_refusal(target, estimator)
+    if choices and job.files["valid"] is None:
+        raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+    if job.way != "ranking":
+        refused = {"--grid": choices, "--target": target, "--checkpoint": job.checkpoint, "--resume": job.resume}
+        refused["--scheduler"] = job.scheduler
+        who = f"{job.name}{' --stream' if job.way == 'stream' else ''}"
+        for option in (name for name, value in refused.items() if value):
+            raise OptionError(f"{who}: expected no {option}, which it cannot do, got one")
+    elif job.files["valid"] is not None and not choices and not fixed:
+        choices = options.default_choices(job.name, fixed)
+    if choices and job.checkpoint is not None:
+        raise OptionError(
+            "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone); "
+            "--resume FOLDER keeps all of them"
+        )
+    if job.checkpoint is not None and job.resume is not None:
+        raise OptionError("expected --checkpoint FILE or --resume FOLDER, got both")
+    return choices
+
+
+def _load(job: Job) -> dict[str, Any]:
+    """Read the parts, here or on the cluster; the others are made as wide as the training part."""
+    given = {role: path for role, path in job.files.items() if path is not None}
+    if job.scheduler is not None:
+        from argrank.cli._cluster import connect
+        from argrank.dask import DistributedDataset
+
+        client = connect(job.scheduler)
+        return {role: DistributedDataset.read(path, client) for role, path in given.items()}
+    train = options.load_wide(given.pop("train"), None, not job.quiet)
+    others = {
+        role: options.load_wide(path, train.n_features, not job.quiet, train.feature_names)
+        for role, path in given.items()
+    }
+    return {"train": train, **others}
+
+
+def _train_special(job: Job, estimator: Any, epochs: int) -> dict[str, dict[str, float]]:
+    """Train on ratings, on gains of slots or in pieces; return the means of every part."""
+    from argrank.cli import _special
+
+    means = _special.TRAIN[job.way](estimator, job.files, job.names, job.convention, epochs)
+    if job.verbose:
+        typer.echo(f"{estimator.trace_!r}\n", err=True)
+    return means
+
+
+def _select(job: Job, estimator: Any, choices: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Train at every point of the grid; return the best ranker and its point."""
+    from argrank.trials.select import select
+
+    with going_on(job.resume):
+        found = select(
+            estimator, choices, parts["train"], parts["valid"], job.names[0], convention=job.convention,
+            n_jobs=job.jobs, progress=not job.quiet, resume=job.resume,
+        )  # fmt: skip
+    if job.verbose:
+        typer.echo(f"{found!r}\n", err=True)
+    return found.ranker, found.params
+
+
+def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path | None:
+    """Train once; return where the state is kept."""
+    checkpoint = job.checkpoint
+    watched = [parts["valid"]] if "valid" in parts else []
+    if job.resume is not None:
+        from argrank.trials.store import Fits
+
+        checkpoint = Fits(job.resume).path(estimator, parts["train"], watched)
+    estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
+    if job.verbose:
+        typer.echo(f"{estimator.trace_!r}\n", err=True)
+    return checkpoint
 
 
 def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
