@@ -198,3 +198,8 @@ def _html_cell(cell: Cell, is_name: bool) -> str:
 
 
 FORMATS = {"html": to_html, "latex": to_latex, "markdown": to_markdown, "text": to_text}
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with the words that agree with it."""
+    return f"{number:,} {one if number == 1 else many}"

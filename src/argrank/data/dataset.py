@@ -16,6 +16,7 @@ from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.categories import Categories, align, decode, places
 from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
+from argrank.data.facts import facts_of
 from argrank.data.frames import COLUMNS, columns_of, is_frame
 from argrank.data.grouping import id_array, offsets
 from argrank.data.mapped import refuse_copy, row_view
@@ -24,6 +25,7 @@ from argrank.errors import InputError, InputTypeError, OptionError, check_choice
 BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
 CACHED = ("fingerprint", "longest")  # found when first asked for, not given
 BY_QUERY = ("query_ids", "query_weight", "query_texts")
+EXTRAS = ("feature_names", *BY_ROW, "query_weight", "query_texts", "preferences")
 
 
 class Dataset:
@@ -417,35 +419,12 @@ class Dataset:
     # ---- words ------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return "Dataset: " + "; ".join(text for _, text in self._facts())
-
-    def _facts(self) -> list[tuple[str, str]]:
-        sizes = self.sizes
-        kind = f"CSR with {self.X.nnz / max(1, np.prod(self.X.shape)):.1%} filled, " if self.is_sparse else ""
-        facts = [
-            (
-                "size",
-                f"{_count(self.n_queries, 'query', 'queries')}, {_count(self.n_documents, 'document')} "
-                f"({sizes.min()} to {sizes.max()} a query), {_count(self.n_features, 'feature')}, {kind}{self.X.dtype}",
-            )
-        ]
-        if not self.is_judged:
-            facts.append(("labels", "no labels"))
-        else:
-            values, counts = np.unique(self.y, return_counts=True)
-            if len(values) <= 10:
-                listing = ", ".join(f"{value:g}: {count:,}" for value, count in zip(values, counts, strict=True))
-            else:
-                listing = f"{values[0]:g} to {values[-1]:g}, {len(values):,} different"
-            facts.append(("labels", f"labels {listing}"))
-        extras = ("feature_names", *BY_ROW, "query_weight", "query_texts", "preferences")
-        present = [name.replace("_", " ") for name in extras if getattr(self, name) is not None]
-        if present:
-            facts.append(("also", "with " + ", ".join(present)))
-        return facts
+        return "Dataset: " + "; ".join(text for _, text in facts_of(self, EXTRAS))
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self._facts())
+        rows = "".join(
+            f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in facts_of(self, EXTRAS)
+        )
         return f"<table><caption>argrank Dataset</caption>{rows}</table>"
 
 
@@ -459,10 +438,6 @@ def check_dataset(what: str, given: Any) -> Dataset:
     if not isinstance(given, Dataset):
         raise InputTypeError(f"{what}: expected a Dataset, got {shown(given)}")
     return given
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _optional(check: Any, values: Any, *arguments: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from argrank._files import write_bytes
+from argrank._tables import counted
 from argrank.data.dataset import Dataset
-from argrank.data.doctor.diagnosis import counted
 from argrank.errors import InputError, ModelError, OptionError, shown
 from argrank.export.notes import notes, text_notes
 from argrank.export.options import Files, Options, names_of

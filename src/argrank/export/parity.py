@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.doctor.diagnosis import counted
 from argrank.evaluation.evaluate import evaluate
 from argrank.export.cuts import GREATEST
 from argrank.export.plain import Plain

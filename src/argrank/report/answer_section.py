@@ -9,8 +9,9 @@ from urllib.parse import quote
 
 import numpy as np
 
+from argrank._tables import counted
 from argrank.data.dataset import Dataset
-from argrank.data.doctor.diagnosis import Diagnosis, counted
+from argrank.data.doctor.diagnosis import Diagnosis
 from argrank.evaluation.comparison import TEST_TITLES, Comparison
 from argrank.evaluation.segments import groups
 from argrank.report import svg

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from argrank._files import write_bytes
+from argrank._tables import counted
 from argrank.data.dataset import Dataset
 from argrank.data.doctor import doctor
-from argrank.data.doctor.diagnosis import Diagnosis, counted
+from argrank.data.doctor.diagnosis import Diagnosis
 from argrank.data.gaps import OUTSIDE
 from argrank.data.io.trec_pool import join_runs
 from argrank.data.io.trec_sources import as_run

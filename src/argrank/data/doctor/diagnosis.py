@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from argrank._tables import Table, table, to_html, to_text
+from argrank._tables import Table, counted, table, to_html, to_text
 from argrank.data.summary import FeatureSummary
 
 SEVERITIES = ("error", "warning", "note")
@@ -75,8 +75,3 @@ class Diagnosis:
     def _tables(self) -> list[Table]:
         rows = [(one.severity, one.sentence, one.advice) for one in self.findings]
         return [table(HEADER, rows, len(HEADER), WIDTHS)] if rows else []
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """Return a number with the words that agree with it."""
-    return f"{number:,} {one if number == 1 else many}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from argrank.data.doctor.diagnosis import Finding, counted
+from argrank._tables import counted
+from argrank.data.doctor.diagnosis import Finding
 from argrank.data.doctor.facts import Facts
 from argrank.data.grouping import group_by_id
 from argrank.data.identical import labels_in_group

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.data.doctor.diagnosis import Finding, counted
+from argrank._tables import counted
+from argrank.data.doctor.diagnosis import Finding
 from argrank.data.doctor.facts import SAMPLE_ROWS, Facts
 from argrank.data.frames import ALIASES
 
