@@ -8,7 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import OptionError
-from argrank.rankers.linear._rank_svm_weights import rank_svm_weights
+from argrank.rankers.linear._cheap_models import rank_svm_weights
 from argrank.rankers.linear._regression_weights import feature_spreads
 
 NAMES = ["log-mle", "log-gain", "log-loss", "log-combined", "log-convex"]

@@ -8,11 +8,21 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.rankers.linear._rank_svm_weights import rank_svm_weights
+from argrank.engines import make_risk
+from argrank.objectives.pairwise import PairwiseHinge
 from argrank.rankers.linear._regression_weights import regression_weights
-from argrank.solvers import Risk
+from argrank.solvers import Risk, minimise
 
+C = 30.0  # RankSVM's default
+ENOUGH = 1e-3  # of the first gradient norm, or
+MOST_PASSES = 200  # passes: the start need not be an optimum
 LENGTHS = np.geomspace(1e-6, 1e3, 19)  # their own length means nothing to another risk
+
+
+def rank_svm_weights(data: Dataset, n_jobs: int | None) -> Floats:
+    """Return the weights of RankSVM with squared hinge, roughly minimised."""
+    risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
+    return minimise(risk, C=C, tol=ENOUGH, max_iter=MOST_PASSES).w
 
 
 def cheap_models(data: Dataset, n_jobs: int | None) -> list[Floats]:
