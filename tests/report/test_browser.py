@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import headless
 from tests.report.browser import axe_findings, chromium, pdf_pages
 
 import argrank as ar
@@ -184,6 +185,40 @@ def test_saves_what_is_shown_as_csv(page, tmp_path):
     np.testing.assert_allclose([float(row["ndcg@10 learned"]) for row in rows], values[:5], rtol=1e-6)
     assert len(ranking) == 12
     assert {row["system"] for row in ranking} == {"learned", "one <i>feature</i>"}
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory) -> Path:
+    """A report of ten systems and four measures, with training times."""
+    data = ar.load_bundled().select(range(40))
+    rng = np.random.default_rng(0)
+    systems = {f"system-{i}": data.y + (1 + i / 5) * rng.normal(size=data.n_documents) for i in range(10)}
+    seconds = {name: 1.5**place for place, name in enumerate(systems)}
+    target = tmp_path_factory.mktemp("report") / "ten.html"
+    return ar.write_report(target, data, systems, ["ndcg@10", "map", "mrr@10", "auc"], seconds=seconds)
+
+
+def test_ten_systems_are_named_in_every_chart_and_the_page_is_short(driver, ten):
+    driver.get(ten.as_uri())
+    curves, times = (one for one in driver.find_elements("css selector", "#comparison .charts svg"))
+    for chart in (curves, times):
+        named = {one.text for one in chart.find_elements("css selector", ".series .name")}
+        assert named == {f"system-{i}" for i in range(10)}
+    texts = [{one.text for one in chart.find_elements("css selector", "text")} for chart in (curves, times)]
+    assert {"cut-off k (documents)", "mean NDCG@k"} <= texts[0]
+    assert {"training, seconds", "mean ndcg@10"} <= texts[1]
+    assert driver.execute_script("return document.documentElement.scrollHeight") < 4600  # half of what it once was
+
+
+def test_a_table_wider_than_a_phone_says_so_and_scrolls_by_keyboard(driver, ten):
+    headless.set_size(driver, 390, 844, mobile=True)
+    driver.get(ten.as_uri())
+    box = driver.find_element("css selector", ".scroll:has(#means)")
+    after = driver.execute_script("return getComputedStyle(arguments[0], '::after').content", box)
+    focusable = box.get_attribute("tabindex")
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert "scroll sideways" in after
+    assert focusable == "0"
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -57,8 +57,7 @@
 
   // ---- the plot of differences -------------------------------------------------------------------------------
   const plot = $("differences");
-  const left = 54;
-  let sorted = [], width = 0;
+  let sorted = [], width = 0, left = 54;
 
   function drawDifferences() {
     const svg = plot.querySelector("svg"), height = 220;
@@ -368,8 +367,7 @@
   });
 
   function refresh() {
-    $("system-a").value = state.a;
-    $("system-b").value = state.b;
+    for (const letter of ["a", "b"]) $(`system-${letter}`).value = state[letter];
     $("measure").value = state.measure;
     drawDifferences();
     listQueries();
@@ -383,8 +381,7 @@
     select.addEventListener("change", () => { state[letter] = Number(select.value); refresh(); });
     select.parentElement.hidden = systems.length < 2;
   }
-  $("swap").hidden = systems.length < 2;
-  for (const id of ["order", "winner"]) $(id).parentElement.hidden = systems.length < 2;
+  for (const one of [$("swap"), $("order").parentElement, $("winner").parentElement]) one.hidden = systems.length < 2;
   $("segment").parentElement.hidden = !queries.segments;
   if (queries.segments) {
     $("segment").append(...[...new Set(queries.segments)].sort((x, y) => x - y || (x < y ? -1 : 1)).map((one) => make("option", { value: one }, one)));
@@ -392,9 +389,8 @@
   $("measure").append(...measures.map(option));
   $("measure").addEventListener("change", () => { state.measure = Number($("measure").value); refresh(); });
   $("swap").addEventListener("click", () => { [state.a, state.b] = [state.b, state.a]; refresh(); });
-  $("search").addEventListener("input", () => { state.shown = PAGE; listQueries(); });
-  for (const id of ["order", "segment", "winner"]) {
-    $(id).addEventListener("change", () => { state.shown = PAGE; listQueries(); });
+  for (const [id, event] of [["search", "input"], ["order", "change"], ["segment", "change"], ["winner", "change"]]) {
+    $(id).addEventListener(event, () => { state.shown = PAGE; listQueries(); });
   }
   $("more").addEventListener("click", () => { state.shown += 4 * PAGE; listQueries(); });
   addEventListener("resize", drawDifferences);

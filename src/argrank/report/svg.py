@@ -157,14 +157,14 @@ def points(
     names: Sequence[str], xs: Sequence[float], ys: Sequence[float], title: str, x_label: str, y_label: str
 ) -> str:
     """Draw one named point for each system, x on a logarithmic scale."""
-    x = Scale.of(xs, LEFT + 12, WIDTH - RIGHT - 90, log=True)
+    x = Scale.of(xs, LEFT + 12, WIDTH - RIGHT - 110, log=True)
     y = Scale.of(ys, HEIGHT - BOTTOM, TOP)
     parts = [_axes(x, y, x_label, y_label)]
     shown = [(x(a), y(b), name, a, b) for name, a, b in zip(names, xs, ys, strict=True) if x.shows(a) and y.shows(b)]
     taken = [(px - 6, py - 8, px + 6, py + 8) for px, py, *_ in shown]
     for px, py, name, a, b in shown:
         text, words = cut(name, 16), f"{name}: {tick_text(a)}, {tick_text(b)}"
-        where, anchor, box = _free_place(px, py, 7.0 * len(text), taken)
+        where, anchor, box = _free_place(px, py, 8.5 * len(text), taken)  # room for the letters of a phone
         taken.append(box)
         number = list(names).index(name)
         parts.append(
