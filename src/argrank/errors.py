@@ -130,7 +130,7 @@ def is_finite(value: object) -> bool:
 
 
 def printable(text: str) -> str:
-    """Return a text in which control characters, but for line ends and tabs, are written as escapes."""
+    """Return a text in which control characters other than line ends and tabs are written as escapes."""
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 

@@ -32,7 +32,7 @@ def run(
     check: str | None = typer.Option(None, "--check", metavar="DATA", help="Judged data to compare the scores on."),
     name: str = typer.Option("argrank", "--name", metavar="NAME", help="The model's name in the engine."),
     features: Path | None = typer.Option(
-        None, "--features", metavar="FILE", help="Names of the features in the engine, one a line."
+        None, "--features", metavar="FILE", help="Names of the features in the engine, one per line."
     ),
     missing: str = typer.Option(
         "as-trained", "--missing", metavar="MODE", help="Missing values in trees: as-trained, or zero."
@@ -68,4 +68,4 @@ def _lines(path: Path) -> list[str]:
         refuse_endless(path)
         return [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected names as UTF-8 text, one a line") from error
+        raise InputError(f"{path}: expected names as UTF-8 text, one per line") from error

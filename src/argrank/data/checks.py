@@ -126,7 +126,7 @@ def has_missing(X: Any) -> bool:
 
 
 def labels(y: Any, n_rows: int) -> Floats:
-    """Return labels as float64: any real number from 0 up, one a row."""
+    """Return labels as float64: any real number from 0 up, one per row."""
     array = numbers(y, n_rows, "y", "label")
     if (array < 0).any():
         row = int(np.argmax(array < 0))

@@ -43,8 +43,9 @@ def evaluate_diverse(
 ) -> Evaluation:
     """Evaluate rankings that do not repeat a source, as shares of the best such ranking.
 
-    The measure of ``diversify(scores, …)`` is divided by that of the labels diversified likewise, so that 1 is what the
-    constraint allows. Queries whose best ranking has nothing are undefined. ``options`` are those of ``evaluate``.
+    The measure of ``diversify(scores, …)`` is divided by that of the labels, diversified in the same way, so that 1
+    is what the constraint allows. Queries whose best ranking has nothing are undefined. ``options`` are those of
+    ``evaluate``.
     """
     if not check_dataset("data", data).is_judged:
         raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")

@@ -89,7 +89,7 @@ def next_single(cut: Singles) -> Singles:
 
 
 def solr_threshold(cut: Singles) -> Singles:
-    """Return the greatest t with ``float32(t + 1e-6) <= cut``; Solr's test then is ours, but for tiny cuts.
+    """Return the greatest t with ``float32(t + 1e-6) <= cut``; Solr's test then equals ours, except for tiny cuts.
 
     Not every float32 is another one plus 1e-6: near 0 few are, and just below -0.5, -0.25, … half of them.
     """

@@ -120,7 +120,7 @@ def plain(model: Any, missing: str, shift: bool = False) -> Plain:
         elif isinstance(part, TreeClassesModel) and part is model:
             trees += [(tree, normaliser) for tree in part.trees]
             seen_missing |= any((tree.missing > 0).any() for tree in part.trees)
-            # ordinal trees of a single label have a sum all the same, and so a second probability that is worth nothing
+            # ordinal trees of a single label have a sum all the same, and so a second probability, which has no gain
             n_chances = part.n_outputs + (part.link == "ordinal")
             classes = Classes(part.link, np.pad(part.gains, (0, n_chances - len(part.gains))), part.n_outputs)
         else:

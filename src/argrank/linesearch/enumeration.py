@@ -109,7 +109,7 @@ def _measure(
     measure: Measure,
     rules: Convention,
 ) -> Floats:
-    """Return the measure of rankings, one a row: the place of every document, from 0."""
+    """Return the measure of rankings, one per row: the place of every document, from 0."""
     rows = np.arange(len(places))[:, None]
     ranked, keys = np.empty(places.shape), np.empty(places.shape)
     ranked[rows, places] = labels

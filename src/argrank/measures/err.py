@@ -98,7 +98,7 @@ def _set_expected(terms: Floats, stop: Floats, ties: TieGroups, k: int | None) -
 
 
 def _stop_at_place(stop: Floats, depth: int) -> Floats:
-    """Return for groups of equal size (one a row) the chance to stop at place 1, …, depth of a random order."""
+    """Return for groups of equal size (one per row) the chance to stop at place 1, …, depth of a random order."""
     means = np.zeros((len(stop), depth + 1))  # mean over t-subsets of the product of (1 - stop), t = 0, …, depth
     means[:, 0] = 1.0
     places = np.arange(1, depth + 1)

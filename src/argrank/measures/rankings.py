@@ -34,7 +34,7 @@ class Rankings:
     keys : array of shape (n_queries, width), optional
         What the rows are sorted by, where equal keys count as tied; None where the convention breaks ties by a rule.
     judged : array of shape (n_queries, any width), optional
-        All judged labels of the query, padded likewise, where the ideal comes from more than the ranked documents.
+        All judged labels of the query, padded alike, where the ideal comes from more than the ranked documents.
     gaps : array of shape (n_queries, width), optional
         Which documents have no judgement (``argrank.data.gaps``), JUDGED in the padding; None where all are judged.
         Such a document has label 0, is never relevant, and gains nothing whatever label 0 gains.

@@ -47,7 +47,7 @@ class Structure:
     one_relevant: bool = False
 
     def factors(self, labels: Floats, indptr: Integers, depth: int | None = None) -> Floats:
-        """Return 1 / divisor of every query, 0 where the divisor is 0; ``depth`` limits the ideal to so many ranks."""
+        """Return 1 / divisor of every query, 0 where the divisor is 0; ``depth`` cuts the ideal off."""
         gains, sizes = self.gains(labels), np.diff(indptr)
         if self.divisor == "ideal":
             divisors = greatest(gains, self.discounts(int(sizes.max(initial=0)))[:depth], indptr)

@@ -52,7 +52,7 @@ class LinearModel(Model):
         return X * self.weights
 
     def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the contributions as an array: for a linear score they are the SHAP values but for constants."""
+        """Return the contributions as an array: for a linear score they are the SHAP values up to constants."""
         found = self.contributions(X, indptr)
         return found.toarray() if sparse.issparse(found) else np.asarray(found, np.float64)
 

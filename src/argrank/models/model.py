@@ -141,8 +141,9 @@ class Model(StoredModel):
     ) -> list[Integers]:
         """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows.
 
-        ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
-        far as there are sources; the others follow by score. It needs ``sources``, one a row, or a Dataset with them.
+        ``diverse`` allows at most one document (or the given number) of each source in the first k ranks, or with
+        k=None as far as the sources last; the others follow by score. It needs ``sources``, one per row, or a Dataset
+        that has them.
         """
         if not isinstance(X, Dataset):
             X = Dataset(X, None, qid, group=group, sources=sources)

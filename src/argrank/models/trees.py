@@ -61,7 +61,7 @@ class TreesModel(Model):
         return _forest.contributions(self.trees, X, self.n_columns)
 
     def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the SHAP values that LightGBM finds for these trees; rows sum to the scores but for a constant."""
+        """Return the SHAP values that LightGBM finds for these trees; rows sum to the scores up to a constant."""
         try:
             import lightgbm
         except ImportError as error:

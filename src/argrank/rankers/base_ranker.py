@@ -129,7 +129,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         ----------
         X : Dataset, DistributedDataset, array, sparse matrix or data frame
             A Dataset brings its labels and queries along; a data frame's columns ``label`` and ``qid`` are found.
-        y : array of labels, one a row
+        y : array of labels, one per row
         qid : query id per row, any type, rows in any order; or
         group : sizes of the queries, for rows that are together (LightGBM, PyTerrier)
         sample_weight : weight per row, refused by rankers for which it means nothing
@@ -253,8 +253,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     ) -> list[Integers]:
         """Return the caller's row numbers, best first, one array per query.
 
-        ``diverse`` lets at most one document (or so many) of a source into the first k ranks, or, with None as k, as
-        far as there are sources; the others follow by score. It needs ``sources``, one a row, or a Dataset with them.
+        ``diverse`` allows at most one document (or the given number) of each source in the first k ranks, or with
+        k=None as far as the sources last; the others follow by score. It needs ``sources``, one per row, or a Dataset
+        that has them.
         """
         check_is_fitted(self)
         return self.model_.rank(X, qid=qid, group=group, sources=sources, diverse=diverse, k=k)

@@ -48,7 +48,7 @@ class Scale:
         return math.isfinite(value) and (value > 0 or not self.log)
 
     def ticks(self, about: int = 5) -> list[float]:
-        """Return about so many round values."""
+        """Return about the given number of round values."""
         if self.log:
             first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
             every = max(1, -(-(last - first + 1) // (about + 2)))

@@ -27,7 +27,7 @@ UNUSED = 1e-9  # a weight below this part of its query's share is nothing but di
 
 
 def helps(n_features: int, n_passes: int) -> bool:
-    """Return whether to weigh the planes of all queries together after so many passes that went query by query."""
+    """Return whether it is time, after this many passes query by query, to weigh the planes of all queries together."""
     return n_features <= (MOST_FEATURES if n_passes >= PATIENCE else FEW_FEATURES)
 
 

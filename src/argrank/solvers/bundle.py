@@ -30,7 +30,7 @@ MOST_STEPS = 10  # oracle calls in a line search
 LITTLE = 0.03  # so does a bracket in which no more than this share of the gap is to be gained
 FLAT = 0.05  # a derivative this small, relative to the first, ends a line search
 PATIENCE = 100  # passes of the bundle method; where it does well it seldom needs more, also at C = 10,000
-PER_FEATURE = 2  # or so many a feature: where scales differ wildly it needs about one plane for each
+PER_FEATURE = 2  # or this many per feature: where scales differ wildly it needs about one plane for each
 MOST_CELLS = 50_000  # queries times features: on larger data a pass query by query costs more than many of the bundle's
 
 

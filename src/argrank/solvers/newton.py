@@ -1,8 +1,8 @@
 """Truncated Newton with an exact line search on the scores, for convex risks with a (generalised) Hessian.
 
-Minimises ``F(w) = |w|² / (2C) + risk(w)``. Conjugate gradients solve each Newton system as far as it is worth; the step
-along the direction is found from scores alone, without a pass over the features, which makes the method monotone and
-lets it do without a trust region (Lee & Lin 2014).
+Minimises ``F(w) = |w|² / (2C) + risk(w)``. Conjugate gradients solve each Newton system only as accurately as
+is useful. The step along the direction is found from the scores alone, without a pass over the features, which makes
+the method monotone, so that it needs no trust region (Lee & Lin 2014).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from argrank.solvers._result import Problem, Risk, Scores
 from argrank.solvers.mixture import Inner, best_mixture
 from argrank.solvers.regularisers import Regulariser
 
-IDLE_ROUNDS = 20  # a plane without weight for so many rounds is dropped
+IDLE_ROUNDS = 20  # a plane without weight for this many rounds is dropped
 
 
 class Point(NamedTuple):

@@ -13,7 +13,7 @@ from argrank._types import Floats
 class Regulariser(ABC):
     """A penalty on the distance of the weights from a centre, and the interval in which every weight must stay.
 
-    ``units`` are what the distance is measured in: a weight counts by so many times its difference from the centre.
+    ``units`` scale the distance: each weight's difference from the centre is multiplied by its unit.
     """
 
     name: ClassVar[str]

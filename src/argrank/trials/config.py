@@ -150,7 +150,7 @@ def _data(section: Section, base: Path) -> DataSpec:
     if name is None:
         raise InputError(f"{section.place}: expected a key 'name' (a text), got none")
     if standin is not None:
-        name = f"{name} (generated)"  # nobody shall take it for the original
+        name = f"{name} (generated)"  # so that it is not taken for the original
     steps = tuple(_step(part) for part in section.sections("preprocess", STEP_KEYS, []))
     place = None if folder is None else base / Path(folder).expanduser()
     convention = section.text("convention", None)

@@ -215,7 +215,7 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_dense_matrix_beyond_reason_is_refused(write) -> None:
-    with pytest.raises(InputError, match=r"sparse=False: expected a matrix that is worth its memory, .* 16\.0 GB"):
+    with pytest.raises(InputError, match=r"sparse=False: expected a matrix that is not nearly empty, .* 16\.0 GB"):
         read_letor(write("1 qid:1 2000000000:1\n"), sparse=False)
 
 

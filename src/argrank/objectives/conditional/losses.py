@@ -47,7 +47,7 @@ class RankingLoss:
         return None if None in cutoffs else max(cutoffs)  # type: ignore[type-var]
 
     def __call__(self, ranked: Integers, labels: Floats, best: Floats | None = None) -> Floats:
-        """Return the losses of rankings of one query given by level, one a row; the best one is the first.
+        """Return the losses of rankings of one query given by level, one per row; the best one is the first.
 
         ``labels`` are the levels' labels, ``best`` those of all documents from the greatest down, where the rankings
         are not given down to the last rank.

@@ -14,7 +14,7 @@ from argrank.errors import OptionError, check_count, is_finite, shown
 from argrank.objectives.conditional.content_hashes import mixed, query_seed
 from argrank.objectives.conditional.moves import stand, walk
 
-ENUMERABLE = 6  # queries of so many documents are enumerated where all their rankings are wanted
+ENUMERABLE = 6  # queries of up to this many documents are enumerated where all their rankings are wanted
 WALK = 10  # rankings kept of one walk
 MOST_MOVES = 32  # between two rankings that are kept; each costs a look at the whole list
 SHARE_OF_BEST = {"best": 0.9, "mixed": 0.5, "worst": 0.1}
@@ -78,7 +78,7 @@ class Walks(NamedTuple):
 
 
 def coefficients_of(states: Integers, origin: Integers, moves: Integers, flips: Integers) -> Integers:
-    """Return the coefficients of rankings that are given by states and moves, one a row."""
+    """Return the coefficients of rankings that are given by states and moves, one per row."""
     rows = np.empty((len(origin), states.shape[1]), np.int64)
     done = 0
     for number, (start, n_moves) in enumerate(zip(origin.tolist(), moves.tolist(), strict=True)):

@@ -206,7 +206,7 @@ class Boosters:
         return self._mean(lambda booster, look: booster.eval_valid(look)) if self._n_parts else []
 
     def trees(self, sizes: Sequence[int]) -> list[Tree]:
-        """Return the trees of so many rounds of each booster; their sum is the mean over the seeds."""
+        """Return the trees of the first rounds of each booster; their sum is the mean over the seeds."""
         found = []
         for position, (booster, size) in enumerate(zip(self.boosters, sizes, strict=True)):
             trees = [tree for part in self._before[position] for tree in part]

@@ -165,7 +165,7 @@ class GradientBoostedRanker(BoostedRanker):
     def finished_model(
         self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
     ) -> Model:
-        """Return the model of so many rounds of each booster."""
+        """Return the model of the given number of rounds of each booster."""
         trees = boosters.trees(sizes) or [Tree.constant(0.0, data.n_documents)]
         trees[0] = trees[0].with_values(trees[0].value + offset)
         return joined(start, trees, data.n_features)
@@ -243,7 +243,7 @@ class GradientBoostedRanker(BoostedRanker):
     def _outputs(
         self, boosters: Boosters, sizes: list[int], start: Model | None, offset: float, data: Dataset
     ) -> Floats:
-        """Return the outputs for the training rows after so many rounds."""
+        """Return the outputs for the training rows after the given number of rounds."""
         if sizes == boosters.sizes:
             return boosters.training_scores()
         sums = _forest.sums(boosters.trees(sizes), data.X, boosters.n_outputs) + offset

@@ -125,7 +125,7 @@ class DirectRankTrees(BoostedRanker):
         return self._grow(data, watcher, self._start_model(data), n_trees)
 
     def _kept_number(self, data: Dataset, keeper: Any) -> int:
-        """Return the number of trees worth growing, from a checkpoint where it has it."""
+        """Return the number of trees to grow, from the checkpoint if it has it."""
         done = None if keeper is None else keeper.finished()
         if done is None:
             done = dict(zip(("number", "gain"), self._number_worth_growing(data), strict=True))

@@ -78,7 +78,7 @@ class McRank(GradientBoostedRanker):
     def finished_model(
         self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
     ) -> Model:
-        """Return the class probabilities of so many rounds of each booster."""
+        """Return the class probabilities after the given number of rounds of each booster."""
         self.labels_ = self._labels(data)
         trees = boosters.trees(sizes) or [Tree.constant(0.0, data.n_documents)] * boosters.n_outputs
         gains = gains_of(self.labels_, check_gain(self.gain))

@@ -131,7 +131,7 @@ class DirectRank(ClimbingRanker):
         return self._climb(starts, walker.rounds(self.coordinates), watcher, rng, limit)
 
     def _kept_limit(self, data: Dataset, keeper: Any) -> int:
-        """Return the number of rounds worth making, from a checkpoint where it has it."""
+        """Return the number of rounds to make, from the checkpoint if it has it."""
         done = None if keeper is None else keeper.finished()
         if done is not None:
             self.gain_ = done["gain"]

@@ -67,8 +67,8 @@ class Alternation:
         explained = explained_part(rated.known, rated.item, ridge)
         for less in (np.zeros_like(explained), explained) if explained.any() else (explained,):
             for scale in START_SCALES:
-                worth = scale * V[:, -1] - less
-                yield np.sqrt(scale) * U, np.column_stack((np.sqrt(scale) * V[:, :-1], worth))
+                bias = scale * V[:, -1] - less
+                yield np.sqrt(scale) * U, np.column_stack((np.sqrt(scale) * V[:, :-1], bias))
 
     def _refuse_constant_gains(self) -> None:
         """Raise where users tell their items apart and the measure does not: there would be nothing to learn."""
@@ -128,13 +128,13 @@ class Alternation:
 
 
 def explained_part(known: Floats, item: Integers, ridge: float) -> Floats:
-    """Return how much of every item's known score its ratings say themselves, to be taken off the worth of a start.
+    """Return how much of every item's known score its ratings say themselves, to be taken off the bias of a start.
 
     Known scores cannot be taken off the ratings before these are factorised: they are in units of the score, and how
     long a rating is in those is found only afterwards. But at any length a ridge regression with n ratings follows a
-    constant by n / (n + ridge): were it taken off the ratings, the item's worth would fall by as much. The mean over
+    constant by n / (n + ridge): were it taken off the ratings, the item's bias would fall by as much. The mean over
     the ratings is left out, as it is of the ratings themselves. Starts with and without this are tried, since where C
-    is small even a worth that undoes a misleading offset is too dear.
+    is small even a bias that undoes a misleading offset is penalised too much.
     """
     counts = np.bincount(item, minlength=len(known))
     return np.asarray(counts / (counts + ridge) * (known - known[item].mean()))

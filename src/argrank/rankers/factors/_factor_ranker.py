@@ -36,7 +36,7 @@ class Rated(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What a factorisation ends with: U, V with the items' worth as its last column, the objective, the rounds."""
+    """What a factorisation ends with: U, V with the items' biases as its last column, the objective, the rounds."""
 
     U: Floats
     V: Floats
@@ -64,12 +64,12 @@ class Held:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A ranker whose score is ``U_user · V_item + worth of the item``, the worth being V's last column.
+    """A ranker whose score is ``U_user · V_item + bias of the item``, the bias being V's last column.
 
     Parameters
     ----------
     rank : int
-        Number of factors beside the items' own worth, 1 or more. Choose it by validation; a few hundred ratings bear
+        Number of factors beside the items' own bias, 1 or more. Choose it by validation; a few hundred ratings bear
         one or two.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report, by user; None for the measure that is optimised,

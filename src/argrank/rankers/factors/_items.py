@@ -49,7 +49,7 @@ def served_items(
     """Return the items of a model, those rated first, and their factors.
 
     Factors are regressed on features; without these an item gets the mean, as one that is unknown altogether. Then the
-    offsets join the items' worth, from which on nothing needs to know them apart.
+    offsets join the items' biases, and nothing needs to tell them apart from then on.
     """
     seen = set(rated)
     described = [item for item in features if item not in seen]

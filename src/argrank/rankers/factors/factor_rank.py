@@ -16,7 +16,7 @@ USER_WEIGHTS = ("equal", "ratings")
 class FactorRank(FactorRanker):
     """Factors of users and items that rank: ``(|U - U0|² + |V - V0|²) / (2 C m) + mean over the m users of a loss``.
 
-    A user's score of an item is ``U_user · V_item + worth of the item``, the worth being V's last column, plus what is
+    A user's score of an item is ``U_user · V_item + bias of the item``, the bias being V's last column, plus what is
     known of the item beforehand (``item_offsets`` of ``fit``). The loss is ORM's bound of 1 - NDCG@k (or any measure
     a · b) over the items the user rated (ORM section 7.2; Weimer et al. 2008). U0 and V0 are a factorisation by squared
     error (``factor-regression``), at the length that suits the loss best. For fixed V the problem is convex in U and

@@ -15,8 +15,8 @@ from argrank.rankers.factors._factor_ranker import FactorRanker, Factors, Rated,
 class FactorRegression(FactorRanker):
     """Factors that minimise the sum of the squared errors of the ratings, plus ``ridge`` times all factors squared.
 
-    A rating is predicted by the mean of all + ``U_user · V_item`` + a worth of the user + a worth of the item; the mean
-    and the users' worth are then dropped, as they change no user's ranking. Users and items are improved in turn by
+    A rating is predicted by the mean of all + ``U_user · V_item`` + a bias of the user + a bias of the item; the mean
+    and the users' biases are then dropped, as they change no user's ranking. Users and items are improved in turn by
     ridge regressions. Ratings say how much, and not only which, so this is hard to beat; ``factor-rank`` starts here.
 
     Parameters
@@ -56,9 +56,9 @@ def factorise(
     random_state: int | None,
     watch: Watch | None = None,
 ) -> Factors:
-    """Return factors by alternating ridge regressions on a target, users and items each with a worth of their own.
+    """Return factors by alternating ridge regressions on a target, users and items each with a bias of their own.
 
-    The users' worth is learned with the rest and dropped: it tells generous users from users of good items, which the
+    The users' bias is learned with the rest and dropped: it tells generous users from users of good items, which the
     mean of their ratings cannot, and changes no user's ranking.
     """
     user, item = rated.user, rated.item

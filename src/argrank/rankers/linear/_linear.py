@@ -129,7 +129,7 @@ class LinearRanker(BaseRanker):
         return Outcome.of(result)
 
     def _note(self, risk: AnyRisk) -> None:
-        """Keep what is worth knowing of the prepared objective."""
+        """Keep what is known of the prepared objective."""
 
     def _tight_start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats:
         """Return where a tight bound starts: the best, by its own objective, of a few cheap models.

@@ -50,8 +50,8 @@ class ORM(ProductMeasure, StructuredRanker):
         The cheapest exact search for the most violated ranking of each query, or the plain n x n assignment, which is
         slower and for comparisons.
     diverse : bool or int
-        Train for rankings with at most one document (or so many) of a source at the first k ranks; the data needs
-        ``sources``. ``rank(data, diverse=True, k=…)`` ranks that way.
+        Train for rankings with at most one document (or the given number) of each source in the first k ranks; the
+        data needs ``sources``. ``rank(data, diverse=True, k=…)`` ranks that way.
     w0 : array or "regression", optional
         Weights near which to stay; "regression" takes least squares on the labels. For small data with
         bound="tight", as in the paper's experiment on OHSUMED.

@@ -55,7 +55,7 @@ class Folding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Held-out scores of all folds, what they are worth query by query, and the trees that were grown for them."""
+    """Held-out scores of all folds, their measure query by query, and the trees that were grown for them."""
 
     scores: Floats
     values: Floats

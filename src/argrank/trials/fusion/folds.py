@@ -1,4 +1,4 @@
-"""What tuned weights are worth on new queries, and which normalisation is best, by cross-validation over queries."""
+"""How good tuned weights are on new queries, and which normalisation is best, by cross-validation over queries."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def tune_weights(
     cv : int, optional
         Folds of queries of the cross-validation that estimates the measure on new queries; None for none.
     bootstrap : int
-        If above 0, the weights are tuned again on so many resamples of the queries, for intervals of the weights.
+        If above 0, the weights are tuned again on this many resamples of the queries, for intervals of the weights.
     n_starts : int
         Starts: equal weights, the best system alone, then random weights.
     random_state : int

@@ -108,7 +108,7 @@ def read_text(
         raise FormatError(name, None, "at least one feature", "rows without features")
     if not options.sparse and scipy_sparse.issparse(parsed.X):
         raise InputError(
-            f"{name}: sparse=False: expected a matrix that is worth its memory, got {n_rows:,} rows and {width:,} "
+            f"{name}: sparse=False: expected a matrix that is not nearly empty, got {n_rows:,} rows and {width:,} "
             f"features, nearly all zero, for {n_rows * width * options.dtype.itemsize / 1e9:.1f} GB; use sparse='auto'"
         )
     queries = _group_runs(parsed) if with_qid else group_by_size(read_sizes(str(groups), n_rows), n_rows)

@@ -21,7 +21,7 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
     never rises with b, so every bad takes its own best suffix of goods, from good i on, and i never falls with b. The
     sum over the suffix telescopes; what depends on i is gain D(i + b) + weight (sum of the goods before i - i s_b).
 
-    LETOR's discount is convex but for D(0) = D(1), which breaks the rule in the cell (0, 0) alone: two cases, good 0
+    LETOR's discount is convex except for D(0) = D(1), which breaks the rule in the cell (0, 0) alone: two cases, good 0
     above all bads (no cell of good 0), or bad 0 above all goods (cell (0, 0) is in).
     """
     n = len(scores)

@@ -1,4 +1,4 @@
-"""Diversity: at most so many documents of a source at the first k ranks (ORM section 7.1)."""
+"""Diversity: a limit on the documents of each source in the first k ranks (ORM section 7.1)."""
 
 from __future__ import annotations
 
