@@ -43,3 +43,12 @@ def test_large_data_stays_with_the_bundle_method(monkeypatch):
     monkeypatch.setattr(bundle, "MOST_CELLS", 10)
     result = minimise(hard_risk(), C=100.0, max_iter=8)
     assert (result.reason, result.n_passes) == ("passes", 8.5)
+
+
+def test_features_of_wild_scales_take_few_passes():
+    """The planes of such a risk have wild lengths; a master problem that blurs the short ones creeps."""
+    data = ar.make_ranking(20, 15, 16, noise=1.0, random_state=2)
+    wild = data.with_features(data.X * np.geomspace(1e-2, 1e6, 16))
+    result = minimise(make_risk(wild, ar.objective("svm-auc")), "bundle", C=100.0, tol=1e-3, max_iter=150)
+    assert result.converged
+    assert result.n_iter <= 80

@@ -20,7 +20,7 @@ from argrank._types import Floats
 
 MOVES = 500  # between two looks at the whole face
 ROUNDS = 200
-RIDGE = 1e-12  # relative; turns a face that is flat in some direction into one that falls off slowly
+RIDGE = 1e-12  # on planes of length 1; turns a face that is flat in some direction into one that falls off slowly
 
 
 @kernel(
@@ -93,8 +93,10 @@ def _climb(H: Floats, offsets: Floats, a: Floats) -> bool:
     slope = offsets - H @ a
     rise = slope[others] - slope[pivot]
     curve = H[np.ix_(others, others)] - H[others, pivot][:, None] - H[pivot, others][None, :] + H[pivot, pivot]
-    ridge = RIDGE * max(float(np.trace(curve)), np.finfo(float).tiny)
-    change = np.linalg.solve(curve + ridge * np.eye(len(others)), rise)
+    length = np.sqrt(np.maximum(curve.diagonal(), 0.0))
+    length[length == 0.0] = 1.0
+    even = curve / length[:, None] / length[None, :]  # features of wild scales make planes of wild lengths
+    change = np.linalg.solve(even + RIDGE * np.eye(len(others)), rise / length) / length
     gain, bend = float(rise @ change), float(change @ curve @ change)
     if not np.isfinite(change).all() or gain <= 0.0:
         return False
