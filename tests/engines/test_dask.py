@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import subprocess
+import sys
 import time
 from types import SimpleNamespace
 
@@ -16,7 +18,7 @@ from tests.engines.test_part import FITS, Here, assert_same_fit, make
 import argrank as ar
 from argrank.dask import DistributedDataset
 from argrank.engines import _part, dask_data, make_risk
-from argrank.errors import ClusterError, InputError, OptionError
+from argrank.errors import ArgrankWarning, ClusterError, InputError, OptionError
 
 pytestmark = [pytest.mark.dask, pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")]
 
@@ -160,9 +162,37 @@ def test_trees_without_draws_on_one_partition_are_those_of_one_machine(name, pac
         clone(ranker).fit(DistributedDataset.read(packs / "weighted.pack", cluster))
 
 
+def test_auto_blends_the_members_that_run_there(packs, cluster):
+    """One partition, as above."""
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=1)
+    few, local = {"max_trees": 24, "n_folds": 2, "verbose": -1}, ar.load(packs / "plain.pack")
+    ranker, again = (ar.make_ranker("auto", **few).fit(data) for _ in range(2))
+    assert [member.name for member in ranker.members_] == ["listnet", "rank-svm", "query-mart", "mart", "lambda-mart"]
+    assert all(member.refitted and (member.n_trees or 8) <= 8 for member in ranker.members_ if member.weight > 0)
+    assert ranker.predict(local).tobytes() == again.predict(local).tobytes() == ranker.predict(data).compute().tobytes()
+    assert 0.5 < ranker.estimate_.low < ranker.score(data) <= 1.0
+    weighted = DistributedDataset.read(packs / "weighted.pack", cluster, n_partitions=1)
+    with pytest.warns(ArgrankWarning, match="trees on a cluster take no weights"):
+        linear = ar.make_ranker("auto", n_folds=2, verbose=-1).fit(weighted)
+    assert [member.name for member in linear.members_] == ["listnet", "rank-svm"]
+
+
+def test_the_command_line_grows_trees_on_a_cluster(packs, cluster):
+    """In a process of its own, where no client is the default one; one block, so that LightGBM opens no ports."""
+    data = ar.make_ranking(8, 10, 6, random_state=1)
+    ar.pack(data, packs / "small.pack")
+    command = [sys.executable, "-m", "argrank", "train", str(packs / "small.pack"), "-o", str(packs / "model.json")]
+    command += ["--scheduler", cluster.scheduler.address, "-r", "mart", "-p", "n_trees=3"]
+    command += ["-p", "min_documents=5"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "The cluster: " in done.stdout
+    assert np.ptp(ar.load_model(packs / "model.json").predict(data)) > 0
+
+
 def test_what_cannot_be_done_on_a_cluster_is_refused_by_name(packs, cluster):
     data = DistributedDataset.read(packs / "plain.pack", cluster)
-    for name in ("auto", "adarank", "direct-rank", "mcrank", "coordinate-ascent", "rankboost", "frank"):
+    for name in ("adarank", "direct-rank", "mcrank", "coordinate-ascent", "rankboost", "frank"):
         with pytest.raises(OptionError, match=rf"^{name}: expected data on one machine.*rank-svm"):
             ar.make_ranker(name).fit(data)
     model = ar.make_ranker("regression").fit(ar.load(packs / "plain.pack")).model_

@@ -124,6 +124,50 @@ def test_a_fit_on_a_cluster_goes_on_from_its_checkpoint_with_the_same_bits(name,
         assert_same_fit(make(name).fit(data, checkpoint=copy), whole)  # and once finished, it is read
 
 
+def test_some_queries_are_data_of_their_own(packs):
+    local, chosen, borders = ar.load(packs / "weighted.pack"), np.array([0, 1, 5, 6, 7, 20, 39]), []
+    for n_partitions in (1, 4):
+        data = Forgetful.read(packs / "weighted.pack", Here(), n_partitions=n_partitions).select(chosen[::-1])
+        same = local.select(chosen)
+        assert data.query_ids.tolist() == same.query_ids.tolist()
+        assert data.query_weight.tolist() == same.query_weight.tolist()
+        assert (np.concatenate(data.map_blocks(_features)) == same.X).all()
+        borders.append([len(one) for one in data.map_blocks(_features)])
+    assert borders[0] == borders[1]
+
+
+def _features(data):
+    return data.X
+
+
+def test_a_blend_has_the_same_bits_on_any_partitions_and_goes_on_from_its_checkpoint(packs, tmp_path, monkeypatch):
+    local, found = ar.load(packs / "plain.pack"), []
+    for n_partitions in (1, 3):
+        data = Forgetful.read(packs / "plain.pack", Here(), n_partitions=n_partitions)
+        ranker = ar.make_ranker("auto", family="linear", verbose=-1).fit(data, eval_set=[data, local])
+        assert ranker.trace_[-1]["validation"] == ranker.trace_[-1]["validation_1"] == ranker.score(data)
+        found.append((ranker.predict(local).tobytes(), ranker.estimate_, [one[:4] for one in ranker.members_]))
+    assert found[0] == found[1]
+    here = ar.make_ranker("auto", family="linear", verbose=-1).fit(local)
+    np.testing.assert_allclose(ranker.predict(local), here.predict(local), rtol=1e-6)
+    assert ranker.estimate_.value == pytest.approx(here.estimate_.value, abs=1e-9)
+    count, fit = [0], type(ar.make_ranker("listnet")).fit
+
+    def killed(self, *arguments, **options):
+        count[0] += 1
+        if count[0] == 2:
+            raise MemoryError("an end without a word")
+        return fit(self, *arguments, **options)
+
+    kept = {"checkpoint": tmp_path / "fit.ckpt", "every": 1e-9}
+    with monkeypatch.context() as patch:
+        patch.setattr(type(ar.make_ranker("rank-svm")), "fit", killed)
+        with pytest.raises(MemoryError):
+            ar.make_ranker("auto", family="linear", verbose=-1).fit(data, **kept)
+    again = ar.make_ranker("auto", family="linear", verbose=-1).fit(data, **kept)
+    assert again.predict(local).tobytes() == found[1][0]
+
+
 def test_a_worker_that_lacks_a_vector_says_so_and_makes_it_from_all_recipes(packs):
     part = Part(30, load_part, str(packs / "plain.pack"), 0, 2)
     borders = (0, part.data.n_queries)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import itertools
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -179,13 +180,33 @@ class DistributedDataset:
 
     def scaled(self, scaling: Normaliser) -> DistributedDataset:
         """Return the data with features that a global normaliser scales where they are used, without a copy."""
-        return self._made(_scaled, [scaling] * self.n_partitions)
+        return self._made(_scaled, dict.fromkeys(range(self.n_partitions), scaling))
 
-    def _made(self, function: Callable[..., Dataset], arguments: Sequence[Any], **changed: Any) -> DistributedDataset:
-        """Return data of other partitions: ``function(partition, argument)`` of each, made where it is."""
+    def select(self, queries: Integers) -> DistributedDataset:
+        """Return some queries, by number, as data of its own, in the order in which they are here.
+
+        Workers copy their rows. Blocks are what is left of the blocks here, so that bits do not depend on partitions.
+        """
+        chosen = np.zeros(self.n_queries, bool)
+        chosen[queries] = True
+        cuts = offsets(np.array([own[-1] for own in self.borders]))
+        every = [np.flatnonzero(chosen[a:b]) for a, b in itertools.pairwise(cuts)]
+        own = {number: found for number, found in enumerate(every) if len(found)}
+        return self._made(
+            _selected,
+            own,
+            borders=[tuple(np.unique(np.searchsorted(own[i], self.borders[i])).tolist()) for i in own],
+            indptr=offsets(self.sizes[chosen]),
+            query_ids=self.query_ids[chosen],
+            query_weight=None if self.query_weight is None else self.query_weight[chosen],
+            fingerprint=hashlib.sha256(self.fingerprint.encode() + chosen.tobytes()).hexdigest(),
+        )
+
+    def _made(self, function: Callable[..., Dataset], own: Mapping[int, Any], **changed: Any) -> DistributedDataset:
+        """Return data of other partitions: ``function(partition, argument)`` of some, made where they are."""
         facts = {**self._facts, **changed}
         longest = int(np.diff(facts["indptr"]).max())
-        calls = [(longest, function, *one) for one in zip(self._parts, arguments, strict=True)]
+        calls = [(longest, function, self._parts[number], argument) for number, argument in own.items()]
         made = type(self)(self.client, _submit(self.client, calls), **facts)
         made.traffic = self.traffic
         return made
@@ -334,6 +355,10 @@ def _itself(data: Dataset) -> Dataset:
 
 def _scaled(part: Part, scaling: Normaliser) -> Dataset:
     return part.data._but(X=ScaledRows(part.data.X, scaling))
+
+
+def _selected(part: Part, queries: Integers) -> Dataset:
+    return part.data.select(queries)
 
 
 def _of_features(function: Callable[[Any], Result], data: Dataset) -> Result:

@@ -42,7 +42,7 @@ class Registered(NamedTuple):
 #: To add a ranker: a file with its class, and a line here.
 RANKERS = {
     "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}, scale_free=True),
-    "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}),
+    "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}, distributed=True),
     "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
     "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
     "direct-rank-trees": Registered(

@@ -69,8 +69,12 @@ def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[i
             client=data.client, objective=objective, n_estimators=ranker.n_trees, random_state=seed, **parameters
         )
         try:
-            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):  # on ports and threads
-                warnings.simplefilter("ignore", UserWarning)
+            with (
+                data.client.as_current(),  # LightGBM waits for that of the thread
+                warnings.catch_warnings(),
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
+                warnings.simplefilter("ignore", UserWarning)  # on ports and threads
                 grown.fit(X, y, group=group, init_score=init)
         except (LightGBMError, OSError) as error:
             raise ClusterError(f"LightGBM could not train on the cluster; it cannot lose a worker: {error}") from error

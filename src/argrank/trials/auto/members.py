@@ -92,7 +92,7 @@ class Member:
         models = []
         for train, held, rows in zip(self.folding.train, self.folding.held, self.folding.rows, strict=True):
             models.append(self._fitted(train).model_)
-            scores[rows] = models[-1].scores(held.X, held.indptr)
+            scores[rows] = self._scores(models[-1], held)
         self.models = models
         self.stages.append(self._stage(scores, None))
         self.seconds += time.perf_counter() - begin
@@ -148,9 +148,12 @@ class Member:
 
     def deviation(self, model: Model, data: Dataset, held_out: float) -> float:
         """Return what scores of the refitted model are divided by: their own deviation within queries."""
-        scores = model.scores(data.X, data.indptr)
+        scores = self._scores(model, data)
         means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
         return float(np.sqrt(np.mean((scores - np.repeat(means, data.sizes)) ** 2)))
+
+    def _scores(self, model: Model, part: Dataset) -> Floats:
+        return model.scores(part.X, part.indptr)
 
     def _fitted(self, data: Dataset, **parameters: Any) -> Any:
         """Return a fitted clone; a fit that Ctrl-C cut short is none."""

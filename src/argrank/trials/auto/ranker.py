@@ -6,10 +6,9 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
-from scipy import sparse
 
 from argrank._json import json_value
 from argrank._tables import measure_text, table, to_text
@@ -17,6 +16,7 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
+from argrank.engines import is_distributed
 from argrank.errors import (
     ArgrankWarning,
     MissingExtraError,
@@ -34,6 +34,7 @@ from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.boosted._growth import load_lightgbm
 from argrank.rankers.registry import registered_name
+from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, summed
 from argrank.trials.auto.members import STAGES, Folding, Member, member_of
 from argrank.trials.auto.search import INTERRUPTED, SEEDS, Deadline, Search
@@ -137,9 +138,10 @@ class Auto(BaseRanker):
         families = self._families()
         rankers = self._rankers(data, families)
         seeds, numbers = self._budget(sum(hasattr(ranker, "n_trees") for ranker in rankers.values()))
-        folding = Folding.of(data, self.n_folds, self.random_state)
+        fold, member = (cluster.folding, cluster.member_of) if is_distributed(data) else (Folding.of, member_of)
+        folding = fold(cast(Any, data), self.n_folds, self.random_state)
         search = Search(watcher, self.verbose)
-        waiting = [member_of(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
+        waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
         done, complaint = search.run(waiting, None if deadline is None else deadline.of_search)
         blend = _best_blend(done, families, folding, self.scoring)
         models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=complaint == INTERRUPTED)
@@ -148,7 +150,7 @@ class Auto(BaseRanker):
         self.estimate_: Estimate = blend.estimate
         self.members_ = _results(blend, done, refitted)
         self.notes_ = tuple(f"{member.name}: {note}" for member in done for note in member.notes)
-        scores = [model.scores(part.data.X, part.data.indptr) for part in watcher.validations]
+        scores = [part.scores_of(model) for part in watcher.validations]
         watcher.record(scores, {"objective": 1.0 - blend.estimate.value})
         return Outcome(model, 1.0 - blend.estimate.value, np.nan, len(watcher.trace), complaint)
 
@@ -204,20 +206,22 @@ class Auto(BaseRanker):
 
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""
-        given = self.members
-        missing = has_missing(data.X) or bool(data.categories)
+        given, there = self.members, is_distributed(data)
+        lacking, greatest = cluster.extent(cast(Any, data)) if there else (has_missing(data.X), None)
+        missing = lacking or bool(data.categories)
         if given is None:
             wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
             if missing and wanted == ["linear"]:
                 refuse_texts(data, type(self).__name__)
-                refuse_missing(data)
+                if not there:  # where workers find missing values in the first pass
+                    refuse_missing(data)
             if missing:
                 wanted = ["trees"]
             given = [(name, parameters) for one in wanted for name, parameters in MEMBERS[one].items()]
-            given = self._grown(given)
+            given = self._grown(cluster.able(given, cast(Any, data)) if there else given)
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
-        scaled = {} if self._is_scaled(data) else {"normalise": "standard"}
+        scaled = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
         rankers: dict[str, Any] = {}
         for one in given:
             name, ranker = _named(one)
@@ -245,9 +249,11 @@ class Auto(BaseRanker):
             return linear
         return given if self.max_trees is None else [*linear, *given[len(linear) :][: self.max_trees]]
 
-    def _is_scaled(self, data: Dataset) -> bool:
+    def _is_scaled(self, data: Dataset, greatest: float | None) -> bool:
         """Tell whether linear members can take the features as they are; sparse ones stay sparse."""
-        return sparse.issparse(data.X) or self.normalise is not None or bool(np.abs(data.X).max() <= GREATEST)
+        if data.is_sparse or self.normalise is not None:
+            return True
+        return bool((np.abs(data.X).max() if greatest is None else greatest) <= GREATEST)
 
     def _budget(self, n_forests: int) -> tuple[int, tuple[int, ...]]:
         """Return seeds, and numbers of trees to stop at, that keep within ``max_trees``."""
