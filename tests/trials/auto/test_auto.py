@@ -125,6 +125,16 @@ def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
     assert ranker.estimate_.n_queries == np.isfinite(judged).sum()
 
 
+@pytest.mark.parametrize(("holdout", "most", "seeds"), [(100, 720, 3), (100, 1, 1), (10_000, 1, 3)])
+def test_long_forests_of_large_data_get_fewer_seeds(data, monkeypatch, holdout, most, seeds):
+    monkeypatch.setattr(members_module, "HOLDOUT_ROWS", holdout)
+    monkeypatch.setattr(members_module, "SEEDED_TREES", most)
+    given, refit = [], TreeMember.refit
+    monkeypatch.setattr(TreeMember, "refit", lambda *all_of: given.append(all_of[2]) or refit(*all_of))
+    auto(members=["mart"]).fit(data)
+    assert given == [seeds]
+
+
 @pytest.mark.parametrize(("family", "kind"), [("trees", "trees"), ("linear", "linear")])
 def test_a_family_is_one_forest_or_one_weight_vector(data, family, kind):
     ranker = auto(family=family).fit(data)

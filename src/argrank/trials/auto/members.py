@@ -26,6 +26,7 @@ PATIENCE = 2  # stages without a gain after which a member is finished
 FAMILY_OF = {"linear": "linear", "stumps": "trees", "trees": "trees"}
 HOLDOUT_ROWS = 20_000  # above, one holdout instead of folds
 HOLDOUT_PARTS = 4  # a holdout of a quarter
+SEEDED_TREES = 720  # of all seeds of a member together, at most, on data so large that fitting again takes minutes
 
 
 class Folding(NamedTuple):
@@ -136,6 +137,10 @@ class Member:
         self.models = [model_from(one) for one in state["models"]]
         self.seconds, self.notes = state["seconds"], list(state["notes"])
 
+    def seeds(self, most: int) -> int:
+        """Return how many seeds the model of all data has."""
+        return 1
+
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data."""
         model: Model = self._fitted(data).model_
@@ -220,6 +225,11 @@ class TreeMember(Member):
         """Go on from the state of another process."""
         super().restore(state)
         self._growing = self._boosters(state["growing"]) if state["growing"] else []
+
+    def seeds(self, most: int) -> int:
+        """Return how many seeds the model of all data has; few of long forests on large data."""
+        has_folds, n_trees = len(self.folding.train) > 1, self.stages[self.best].n_trees
+        return most if has_folds or n_trees is None else max(1, min(most, SEEDED_TREES // n_trees))
 
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data with the number of trees that was best out of fold."""

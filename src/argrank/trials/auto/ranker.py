@@ -74,8 +74,8 @@ class Auto(BaseRanker):
     RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents). Trees grow until
     ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
     with a pull towards equal weights that grows with the number of queries. Every member is then fitted on all data,
-    trees with three seeds. The model is a weighted sum of theirs, a function of one document alone. Where values are
-    missing or texts, the trees are on their own.
+    trees with three seeds (fewer of long forests on large data). The model is a weighted sum of theirs, a function of
+    one document alone. Where values are missing or texts, the trees are on their own.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.

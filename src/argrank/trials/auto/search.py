@@ -17,7 +17,7 @@ from argrank.models.model import Model
 from argrank.rankers._checkpoint import model_from, model_state
 from argrank.rankers._trace import Watcher
 from argrank.trials.auto.blend import Blend
-from argrank.trials.auto.members import Member, TreeMember
+from argrank.trials.auto.members import Member
 
 SEEDS = 3  # of every member of trees when it is fitted again
 SEARCH_SHARE = 0.5  # of the time limit; the rest is for fitting again
@@ -121,12 +121,12 @@ class Search:
                 if found is not None:
                     models[number] = model_from(found)
                     continue
-                cost = member.seconds * (n_seeds if isinstance(member, TreeMember) else 1.0) / len(member.models)
+                cost = member.seconds * member.seeds(n_seeds) / len(member.models)
                 if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
                     complaint = LATE
                     continue
                 self._bar.advance(1, f"{member.name} on all data")
-                models[number] = member.refit(data, n_seeds)
+                models[number] = member.refit(data, member.seeds(n_seeds))
                 self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
         except KeyboardInterrupt:
             complaint = INTERRUPTED
