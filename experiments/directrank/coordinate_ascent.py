@@ -22,6 +22,7 @@ import argrank as ar
 from experiments.directrank._common import HERE, WORK, Table, fit, fold_of
 
 STARTS = 2
+CLIMB: dict[str, Any] = {"point": "likelihood", "folds": 0}
 SAME, MORE = "direct-rank, starts of coordinate ascent", "direct-rank, 10 starts"
 RANKERS = ("direct-rank", SAME, MORE, "coordinate-ascent", "fastrank")
 
@@ -32,13 +33,15 @@ def weights_of(ranker: str, train: ar.Dataset) -> tuple[np.ndarray, float]:
         return fastrank(train)
     if ranker != SAME:
         n_starts = 10 if ranker == MORE else STARTS
-        fitted, seconds = fit(ranker.split(",")[0], train, n_starts=n_starts, measure="ndcg@10")
+        name = ranker.split(",")[0]
+        fitted, seconds = fit(
+            name, train, n_starts=n_starts, measure="ndcg@10", **(CLIMB if name == "direct-rank" else {})
+        )
         return fitted.coef_, seconds
     begin = time.process_time()
     rng = np.random.default_rng(0)
     starts = [np.ones(train.n_features), *rng.uniform(-1.0, 1.0, (STARTS - 1, train.n_features))]
-    template = ar.make_ranker("direct-rank", n_jobs=1, verbose=-1)
-    climbs = [ar.make_ranker("direct-rank", **template.get_params())._fit(train, [], start) for start in starts]
+    climbs = [ar.make_ranker("direct-rank", n_jobs=1, verbose=-1, **CLIMB)._fit(train, [], start) for start in starts]
     return min(climbs, key=lambda climb: climb.objective_).coef_, time.process_time() - begin
 
 

@@ -32,7 +32,7 @@ def main() -> None:
                 for ranker, climbed in (("coordinate-ascent", name), *(("direct-rank", way) for way in ways)):
                     if table.has(data, number, ranker, climbed):
                         continue
-                    own = {"scoring": name} if ranker == "direct-rank" else {}
+                    own = {"scoring": name, "point": "likelihood"} if ranker == "direct-rank" else {}
                     trained = ar.make_ranker(ranker, measure=climbed, n_jobs=1, verbose=-1, **own)
                     begin = time.process_time()
                     trained._fit(fold.train, [fold.valid], np.ones(fold.train.n_features))

@@ -2,7 +2,8 @@
 
     python -m experiments.kdd2008.figure9 results/figure9 results/figure9_standins results/figure9_trec
 
-The arguments are the output folders of ``argrank experiment`` for the three files figure9*.toml.
+The arguments are the output folders of ``argrank experiment`` for the three files figure9*.toml, by whose names the
+tables are called.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ column is in bold, the best of the paper's rankers in italics: the rows above "o
 "Folds at w = 0" counts the folds in which the chosen model gives all documents one score, so that the row shows what
 a random order reaches; `collapse.csv` has the proofs that the optimum of the convex bound is there. "Chosen" is C
 unless it says what else, from the smallest to the largest of the folds. "At an end" counts the folds whose choice is
-the smallest or largest value of a grid of one parameter; a model at w = 0 is the same for every C and is not counted.
+the smallest or largest value of a grid of one parameter, unless the next value ranks the validation part equally well
+(small C: all models are multiples of one); a model at w = 0 is the same for every C and is not counted.
 McRank chooses leaves (4, 10, 31) and learning rate (0.05, 0.2) at 30 rounds, LambdaMART leaves (10, 31) and learning
 rate (0.05, 0.1, 0.3) at 100."""
 #: Rankers that the paper does not have; their rows stand under a heading of their own.
@@ -77,13 +79,13 @@ PAIRS = (
 
 
 def main(folders: list[Path]) -> None:
-    lines = ["# Figure 9: test criterion by training criterion", "", INTRODUCTION, ""]
     for folder in folders:
         results = json.loads((folder / "results.json").read_text())
+        lines = [f"# {results['title']}", "", INTRODUCTION, ""]
         for data, rows in results["means"].items():
             lines += table(data, rows, results["runs"], folder / "scores" / slug(data))
             lines += tests(folder / "per_query" / f"{slug(data)}.csv")
-    (HERE / "figure9.md").write_text("\n".join(lines).rstrip() + "\n")
+        (HERE / f"{folder.name}.md").write_text("\n".join(lines).rstrip() + "\n")
 
 
 def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any]], scores: Path) -> list[str]:
@@ -137,12 +139,15 @@ def span(runs: list[dict[str, Any]]) -> str:
 
 
 def at_an_end(run: dict[str, Any]) -> bool:
-    """Tell whether a fold chose the smallest or the largest value of a grid of one parameter."""
+    """Tell whether a fold chose an end of a grid of one parameter that ranks unlike its neighbour."""
     if len(run["params"]) != 1:
         return False
     ((parameter, chosen),) = run["params"].items()
-    tried = sorted({point["params"][parameter] for point in run["grid"]})
-    return len(tried) > 1 and chosen in (tried[0], tried[-1])
+    found = sorted((point["params"][parameter], point["value"]) for point in run["grid"])
+    for end, neighbour in ((found[:1], found[1:2]), (found[-1:], found[-2:-1])):
+        if neighbour and end[0][0] == chosen and end[0][1] != neighbour[0][1]:
+            return True
+    return False
 
 
 def tests(path: Path) -> list[str]:

@@ -1,41 +1,47 @@
-"""Figures 4, 5 and 6: average slack, objective over objective at w = 0, and |w|², against C.
+"""Figures 4, 5 and 6: average slack, objective over objective at w = 0, and |w|, against C.
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.kdd2008.figures4to6
 
 On the training part of fold 1. The paper does not say which data its figures show; here are OHSUMED, MQ2008 and the
-stand-in of TD2004.
+stand-in of TD2004. |w| is drawn as in the paper, each line divided by its right-most point. ``proven`` says whether the
+fit has the proof that w = 0 is the optimum for every C.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from experiments.kdd2008._common import RANKERS, fit, fold_of, save_figure, write_csv
+import numpy as np
+
+from experiments.kdd2008._common import RANKERS, fit, fold_of, save_figure, title, write_csv
 
 DATA = ("OHSUMED-LETOR2", "MQ2008", "td2004")
 VALUES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
 PANELS = {
     "average_slack": ("average slack (Figure 4)", "linear"),
     "objective_ratio": ("objective / objective at w = 0 (Figure 5)", "linear"),
-    "squared_norm": ("|w|² (Figure 6)", "log"),
+    "scaled_norm": ("|w| / |w| at the greatest C (Figure 6)", "linear"),
 }
 
 
 def measure(data: str) -> list[dict[str, Any]]:
     train = fold_of(data).train
     rows = []
-    for title, (ranker, parameters) in RANKERS.items():
-        for C in VALUES:
-            fitted = fit(ranker, train, C=C, **parameters)
+    for name, (ranker, parameters) in RANKERS.items():
+        fits = {C: fit(ranker, train, C=C, n_jobs=1, **parameters) for C in VALUES}
+        norms = {C: float(np.linalg.norm(one.coef_)) for C, one in fits.items()}
+        for C, fitted in fits.items():
             last = fitted.trace_[-1]
             rows.append(
                 {
                     "data": title(data),
-                    "ranker": title,
+                    "ranker": name,
                     "C": C,
                     "average_slack": last["average_slack"],
                     "objective_ratio": fitted.objective_ / fitted.objective_at_zero_,
-                    "squared_norm": float(fitted.coef_ @ fitted.coef_),
+                    "norm": norms[C],
+                    "scaled_norm": norms[C] / (norms[VALUES[-1]] or 1.0),
+                    "proven": fitted.collapsed_ is not None,
                     "relative_gap": fitted.gap_ / fitted.objective_,
                     "passes": last["n_passes"],
                 }
@@ -51,11 +57,11 @@ def draw(rows: list[dict[str, Any]]) -> None:
     figure = Figure(figsize=(12, 3 * len(names)), layout="constrained")
     grid = figure.subplots(len(names), len(PANELS), sharex=True)
     for line, name in zip(grid, names, strict=True):
-        for axes, (column, (title, scale)) in zip(line, PANELS.items(), strict=True):
+        for axes, (column, (what, scale)) in zip(line, PANELS.items(), strict=True):
             for ranker in RANKERS:
                 chosen = [row for row in rows if (row["data"], row["ranker"]) == (name, ranker)]
                 axes.plot([row["C"] for row in chosen], [row[column] for row in chosen], marker=".", label=ranker)
-            axes.set(xscale="log", yscale=scale, title=f"{name}: {title}", xlabel="C")
+            axes.set(xscale="log", yscale=scale, title=f"{name}: {what}", xlabel="C")
             axes.title.set_fontsize(8)
         line[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
     save_figure(figure, "figures4to6.png")

@@ -2,8 +2,9 @@
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.orm.collapse
 
-collapse.csv has the optimum of the convex bound against C (gap 1e-3, at most 100 passes) and where fits of the
-tie-broken bound end, which is not convex: its gap is that of the last approximation. slopes.csv has the derivative of
+collapse.csv has the optimum of the convex bound against C (gap 1e-3, at most 100 passes), whether a fit has the proof
+that it is w = 0 for every C, and where fits of the tie-broken bound end, which is not convex: its gap is that of the
+last approximation. slopes.csv has the derivative of
 the risk at w = 0, per unit of spread of the scores, towards models that rank well: where it is positive for every such
 model, w = 0 is the best that the bound knows. Training part of fold 1.
 """
@@ -38,7 +39,7 @@ def optima(data: str, train: ar.Dataset) -> list[dict[str, Any]]:
                 found = fit("orm", train, C=C, decay=setting, max_iter=100, n_jobs=1, **parameters)
                 ratio = found.objective_ / found.objective_at_zero_
                 norm = float(np.linalg.norm(found.coef_))
-                base = {"data": data, "c": decay, "bound": bound, "C": C}
+                base = {"data": data, "c": decay, "bound": bound, "C": C, "proven": found.collapsed_ is not None}
                 rows.append({**base, "objective/at_zero": ratio, "norm": norm, "gap": found.gap_})
                 print(rows[-1], flush=True)
     return rows

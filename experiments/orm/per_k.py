@@ -1,4 +1,4 @@
-"""Section 6.3: one model for each NDCG@k against one model for NDCG@10, on OHSUMED.
+"""Section 6.3: one model for each NDCG@k against one model for NDCG@10, on OHSUMED (LETOR 3.0).
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.orm.per_k
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from experiments.orm._common import CUTOFFS, Floats, fit, folds_of, per_query, save_figure, write_csv
 
-DATA = ("OHSUMED-LETOR2", "OHSUMED-LETOR3")
-VALUES = (0.1, 1.0, 10.0)
+DATA = ("OHSUMED-LETOR3",)
+VALUES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 DRAWS = 1000
 
 
@@ -68,8 +68,8 @@ def draw(rows: list[dict[str, Any]]) -> None:
     """Draw test NDCG@k and how far the choice of C moves it."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 6), layout="constrained")
-    for line, name in zip(figure.subplots(2, len(DATA), sharex=True), ("test", "spread"), strict=True):
+    figure = Figure(figsize=(5.5 * len(DATA), 6), layout="constrained")
+    for line, name in zip(figure.subplots(2, len(DATA), sharex=True, squeeze=False), ("test", "spread"), strict=True):
         for axes, data in zip(line, DATA, strict=True):
             for title in ("per k", "k = 10"):
                 own = [row for row in rows if row["data"] == data]
@@ -86,6 +86,8 @@ def draw(rows: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    found = [row for data in DATA for row in measure(data)]
-    write_csv("per-k.csv", found)
+    found: list[dict[str, Any]] = []
+    for data in DATA:
+        found += measure(data)
+        write_csv("per-k.csv", found)
     draw(found)
