@@ -36,7 +36,7 @@ DATA: dict[str, Callable[[], ar.Dataset]] = {
 
 
 def compute(name: str) -> list[dict[str, str]]:
-    """Return one row a ranker; "worse" holds the letters of those that it beats significantly."""
+    """Return one row per ranker; "worse" holds the letters of those that it beats significantly."""
     data = DATA[name]()
     found = ar.benchmark(data, "ndcg@10", RANKERS, progress=False)
     if found.comparison is None or list(found.systems) != list(RANKERS):
@@ -57,7 +57,7 @@ def compute(name: str) -> list[dict[str, str]]:
 
 
 def table(rows: list[dict[str, str]]) -> str:
-    """Return the page: a row a ranker, a column a data set, the best in bold."""
+    """Return the page: one row per ranker, one column per data set, the best in bold."""
     names = list(dict.fromkeys(row["data"] for row in rows))
     cells = {(row["data"], row["ranker"]): row for row in rows}
     best = {name: max(row["ndcg@10"] for row in rows if row["data"] == name) for name in names}

@@ -1,6 +1,6 @@
 """The data sets on which defaults are chosen and shown, features as they come, and what is kept of a fit.
 
-Missing values of MQ2007-agg, ranks that a system did not give, are filled in with 500, behind all others; linear
+Missing values of MQ2007-agg (ranks that a system did not give) are filled in with 500, behind all others; linear
 rankers refuse them as they are. Where a collection has no validation part, a third of the training queries is one.
 """
 
@@ -75,7 +75,7 @@ def fitted_on(train: ar.Dataset, ranker: str, parameters: Mapping[str, Any]) -> 
 
 
 def judged(fitted: Any, data: ar.Dataset) -> tuple[dict[str, np.ndarray], bool]:
-    """Return the measures of every query, NaN where one is undefined, and whether every query has but one score."""
+    """Return the measures of every query, NaN where undefined, and whether all scores of every query are equal."""
     scores = fitted.predict(data)
     spread = [np.ptp(scores[a:b]) for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True)]
     return dict(ar.evaluate(scores, data, list(MEASURES)).values), not any(spread)

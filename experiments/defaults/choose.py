@@ -92,7 +92,7 @@ def _judge(name: str, fold: int, ranker: str, parameters: dict[str, Any]) -> dic
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return a row a setting: NDCG@10 on each set, their mean where it was tried on all, and CPU seconds."""
+    """Return one row per setting: NDCG@10 on each set, their mean where it was tried on all, and CPU seconds."""
     names = [name for name in FOLDS if any(row["data"] == name for row in rows)]
     cells: dict[tuple[str, str, str], list[float]] = {}
     seconds: dict[tuple[str, str], float] = {}

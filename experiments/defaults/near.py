@@ -38,7 +38,7 @@ def compute(store: Store, sets: list[str]) -> None:
 
 
 def table(store: Store) -> str:
-    """Return a row a ranker and value: NDCG@10 on each set, and the mean over sets."""
+    """Return one row per ranker and value: NDCG@10 on each set, and the mean over sets."""
     names = [name for name in FOLDS if any(row["data"] == name for row in store.rows)]
     lines = [f"| ranker | near | {' | '.join(names)} | mean |", f"|---|--:|{'--:|' * (len(names) + 1)}"]
     for ranker, near in dict.fromkeys((row["ranker"], row["near"]) for row in store.rows):

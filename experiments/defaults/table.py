@@ -125,7 +125,7 @@ def against(queries: Queries, ranker: str, other: str, names: list[str]) -> tupl
 
 
 def verdicts(store: Store, queries: Queries) -> str:
-    """Return a row a ranker: differences to RankSVM and to regression over all sets, and what follows."""
+    """Return one row per ranker: differences to RankSVM and to regression over all sets, and what follows."""
     names = _shown(queries)
     seconds: dict[str, float] = defaultdict(float)
     constant: dict[str, int] = defaultdict(int)
@@ -149,7 +149,7 @@ def verdicts(store: Store, queries: Queries) -> str:
 
 
 def table(store: Store, queries: Queries) -> str:
-    """Return a row a ranker: its mean on every set with the paired difference to the yardstick below."""
+    """Return one row per ranker: its mean on every set with the paired difference to the yardstick below."""
     names = _shown(queries)
     heads = [f"{title(name)}<br>{_folds(len(folds_of(queries, YARDSTICK, name)))}" for name in names]
     lines = [f"| ranker | {' | '.join(heads)} |", f"|---|{'--:|' * len(names)}"]

@@ -31,7 +31,7 @@ Table = dict[str, dict[str, dict[str, float]]]
 
 
 def is_real(data: str) -> bool:
-    """Return whether data is no generated stand-in."""
+    """Return whether data is real, not a generated stand-in."""
     return not data.endswith("(generated)")
 
 

@@ -16,7 +16,7 @@ from argrank.solvers import minimise
 def resampling(
     data: Dataset, measure: Any = "ndcg@10", *, C: float = 1.0, max_iter: int = 60, **parameters: Any
 ) -> list[dict[str, Any]]:
-    """Return what L-BFGS sees of ConvexLoss with one sample, and with a new one at every evaluation, one dict a row.
+    """Return what L-BFGS sees of ConvexLoss with one sample, and with a new one at every evaluation, one dict per row.
 
     ``shown`` is the risk on the current sample, ``true`` the risk on the fixed sample, and ``ended`` why the optimiser
     stopped: "passes" at the limit, "precision" where its line search found no lower value, another word where it

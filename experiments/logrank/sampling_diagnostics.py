@@ -1,4 +1,4 @@
-"""LogRank's questions about its sampler (section 5.3), answered as data: one dict a row.
+"""LogRank's questions about its sampler (section 5.3), answered as data: one dict per row.
 
 How accuracy grows with the sample, what its skew changes, which losses a walk meets, how the sampled objective moves
 beside the exact one, and how soon ``w · phi`` outgrows the loss. ``sampler_plots`` draws the rows; ``resampling`` shows
@@ -111,7 +111,7 @@ def scores_against_losses(
 ) -> Rows:
     """Return w · phi of sampled rankings over the first iterations beside their fixed losses (Figure 8).
 
-    For ten random queries and ten rankings of each: ``w_phi`` is w · phi(best) - w · phi(y), one value an iteration,
+    For ten random queries and ten rankings of each: ``w_phi`` is w · phi(best) - w · phi(y), one value per iteration,
     the first at w = 0.
     """
     objective = objective_of("log-convex", measure=measure, **parameters)

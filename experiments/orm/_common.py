@@ -46,7 +46,7 @@ def folds_of(collection: str) -> list[Fold]:
 
 
 def web_set(name: str) -> tuple[ar.Dataset, ar.Dataset, ar.Dataset]:
-    """Generate a stand-in of one of the paper's web sets, and part it as the paper does."""
+    """Generate a stand-in of one of the paper's web sets, and split it as the paper does."""
     shares = (0.6, 0.2, 0.2) if name == "orm-web-1" else (1 / 3, 1 / 3, 1 / 3)
     train, valid, test = ar.make_standin(name).split(*shares, random_state=None)
     return train, valid, test
@@ -62,7 +62,7 @@ def choose(
 
 
 def per_query(scores: Floats, data: ar.Dataset, convention: str = "default") -> Floats:
-    """Return NDCG@1 … NDCG@10 of every query, one column a cut-off."""
+    """Return NDCG@1 … NDCG@10 of every query, one column per cut-off."""
     found = ar.evaluate(scores, data, list(MEASURES), convention=convention)
     return np.column_stack([found.values[name] for name in MEASURES])
 

@@ -23,7 +23,7 @@ def run(
     scores: list[str] = typer.Argument(
         ...,
         metavar="SCORES|RUN",
-        help="One score a line in the order of DATA, a .csv/.parquet table, or a run (TREC, or a table with columns "
+        help="One score per line in the order of DATA, a .csv/.parquet table, or a run (TREC, or a table with columns "
         "such as qid, docno, score); several files are several systems, or NAME=FILE.",
     ),
     measures: list[str] = options.MEASURES,

@@ -31,7 +31,7 @@ def run(
 ) -> None:
     """Score documents with a saved model.
 
-    Writes one score a line in the order of DATA, which `argrank evaluate` and `argrank compare` read. Greater is
+    Writes one score per line in the order of DATA, which `argrank evaluate` and `argrank compare` read. Greater is
     better; only differences within a query mean something. With --diverse the scores are ranks in reverse: they give
     the order in which no source is repeated too often.
 

@@ -7,7 +7,7 @@ import numpy as np
 from argrank._types import Integers
 
 BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
-SMALL_ROWS = 4_000  # documents that one thread does as fast as two
+SMALL_ROWS = 4_000  # up to this many documents, one thread is as fast as two
 
 
 def block_borders(indptr: Integers) -> Integers:

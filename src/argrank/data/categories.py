@@ -17,7 +17,7 @@ Names = tuple[str, ...] | None
 #: Feature name -> its texts; the number of a text in X is its place here, and an unknown or missing one is NaN.
 Categories = Mapping[str, tuple[str, ...]] | None
 
-MADE_UP = re.compile(r"(Column_)?\d+")  # how libraries call features that came without a name
+MADE_UP = re.compile(r"(Column_)?\d+")  # what libraries call features without a name
 
 
 def made_up(names: Sequence[str]) -> bool:
@@ -48,7 +48,7 @@ def places(categories: Categories, names: Names) -> list[int]:
 
 
 def align(X: Any, names: Names, categories: Categories, wanted: Names, wanted_categories: Categories) -> Any:
-    """Return features as a model wants them: its columns by name in its order, texts as its numbers of them.
+    """Return features as a model expects them: its columns, found by name, in its order, texts coded as it codes them.
 
     Columns of other names are left out. Without names on one side, columns count by their place.
     """

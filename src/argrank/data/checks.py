@@ -27,7 +27,7 @@ class Preferences(NamedTuple):
 
 
 def as_array(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
-    """Return anything as an array, or say that it is none: rows of different lengths, words where numbers belong."""
+    """Return anything as an array; raise for rows of different lengths and for text where numbers are expected."""
     try:
         return np.asarray(values, dtype)
     except (ValueError, TypeError, OverflowError) as error:
@@ -37,7 +37,7 @@ def as_array(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
 def features(X: Any, finite: bool = True) -> Any:
     """Return features as a float32/float64 C-contiguous array or canonical CSR, without infinite values.
 
-    ``finite`` may be false for dense features that someone else checks.
+    ``finite=False`` skips that check for dense features that are checked elsewhere.
     """
     if sparse.issparse(X):
         matrix = _csr(X)

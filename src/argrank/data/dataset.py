@@ -405,7 +405,7 @@ class Dataset:
         return columns
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """Refuse to be an array, with the way that works: scikit-learn's searches try."""
+        """Refuse to be converted to an array and say what works instead; scikit-learn's searches try to."""
         raise InputError(
             "expected arrays or a data frame, got a Dataset; give data.X, data.y and qid=data.qid (with metadata "
             "routing), or data.to_pandas()"

@@ -27,14 +27,14 @@ COLUMNS = {
     "title": "titles",
 }
 
-#: What people call them too, the most telling name first; taken where the column itself is absent.
+#: Other common names of these columns, the most specific first; used where the column itself is absent.
 ALIASES = {
     "qid": ("query_id", "queryid", "query"),
     "label": ("relevance", "relevance_label", "judgement", "judgment", "grade", "rel", "rating"),
     "docid": ("doc_id", "docno", "document_id"),
 }
 
-FEATURE = "feature"  # as the meaning of a column: none, whatever its name
+FEATURE = "feature"  # says that a column has no meaning, whatever its name
 
 
 def meanings_of(
@@ -46,8 +46,8 @@ def meanings_of(
 ) -> dict[str, str | None]:
     """Return what columns mean: name -> meaning for those that have one, None for those to leave out.
 
-    ``given`` says it outright, ``features`` are names that mean nothing, and the meanings ``known`` from elsewhere are
-    not looked for under other names. What is taken under another name is told, in one line of the log.
+    ``given`` states meanings, ``features`` are columns without one, and meanings ``known`` from elsewhere are not
+    looked for under other names. A column that is taken under another name is reported in one line of the log.
     """
     found: dict[str, str | None] = {name: meaning for name, meaning in (given or {}).items() if meaning != FEATURE}
     features = {*features, *(name for name, meaning in (given or {}).items() if meaning == FEATURE)}

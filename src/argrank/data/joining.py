@@ -61,7 +61,7 @@ def join(parts: Sequence[Dataset]) -> dict[str, Any]:
 
 
 def _recoded(parts: Sequence[Dataset]) -> list[Dataset]:
-    """Give all parts the texts of all of them, in their order."""
+    """Give every part the categories of all parts, in sorted order."""
     known: dict[str, tuple[str, ...]] = {}
     for part in parts:
         for name, texts in (part.categories or {}).items():

@@ -1,4 +1,4 @@
-"""Features on the disk, mapped into memory: how they are told from others, and what must not be done to them."""
+"""Features on disk, mapped into memory: how to recognise them, and what must not be done with them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def size_of(X: Any) -> int:
 
 
 def refuse_copy(X: Any, what: str, advice: str, share: float = 1.0) -> None:
-    """Raise where mapped features, or a share of them, would have to be copied into memory that is not there."""
+    """Raise if mapped features, or a share of them, would have to be copied and do not fit into memory."""
     if is_mapped(X):
         check_memory(what, share * size_of(X), advice)
 
@@ -52,7 +52,7 @@ def csr_view(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_
 def by_column(data: Any, who: str) -> Any:
     """Return the features of a Dataset for reading columns: those that a pack has by column, else as they are.
 
-    Every column of a file of rows is a pass over all of it, so that it has to fit into memory.
+    Reading one column of a file stored by row is a pass over the whole file, so the file has to fit into memory.
     """
     if data.XT is not None:
         return data.XT.T

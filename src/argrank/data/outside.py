@@ -118,7 +118,7 @@ def _feature_names(model: Any) -> tuple[str, ...] | None:
 
 
 def _matrix(X: Any, names: tuple[str, ...] | None) -> Any:
-    """Return features as libraries want them to know their names: as a pandas frame, where there is pandas."""
+    """Return features in the form that tells libraries their names: a pandas frame, if pandas is installed."""
     from scipy import sparse
 
     if names is None or sparse.issparse(X) or X.shape[1] != len(names):

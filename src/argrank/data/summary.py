@@ -68,7 +68,7 @@ def printable(text: str) -> str:
 
 
 def feature_label(data: Dataset, column: int) -> str:
-    """Return how messages call a feature: its name, else its number as in the file."""
+    """Return what messages call a feature: its name, else its number as in the file."""
     name = shown(data.feature_names[column]) if data.feature_names else str(column + data.feature_base)
     return f"feature {name}"
 

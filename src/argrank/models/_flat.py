@@ -1,7 +1,7 @@
 """All trees of a model in flat arrays, and one kernel that walks rows through them.
 
-Nodes of all trees are numbered through; a child below 0 is a leaf, -1 the first of all. The kernel is loaded where
-numba is in memory anyway, or once a process has predicted so much that it pays; until then NumPy walks. Both add the
+Nodes of all trees are numbered through; a child below 0 is a leaf, -1 the first of all. The kernel is loaded if
+numba is in memory already, or once a process has predicted enough to pay for it; until then NumPy walks. Both add the
 leaves' values in the order of the trees, as LightGBM does, so that sums have the same bits.
 """
 
@@ -18,9 +18,9 @@ from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
 from argrank.models._tree import Tree
 
-BLOCK_CELLS = 1 << 21  # values of a block of rows for NumPy: they stay in the cache, and a node still has many rows
+BLOCK_CELLS = 1 << 21  # values in a block of rows for NumPy: they fit the cache, and a node still has many rows
 KERNEL_CELLS = 1 << 16  # the same for the kernel, which needs float64
-LOADING = 300_000  # rows times trees that NumPy walks in the time that it takes to load the kernel
+LOADING = 300_000  # rows times trees that NumPy walks in the time it takes to load the kernel
 PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
 
 

@@ -1,4 +1,4 @@
-"""Many trees together: their sums over rows, checked plain data, what features contribute."""
+"""Many trees together: their sums over rows, reading them from checked plain data, and what features contribute."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ SCORE = {
 def product(X: Any, weights: Floats) -> Floats:
     """Return ``X @ weights`` of a float32 array in float64, without a copy of all features as NumPy makes one.
 
-    The kernel is taken where numba is in memory anyway: loading it takes longer than NumPy needs for a million rows.
+    The kernel is used if numba is in memory already: loading it takes longer than NumPy needs for a million rows.
     """
     scores = np.empty(len(X))
     if "numba" in sys.modules and X.flags.c_contiguous:

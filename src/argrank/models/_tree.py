@@ -67,7 +67,7 @@ class Tree:
 
         ``feature`` holds the rows of ``columns`` that the nodes split, where they are not all features.
 
-        Every node sends its rows on as two lists, so that a row is touched once on each level of its way.
+        Every node splits its rows into two lists, so a row is touched once on each level of its path.
         """
         feature = self.feature if feature is None else feature
         reached = np.zeros(columns.shape[1], np.int64)
@@ -162,7 +162,7 @@ class Tree:
         self.check_children()
 
     def check_children(self) -> None:
-        """Raise unless every node and leaf hangs on exactly one earlier node, so that every way ends in a leaf."""
+        """Raise unless every node and leaf has exactly one earlier parent, so that every path ends in a leaf."""
         children = np.concatenate((self.left, self.right))
         parents = np.tile(np.arange(len(self.left)), 2)
         expected = np.concatenate((np.arange(-self.n_leaves, 0), np.arange(1, len(self.left))))

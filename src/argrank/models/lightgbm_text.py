@@ -28,7 +28,7 @@ class TextModel(NamedTuple):
 
 
 def read(text: str) -> TextModel:
-    """Read a model; linear trees and averaged forests, which predict otherwise, are refused."""
+    """Read a model; linear trees and averaged forests, which predict differently, are refused."""
     head, *parts = text.split("\nTree=")
     header = _fields(head)
     if not head.startswith("tree") or "feature_names" not in header:

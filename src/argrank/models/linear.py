@@ -1,4 +1,4 @@
-"""A linear model: score = features · weights. No intercept, since a constant moves no document."""
+"""A linear model: score = features · weights. There is no intercept, since a constant changes no ranking."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LinearModel(Model):
         return found.toarray() if sparse.issparse(found) else np.asarray(found, np.float64)
 
     def raw_weights(self) -> tuple[Floats, float]:
-        """Return weights and a constant for features as they come, for tools that know no normaliser."""
+        """Return weights and a constant for raw features, for tools without normalisers."""
         scaling = self.normaliser
         if scaling is None:
             return self.weights, 0.0

@@ -55,7 +55,7 @@ class Model(StoredModel):
     """A trained scorer. Knows its features, and how they have to be normalised."""
 
     takes_datasets: ClassVar[bool] = True
-    spreads_infinity: ClassVar[bool] = False  # whether an infinite feature is seen in the score
+    spreads_infinity: ClassVar[bool] = False  # whether an infinite feature shows in the score
     compares: ClassVar[bool] = False  # whether the score jumps where a feature passes a threshold
     feature_names: tuple[str, ...] | None = None
     categories: Categories = None

@@ -19,7 +19,7 @@ from argrank.models.model import StoredModel, read_served, served_fields
 
 @dataclass(frozen=True, eq=False)
 class SlotModel(StoredModel):
-    """Fills slots with documents. ``slots`` has the features of every slot, a row each; ``weights`` are W."""
+    """Fill slots with documents. ``slots`` has the features of every slot, one row each; ``weights`` are W."""
 
     kind: ClassVar[str] = "slots"
 
@@ -52,7 +52,7 @@ class SlotModel(StoredModel):
         return np.asarray(X @ (self.weights @ self.slots.T), np.float64)
 
     def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
-        """Return for every query the caller's row number for each slot, best assigned; -1 where none is left."""
+        """Return for every query the caller's row numbers, best assigned to the slots; -1 for an empty slot."""
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
         return fill(data, self._scores(data))
 

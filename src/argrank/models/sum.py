@@ -1,4 +1,4 @@
-"""A weighted sum of models: blends, and trees with a linear part. A function of one document, so it can be served."""
+"""A weighted sum of models: blends, and trees with a linear part. It needs one document alone, so it can be served."""
 
 from __future__ import annotations
 

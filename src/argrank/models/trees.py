@@ -56,7 +56,7 @@ class TreesModel(Model):
         return self._flat.sums(X)[:, 0]
 
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
-        """Return what each feature's splits add along the rows' ways through the trees."""
+        """Return what each feature's splits add along the rows' paths through the trees."""
         X = self.normalised(X, indptr)
         return _forest.contributions(self.trees, X, self.n_columns)
 
@@ -95,6 +95,6 @@ class TreesModel(Model):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TreesModel:
-        """Make the model from the plain data of a model file; every way through a tree is checked to end in a leaf."""
+        """Make the model from the plain data of a model file; every path through a tree is checked to end in a leaf."""
         trees, n_features = _forest.trees_from(fields)
         return cls(tuple(trees), n_features, **read_served(fields, n_features))

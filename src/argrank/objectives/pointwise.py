@@ -32,7 +32,7 @@ class SquaredError(Objective):
         return _Targets(data.indptr, self.targets(data), data.sample_weight)
 
     def targets(self, data: Dataset) -> Floats:
-        """Return what the scores should be, one number a row."""
+        """Return what the scores should be, one number per row."""
         targets: Floats = gains_of(require_labels(data, self.name), self.gain) - self.intercept
         return targets
 

@@ -16,7 +16,7 @@ from argrank.solvers.regularisers import Regulariser
 #: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
 Callback = Callable[[Floats, Mapping[str, float]], bool | None]
 
-#: A vector with one number a row. Solvers only add, subtract and scale it: it may live on other machines.
+#: A vector with one number per row. Solvers only add, subtract and scale it: it may live on other machines.
 Scores = Any
 
 

@@ -9,7 +9,7 @@ the squares the next point is chosen differently, see ``level``.
 By ``python -m benchmarks solvers`` it leads nearly everywhere, by up to 40 times, and by more the more queries there
 are. Where a few queries pull hard against each other (reciprocal rank on the first map, alone or in a combination) it
 may be many times slower than cutting planes with a slack per query. The slow cases cannot be predicted, so
-``then_planes`` switches after 100 passes, or two a feature.
+``then_planes`` switches after 100 passes, or two per feature.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _advice(collection: Collection) -> str:
 
 
 def differences(collection: Collection, folder: Path) -> list[str]:
-    """Return in words what differs; a part whose checksum is right is not read, and needs no more."""
+    """Return in words what differs; a part whose checksum is right needs no reading."""
     found: list[str] = []
     read: list[Dataset] = []
     for name, published in collection.parts.items():

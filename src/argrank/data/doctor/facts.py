@@ -39,16 +39,16 @@ class Facts:
         return identical_in_query(self.data, self.fingerprints)
 
     def query(self, number: Any) -> str:
-        """Return how findings call a query."""
+        """Return what findings call a query."""
         value = self.data.query_ids[number]
         return f"qid {shown(value.item() if isinstance(value, np.generic) else value)}"
 
     def row(self, stored: Any) -> str:
-        """Return how findings call a document: its query, and its row as the caller numbers it."""
+        """Return what findings call a document: its query, and its row as the caller numbers it."""
         query = np.searchsorted(self.data.indptr, stored, side="right") - 1
         row = stored if self.data.rows is None else self.data.rows[stored]
         return f"{self.query(query)}, row {int(row)}"
 
     def feature(self, column: Any) -> str:
-        """Return how findings call a feature: its name, else its number as in the file."""
+        """Return what findings call a feature: its name, else its number as in the file."""
         return feature_label(self.data, int(column))

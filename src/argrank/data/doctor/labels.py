@@ -21,7 +21,7 @@ ENOUGH_STEPS = 20  # from one label to a higher one that a feature must get righ
 
 
 def label_like(facts: Facts) -> Iterator[Finding]:
-    """Report features that are called like a label, or that order all documents exactly as the labels do."""
+    """Report features that are named like a label, or that order all documents exactly as the labels do."""
     data = facts.data
     words = {"label", *ALIASES["label"]}
     named = [at for at, name in enumerate(data.feature_names or ()) if _words(name) & words]

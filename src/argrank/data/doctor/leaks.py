@@ -37,7 +37,7 @@ def shared_queries(a: Facts, b: Facts) -> Iterator[Finding]:
 
 
 def shared_ids(a: Facts, b: Facts) -> Iterator[Finding]:
-    """Report query ids that come in both sets with different documents."""
+    """Report query ids that occur in both sets with different documents."""
     known = set(a.data.query_ids.tolist())
     shared = np.array([query in known for query in b.data.query_ids.tolist()], bool) & ~_same(a, b)
     if shared.any():

@@ -17,7 +17,7 @@ from argrank.data.frames import COLUMNS, columns_of
 from argrank.data.io.columns import TEXTS, Chosen, choose, refused_text
 from argrank.errors import FormatError, InputError, MissingExtraError
 
-ARROW_FILE = b"ARROW1"  # how an IPC file begins; a stream begins otherwise
+ARROW_FILE = b"ARROW1"  # first bytes of an IPC file; a stream has others
 
 
 def read(

@@ -35,7 +35,7 @@ def choose(
 ) -> Chosen:
     """Say what each column of a file is, given names that differ from ours; ``line`` is where the names stand.
 
-    ``features`` are the columns that shall be features, in their order; by default all without a meaning.
+    ``features`` are the columns to use as features, in this order; by default all without a meaning.
     """
     listing = ", ".join(names)
     listing = listing if len(listing) <= 200 else listing[:199] + "…"

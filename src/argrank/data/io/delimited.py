@@ -96,10 +96,10 @@ def stream(
     columns: Mapping[str, str | None],
     features: Sequence[str] | None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of Dataset for some thousand rows after the other, in the order of the file.
+    """Yield the arguments of Dataset for a few thousand rows at a time, in the order of the file.
 
-    Ids are integers or texts by what the piece holds. Features that are texts are refused: all would have to be seen
-    before the first can get its number.
+    Ids are integers or texts, depending on what the piece holds. Features that are texts are refused, since all of
+    them would have to be seen before the first can get its number.
     """
     with _opened(path, delimiter, columns, features) as (table, blocks):
         for at in table.texts:
@@ -116,7 +116,7 @@ def _opened(
     columns: Mapping[str, str | None],
     features: Sequence[str] | None,
 ) -> Iterator[tuple[_Table, Iterator[_Block]]]:
-    """Give what a file is, by its first lines, and its rows."""
+    """Return what the first lines say about a file, and its rows."""
     with open_bytes(path) as opened:
         lines = text_lines(opened, path, held=0)  # whole files are looked at block by block
         first = next(_rows(lines, 0, delimiter, path), None)
@@ -251,7 +251,7 @@ class _Chunk(NamedTuple):
 
 
 def _careful(lines: Iterable[str], done: int, table: _Table) -> Iterator[_Block]:
-    """Convert lines cell by cell where need be, so that a complaint names the line and the column."""
+    """Convert lines cell by cell where necessary, so that a complaint names the line and the column."""
     rows = _rows(lines, done, table.delimiter, table.path)
     while numbered := list(itertools.islice(rows, CHUNK_ROWS)):
         for line, row in numbered:

@@ -21,7 +21,7 @@ TABLES = ("arrow", "csv", "parquet", "tsv")
 
 
 class Naming(NamedTuple):
-    """What the columns of all tables mean, as a command line says it once."""
+    """What the columns of all tables mean, as the command line states it once."""
 
     columns: Mapping[str, str | None]
     features: Sequence[str] | None

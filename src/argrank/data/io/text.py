@@ -14,19 +14,19 @@ from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.errors import FormatError, InputError, is_text, shown
 
-MISSING = ("", "null", "nan")  # how files say that a value is missing, in any case
+MISSING = ("", "null", "nan")  # how files write a missing value, in upper or lower case
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 1 << 27  # bytes
-LOOK = 1 << 22  # bytes after which memory is looked at again
-HELD = 20  # bytes that a reader in plain Python holds for a byte of text
+LOOK = 1 << 22  # bytes after which memory is checked again
+HELD = 20  # bytes that a reader in plain Python needs per byte of text
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # what int() and str() turn into each other, in 64 bits
 
 
 def text_lines(stream: IO[bytes], path: str | os.PathLike[str], *, held: int = HELD) -> Iterator[str]:
     """Yield the lines of a UTF-8 file with their line ends, without a byte order mark.
 
-    Who keeps what it reads holds about ``held`` bytes for a byte of text; more than memory allows is refused, since a
-    small archive may hold an enormous text, and a device an endless one.
+    A caller that keeps what it reads needs about ``held`` bytes per byte of text. More than memory allows is refused,
+    since a small archive may hold an enormous text, and a device an endless one.
     """
     n_bytes, looked = 0, LOOK
     for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):

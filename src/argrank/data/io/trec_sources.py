@@ -1,4 +1,4 @@
-"""Judgements and runs in every form in which tools hand them over, as ``Qrels`` and ``Run``.
+"""Judgements and runs in every form that tools produce, as ``Qrels`` and ``Run``.
 
 Files of TREC, tables with named columns (CSV, TSV, Parquet, Arrow), ``{qid: {docid: number}}`` as in pytrec_eval, data
 frames of ir_measures and PyTerrier, records with ``query_id`` and ``doc_id``, and the ``Qrels`` and ``Run`` of ranx.
@@ -29,7 +29,7 @@ from argrank.data.io.text import text_lines
 from argrank.data.io.trec import Qrels, Run, dataset_names, read_qrels, read_run
 from argrank.errors import FormatError, InputError, shown
 
-#: What a column may be called, the first that is there is taken.
+#: What a column may be called; the first name that occurs is used.
 QUERY = ("qid", "query_id", "q_id", "topic")
 DOCUMENT = ("docno", "doc_id", "docid", "document_id")
 RELEVANCE = ("relevance", "rel", "label", "grade", "judgement", "rating")

@@ -19,7 +19,7 @@ from argrank.data.io.tables import DELIMITERS
 from argrank.data.io.text import read_ids, read_numbers, text_lines
 from argrank.errors import FormatError, shown
 
-#: How tables call the columns; where none of these names occurs they are taken in this order.
+#: What tables call the columns; where none of these names occurs, columns are taken in this order.
 NAMES = {
     "user": ("user", "users", "user_id", "userid", "uid"),
     "item": ("item", "items", "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid"),
@@ -32,7 +32,7 @@ def read_triples(path: str | os.PathLike[str], rated: bool = True) -> Ratings:
 
     ``.csv``, ``.tsv``, ``.parquet`` and ``.arrow`` files have a header; the columns user, item and rating are found by
     name (also ``userId``, ``movie_id``, ``stars`` …), or are the first three. ``.npz`` is a sparse matrix of users by
-    items as SciPy saves it. Everything else is text with three or more words a line, as in MovieLens' ``u.data``.
+    items as SciPy saves it. Everything else is text with three or more words per line, as in MovieLens' ``u.data``.
     """
     suffix = split_suffixes(path)[0]
     if suffix == ".npz":

@@ -28,8 +28,8 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     data : Dataset
     with_ : "zero", "mean", "query-mean", "query-min", "query-max" or a number
         What replaces NaN: the feature's mean over all data, or its mean, minimum or maximum within the query
-        (the maximum suits ranks). A feature that is missing in
-        a whole query takes the mean over all data, one that is missing everywhere 0.
+        (the maximum suits ranks). A feature that is missing in a whole query takes the mean over all data; one that is
+        missing everywhere becomes 0.
     features : sequence of column numbers or feature names, optional
         Fill only these; by default all but categories, where missing is a value like others.
 

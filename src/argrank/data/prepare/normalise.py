@@ -231,7 +231,7 @@ def _over_blocks(data: Dataset) -> Over:
 
 
 def _by_row(over: Over, rule: _Rule) -> tuple[Floats, Floats]:
-    """Return shift and scale from passes over the rows, as columns of a file of rows are far apart."""
+    """Return shift and scale from passes over the rows: in a file of rows, the values of a column lie far apart."""
     low, high = extremes(over)
     with np.errstate(over="ignore"):
         if rule is _minmax:

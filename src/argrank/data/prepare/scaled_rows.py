@@ -1,4 +1,4 @@
-"""Features (x - shift) / scale that are never stored: mapped rows, and the numbers that make others of them."""
+"""Features (x - shift) / scale that are never stored: mapped rows, with the shift and scale to apply."""
 
 from __future__ import annotations
 

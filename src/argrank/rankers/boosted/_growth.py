@@ -58,7 +58,7 @@ class Grown(NamedTuple):
 
 
 class Growth:
-    """A LightGBM booster that grows one tree a round, as the gradients of the round ask.
+    """A LightGBM booster that grows one tree per round, as the gradients of the round ask.
 
     Gradients are rounded to multiples of a common power of two, fine enough for float32, so that their sums are exact:
     trees have the same bits for any number of threads and any order of the rows. What a round draws is a function of

@@ -59,7 +59,7 @@ class Thresholds:
         self._sums = np.empty((X.shape[1], MOST_THRESHOLDS + 1))
 
     def sums_above(self, values: Floats) -> Floats:
-        """Return, for every feature and threshold, the sum of the values of the documents above it: O(n) a feature."""
+        """Return, for every feature and threshold, the sum of the values of documents above it: O(n) per feature."""
         _add_up(self.places, values, self._sums)
         above: Floats = np.cumsum(self._sums[:, ::-1], axis=1)[:, ::-1][:, 1:]
         return above

@@ -22,7 +22,7 @@ class RankBoost(ThresholdRanker):
     A weak ranker is 1 where a feature exceeds a threshold and 0 elsewhere; pairs (better i, worse j) weigh
     exp(f_j - f_i). The weight of pairs that a weak ranker orders rightly less that of those it orders wrongly is a sum
     over documents of a potential, which takes two running sums over the levels; then one pass over a feature gives
-    its best threshold: O(n) a round and feature. Thresholds are all values of a feature, or 255 evenly chosen where
+    its best threshold: O(n) per round and feature. Thresholds are all values of a feature, or 255 evenly chosen where
     it has more.
 
     ``objective_`` is the mean over pairs of exp(f_j - f_i).

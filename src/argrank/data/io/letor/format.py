@@ -31,7 +31,7 @@ class Limits(NamedTuple):
     with_qid: bool
     base: int  # number of the first feature
     last_id: int
-    largest: float  # absolute values from here on are refused
+    largest: float  # absolute values from here up are refused
 
 
 class Row(NamedTuple):
@@ -151,7 +151,7 @@ class Options(NamedTuple):
 
     @classmethod
     def checked(cls, dtype: Any, sparse: Any, n_features: Any, feature_base: Any) -> Options:
-        """Refuse what does not exist."""
+        """Return the options; raise for a value that is not allowed."""
         try:
             real = np.dtype(dtype)
         except TypeError:
@@ -174,7 +174,7 @@ class Options(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """What to do about a matrix that is too large."""
+        """Advice about a matrix that is too large."""
         return "sparse=False is what makes it large: use sparse='auto'" if self.sparse is False else TOO_LARGE
 
     def n_bytes(self, n_rows: int, n_features: int, n_entries: int, is_sparse: bool) -> int:

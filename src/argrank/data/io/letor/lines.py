@@ -1,6 +1,6 @@
 """A text as chunks of whole lines, in memory or read from its file anew for every pass.
 
-A file is never mapped into memory: one that somebody truncates while it is mapped ends the process with a signal.
+A file is never mapped into memory: truncating a mapped file would end the process with a signal.
 Chunks are private copies, and a file that has changed between two readings is refused.
 """
 
@@ -62,7 +62,7 @@ class Lines:
         return self._bytes(self._borders[0], self._borders[-1]).tobytes()
 
     def wrong_encoding(self, index: int, chunk: Bytes) -> FormatError | None:
-        """Return the complaint about a chunk that is not UTF-8; ASCII is seen from the largest byte."""
+        """Return the error for a chunk that is not UTF-8; the largest byte tells whether it is ASCII."""
         if chunk.max() < 0x80:
             return None
         try:
@@ -73,7 +73,7 @@ class Lines:
         return None
 
     def check_unchanged(self) -> None:
-        """Raise where the file is not the one that was opened any more."""
+        """Raise if the file has changed since it was opened."""
         if self._now() != self._state:
             self.refuse_change()
 

@@ -70,7 +70,7 @@ def read_letor(
     options = Options.checked(dtype, sparse, n_features, feature_base)
     name = os.fspath(path)
     with open_bytes(path) as stream:
-        # else a pipe, an archive or far away
+        # else a pipe, an archive or a remote file
         plain = name != STDIN and not split_suffixes(name)[1] and not is_remote(name) and stream.seekable()
         text = stream if plain else read_all(stream, name)
         return read_text(text, name, options, n_jobs=n_jobs, progress=progress)

@@ -16,7 +16,7 @@ STEP = 1 << 20  # ids that are written again together
 
 
 class GrowingIds:
-    """An array of ids; what was written is written again where a wider text comes, or a first text after integers."""
+    """An array of ids; it is rewritten when a wider text follows, or a first text after integers."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
@@ -43,7 +43,7 @@ class GrowingIds:
         return self._array.finish()
 
     def close(self) -> None:
-        """Let the file go, finished or not."""
+        """Close the file, finished or not."""
         if self._array is not None:
             self._array.close()
 

@@ -62,7 +62,7 @@ class Pack:
         return self._part(0, self.n_blocks)
 
     def part(self, first: int, last: int) -> Dataset:
-        """Return the blocks from ``first`` up to, but without, ``last``; rows and queries count from 0."""
+        """Return the blocks from ``first`` up to, but not including, ``last``; rows and queries count from 0."""
         check_count("first", first, 0, self.n_blocks - 1)
         check_count("last", last, first + 1, self.n_blocks)
         return self._part(first, last)
@@ -158,7 +158,7 @@ def load_pack(path: str | os.PathLike[str], verify: bool = False) -> Dataset:
 
 
 def load_part(path: str | os.PathLike[str], first: int, last: int) -> Dataset:
-    """Open the blocks from ``first`` up to, but without, ``last`` of a pack as a Dataset of memory maps."""
+    """Open the blocks from ``first`` up to, but not including, ``last`` of a pack as a Dataset of memory maps."""
     return Pack(path).part(first, last)
 
 

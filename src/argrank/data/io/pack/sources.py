@@ -24,7 +24,7 @@ LEFT_OUT = ("comments", "titles", "query_texts")  # texts of any length, for whi
 
 
 class Source(Protocol):
-    """What can be packed: rows that can be gone through more than once, and what is known of them at the end."""
+    """What can be packed: rows that can be read more than once, and what is known of them at the end."""
 
     feature_names: tuple[str, ...] | None
     feature_base: int

@@ -19,7 +19,7 @@ from argrank.data.io.pack.id_file import GrowingIds
 from argrank.errors import InputError, OptionError
 
 IDS = {"document_ids": "docids", "sources": "sources"}
-LARGE = 1 << 31  # stored values of a sparse matrix from which on SciPy wants 64-bit columns
+LARGE = 1 << 31  # from this many stored values on, SciPy needs 64-bit columns
 
 
 class ScatteredQueriesError(Exception):
@@ -101,7 +101,7 @@ class Writer:
         )
 
     def close(self) -> None:
-        """Let all files go, finished or not."""
+        """Close all files, finished or not."""
         for array in self._arrays.values():
             array.close()
 

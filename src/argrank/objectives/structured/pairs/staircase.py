@@ -165,7 +165,7 @@ def two_levels(hinge: StructuredHinge, data: Dataset) -> Floats:
     levels = hinge.levels(data)
     if levels.max() > 1:
         raise InputError(
-            f"{hinge.name}: expected two levels of gain a query on the map {hinge.feature_map!r}, got "
+            f"{hinge.name}: expected two levels of gain per query on the map {hinge.feature_map!r}, got "
             f"{levels.max() + 1:.0f}; set gain='binary'"
         )
     return hinge.gains(data)
