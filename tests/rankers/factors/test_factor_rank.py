@@ -8,7 +8,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 import argrank as ar
+from argrank.engines import make_risk
 from argrank.errors import InputError, ModelError, OptionError
+from argrank.rankers.factors._alternation import Alternation
+from argrank.solvers import Squared, minimise
+from argrank.solvers.shifted import Offset
 
 
 def some_ratings(n_users=40, n_items=30, per_user=12, random_state=0):
@@ -73,6 +77,29 @@ def test_the_objective_only_falls_and_is_what_it_says(bound, parameters):
         U, V = U - start.user_factors, V - start.item_factors
     penalty = ((U**2).sum() + (V**2).sum()) / (2 * 2.0 * 40)
     assert ranker.objective_ == pytest.approx(loss + penalty, rel=1e-9)
+
+
+def test_one_solve_for_all_users_is_as_good_as_one_for_each(monkeypatch):
+    """Given the items, users do not depend on each other; a solve for each is slower, not better."""
+    users, items, ratings, _ = some_ratings(20)
+
+    def one_by_one(self, features, block, base, start, centre):
+        if len(start) != self.n_users or start.shape[1] != self.U.shape[1]:
+            return together(self, features, block, base, start, centre)
+        found = []
+        for user in range(self.n_users):
+            rows = slice(*self.data.indptr[user : user + 2])
+            part = self.data.select([user]).with_features(np.ascontiguousarray(features[rows]))
+            risk, near = Offset(make_risk(part, self.loss, 1), base[rows]), Squared(centre=centre[user])
+            solved = {"C": self.asked.C, "regulariser": near, "tol": 1e-8, "start": start[user]}
+            found.append(minimise(risk, "l-bfgs", max_iter=200, **solved).w)
+        return np.array(found)
+
+    together = Alternation._improve
+    joint = ar.make_ranker("factor-rank", rank=3).fit(users, items, ratings)
+    monkeypatch.setattr(Alternation, "_improve", one_by_one)
+    apart = ar.make_ranker("factor-rank", rank=3).fit(users, items, ratings)
+    assert joint.objective_ == pytest.approx(apart.objective_, rel=1e-3)
 
 
 def test_recommendations_leave_out_what_was_rated(fitted):

@@ -61,6 +61,31 @@ def test_an_optimum_at_zero_is_told_with_what_helps(noise, ranker):
     assert not again.coef_.any()
 
 
+def test_c_does_not_decide_whether_the_optimum_is_at_zero():
+    """0 is optimal exactly where it is a subgradient of the risk there, which C has no part in."""
+    found = set()
+    for signal in (0.0, 0.1, 0.3, 1.0):
+        random = np.random.default_rng(5)
+        X, y = random.standard_normal((400, 4)), random.integers(0, 2, 400)
+        weak = ar.Dataset(X + signal * y[:, None], y, group=[20] * 20)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ArgrankWarning)
+            fits = [ar.make_ranker("svm-ndcg", C=C, bound="convex").fit(weak) for C in (0.1, 1.0, 100.0)]
+        at_zero = {not fitted.coef_.any() for fitted in fits}
+        assert at_zero == {fitted.collapsed_ is not None for fitted in fits}
+        assert len(at_zero) == 1
+        found |= at_zero
+    assert found == {True, False}
+
+
+def test_a_cut_off_beside_a_loss_of_ones_own_is_refused(data):
+    def own(index, rank, n_goods):
+        return rank / n_goods
+
+    with pytest.raises(OptionError, match="k: expected 'auto' for a loss of your own, whose terms see the rank, got 5"):
+        ar.make_ranker("svm-ndcg", measure=own, k=5).fit(data)
+
+
 def test_a_short_optimum_is_told_without_a_proof(data, noise):
     with pytest.warns(ArgrankWarning, match="nearly.*a larger C") as caught:
         tight = ar.make_ranker("svm-ndcg", C=1e-9, bound="tight").fit(noise)
