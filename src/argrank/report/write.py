@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,34 +97,93 @@ def write_report(
         diagnosis = trial.diagnosis if diagnosis is None else diagnosis
     if not isinstance(systems, Mapping) or not systems:
         raise InputError("systems: expected a dict from names to scores, models or rankers, with at least one")
-    source = judged_source(data, {str(name): one for name, one in systems.items()})
-    runs = {str(name): as_run(one) for name, one in systems.items() if is_run_for(one, source)}
-    joined = join_runs(runs, source) if runs else None
-    data = source if isinstance(source, Dataset) or joined is None else joined.data
-    if source is not data and diagnosis is None:  # the features are the runs' scores: only labels can be unwell
-        diagnosis = doctor(data.with_features(np.arange(data.n_documents)[:, None]))
     given = {str(name): one for name, one in systems.items()}
-    if joined is not None:
-        rows = slice(None) if source is not data else joined.gaps != OUTSIDE
-        given |= {name: System(name, joined.filled(name)[rows]) for name in runs}
-    known = [system_of(name, one, data, (seconds or {}).get(name)) for name, one in given.items()]
+    judged = _judged(data, given, seconds or {})
     asked = list(measures) if isinstance(measures, list | tuple) else [measures]
-    scores = {system.name: runs.get(system.name, data.to_caller(system.scores)) for system in known}
-    if len(scores) > 1:
-        comparison = compare(scores, source, asked, convention=convention, by=by)
-    else:
-        rules = make_convention(convention)
-        comparison = compare_evaluations(evaluate_systems(scores, source, measure_list(asked), rules, by=by))
-    names = [name for name, _ in measure_list(asked)]
-    best = max(known, key=lambda system: comparison.means[system.name][names[0]])
+    comparison = _compared(judged, asked, convention, by)
+    subject = _Subject(judged, comparison, _best(judged.systems, comparison, trial), trial, convention)
+    found = judged.doctor() if diagnosis is None else diagnosis
+    sections = _sections(subject, found, paths or {}, weights or {})
+    known = judged.systems
+    subtitle = f"{counted(len(known), 'system', 'systems')} on {judged.size}; convention {comparison.convention}"
+    html = page(title, subtitle, sections, explorer_data(judged.data, known, subject.best, comparison))
+    target = Path(path)
+    with write_bytes(target) as stream:
+        stream.write(html.encode("utf-8", "backslashreplace"))
+    return target
+
+
+class _Judged(NamedTuple):
+    """Data as rows, what the systems are judged by (the same, or judgements for runs), and the systems."""
+
+    data: Dataset
+    source: Any
+    systems: list[System]
+    scores: dict[str, Any]  # or runs, as they were given
+
+    @property
+    def size(self) -> str:
+        """How much data there is, in words."""
+        queries = counted(self.data.n_queries, "query", "queries")
+        return f"{queries}, {counted(self.data.n_documents, 'document', 'documents')}"
+
+    def doctor(self) -> Diagnosis:
+        """Look at the data; where its features are the runs' scores, only labels can be unwell."""
+        if self.source is self.data:
+            return doctor(self.data)
+        return doctor(self.data.with_features(np.arange(self.data.n_documents)[:, None]))
+
+
+class _Subject(NamedTuple):
+    """What the report is about."""
+
+    judged: _Judged
+    comparison: Comparison
+    best: System
+    trial: Trial | None
+    convention: str | Convention
+
+
+def _judged(data: Any, given: Mapping[str, Any], seconds: Mapping[str, float]) -> _Judged:
+    """Bring data and systems together; runs are joined with the judgements."""
+    source = judged_source(data, given)
+    runs = {name: as_run(one) for name, one in given.items() if is_run_for(one, source)}
+    joined = join_runs(runs, source) if runs else None
+    rows: Any = source if isinstance(source, Dataset) or joined is None else joined.data
+    if joined is not None:
+        shown = slice(None) if source is not rows else joined.gaps != OUTSIDE
+        given = {**given, **{name: System(name, joined.filled(name)[shown]) for name in runs}}
+    known = [system_of(name, one, rows, seconds.get(name)) for name, one in given.items()]
+    scores = {system.name: runs.get(system.name, rows.to_caller(system.scores)) for system in known}
+    return _Judged(rows, source, known, scores)
+
+
+def _compared(judged: _Judged, asked: list[Any], convention: str | Convention, by: Any) -> Comparison:
+    if len(judged.scores) > 1:
+        return compare(judged.scores, judged.source, asked, convention=convention, by=by)
+    rules = make_convention(convention)
+    return compare_evaluations(evaluate_systems(judged.scores, judged.source, measure_list(asked), rules, by=by))
+
+
+def _best(known: list[System], comparison: Comparison, trial: Trial | None) -> System:
+    """Return the best system: by validation, where a trial tells it, else by the first measure."""
     if trial is not None and trial.best is not None:
-        best = next(system for system in known if system.name == trial.best)
-    found = doctor(data) if diagnosis is None else diagnosis
-    intervals = _intervals(comparison)
-    ends = ends_of_grids(trial)
+        return next(system for system in known if system.name == trial.best)
+    first = comparison.measures[0]
+    return max(known, key=lambda system: comparison.means[system.name][first])
+
+
+def _sections(
+    subject: _Subject,
+    found: Diagnosis,
+    paths: Mapping[str, RegularisationPath],
+    weights: Mapping[str, WeightIntervals],
+) -> dict[str, Section]:
+    """Return the sections in their order."""
+    (data, source, known, scores), comparison, best, trial, convention = subject
+    names, intervals, ends = list(comparison.measures), _intervals(comparison), ends_of_grids(trial)
     traced = sum(bool(system.trace or len(system.validated) > 1) for system in known)
-    size = f"{counted(data.n_queries, 'query', 'queries')}, {counted(data.n_documents, 'document', 'documents')}"
-    sections = {
+    return {
         "answer": Section("Answer", answer_section(data, known, best, comparison, intervals, found, trial, ends)),
         "comparison": Section(
             "Comparison",
@@ -139,26 +198,16 @@ def write_report(
         ),
         "training": Section(
             "Training",
-            training_section(known, paths or {}, "measure" if trial is None else trial.select_by, ends),
+            training_section(known, paths, "measure" if trial is None else trial.select_by, ends),
             f"curves of {counted(traced, 'system', 'systems')}" if traced else "",
         ),
         "model": Section(
             "Model",
-            model_section(data, known, best, names, weights or {}),
+            model_section(data, known, best, names, weights),
             "weights, features, and what other tools would report",
         ),
-        "data": Section(
-            "Data",
-            data_section(data, found),
-            f"{size}; {found.headline}",
-        ),
+        "data": Section("Data", data_section(data, found), f"{subject.judged.size}; {found.headline}"),
     }
-    subtitle = f"{counted(len(known), 'system', 'systems')} on {size}; convention {comparison.convention}"
-    html = page(title, subtitle, sections, explorer_data(data, known, best, comparison))
-    target = Path(path)
-    with write_bytes(target) as stream:
-        stream.write(html.encode("utf-8", "backslashreplace"))
-    return target
 
 
 def _intervals(comparison: Comparison) -> dict[str, dict[str, tuple[float, float]]]:
