@@ -9,6 +9,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from docutils import nodes
+
 import argrank
 
 DOCS = Path(__file__).resolve().parent
@@ -33,7 +35,7 @@ templates_path = ["_templates"]
 exclude_patterns = ["_extensions", "_templates", "gallery/README.md", "gallery/*.ipynb", "gallery/*.codeobj.json"]
 nitpicky = False
 
-myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 html_math_renderer = "mathml"
 
@@ -133,7 +135,15 @@ def _plain(app: object, what: str, name: str, found: object, options: object, li
             )
 
 
+def _measures(app: object, doctree: nodes.document) -> None:
+    """Make text again of what reStructuredText takes for addresses of mail: ndcg@10."""
+    for found in list(doctree.findall(nodes.reference)):
+        if found.get("refuri", "").startswith("mailto:"):
+            found.replace_self(found.children)
+
+
 def setup(app: object) -> None:
     """Read docstrings as they are written."""
+    app.connect("doctree-read", _measures)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", _defaults, priority=90)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", _plain, priority=100)  # type: ignore[attr-defined]

@@ -80,6 +80,8 @@ def check(site: Path) -> Iterator[str]:
         for address in sorted(page.links):
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:
+                if parts.scheme != "https" or "." not in parts.netloc or " " in address:
+                    yield f"{name}: links to {address}, which is no address of another site"
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path.resolve()
             if not target.exists():

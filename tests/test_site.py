@@ -28,12 +28,13 @@ def test_dead_links_missing_places_and_fetched_resources_are_found(tmp_path):
         '<link rel="stylesheet" href="here.css"><link rel="canonical" href="https://a.b/">'
         '<script src="https://cdn.example/x.js"></script><img src="gone.png"><h1 id="top">x</h1>'
         '<a href="sub/page.html#there">ok</a><a href="sub/page.html#nowhere">no</a><a href="none.html">no</a>'
-        '<a href="https://elsewhere.example/">not ours</a><a href="#top">ok</a>'
+        '<a href="https://elsewhere.example/">not ours</a><a href="htps://typo.example/">no</a><a href="#top">ok</a>'
     )
     (tmp_path / "sub" / "page.html").write_text('<p id="there">x</p><a href="../index.html#top">ok</a>')
     assert list(script("check_site").check(tmp_path)) == [
         "index.html: misses gone.png",
         "index.html: fetches https://cdn.example/x.js",
+        "index.html: links to htps://typo.example/, which is no address of another site",
         "index.html: links to none.html, which does not exist",
         "index.html: links to sub/page.html#nowhere, which has no such place",
     ]

@@ -2,8 +2,10 @@
 Data larger than memory
 =======================
 
-A pack is a folder of plain arrays that are mapped into memory, so that data may be larger than it; everything else
-stays as it is. A linear ranker can also learn from any file in one go, query by query. See :doc:`/guide/large-data`.
+A pack is a folder of plain arrays that are mapped into memory, so that data may be larger than it. Everything else
+stays as it is.
+
+A linear ranker can also learn from a file query by query. :doc:`/guide/large-data` has the whole story.
 """
 
 import tempfile
@@ -28,13 +30,15 @@ from_pack, in_memory = (ar.make_ranker("rank-svm").fit(data) for data in (packed
 print((from_pack.coef_ == in_memory.coef_).all(), from_pack.score(test))
 
 # %%
-# ``orm`` can also learn from the text file, query by query. After a pass or two it is where it would be in memory.
+# ``orm`` can also learn from the text file, query by query. One pass is nearly as good as training in memory here; more
+# passes move the test figure up and down by about a hundredth.
 
 passes = range(1, 6)
 learned = [ar.make_ranker("orm").fit_stream(folder / "train.txt", epochs=n).score(test) for n in passes]
 plt.plot(passes, learned, "o-", label="orm from the file")
-plt.axhline(ar.make_ranker("orm", bound="convex").fit(train).score(test), color="C1", label="orm in memory")
+plt.axhline(ar.make_ranker("orm").fit(train).score(test), color="C1", label="orm in memory")
 plt.xticks(passes)
+plt.ylim(0.8, 1)
 plt.xlabel("passes over the file")
 plt.ylabel("NDCG@10, test queries")
 plt.legend()

@@ -2,9 +2,11 @@
 Our objective in XGBoost and PyTorch
 ====================================
 
-Every objective is a function of the scores alone, with its gradient. So it trains anybody's model: trees of XGBoost by
-its callable objective, a network in PyTorch, or here, where XGBoost is not installed, gradient boosting by hand. The
-bound is piecewise linear: it has a gradient and no curvature, so every document gets the same one.
+Every objective is a function of the scores alone, with its gradient. So it trains anybody's model: XGBoost's trees,
+a network in PyTorch, or gradient boosting written by hand.
+
+The example uses XGBoost where it is installed, and else scikit-learn's trees. The bound is piecewise linear: it has a
+gradient and no curvature, so every document gets the same one.
 """
 
 import matplotlib.pyplot as plt
