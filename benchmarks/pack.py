@@ -9,8 +9,8 @@ mapped files. Pages of a mapped file belong to the system's cache; it drops them
 neither towards this limit nor towards what other programs can have. So "peak anonymous" is what a fit needs, and the
 resident size shows, on top of it, what the cache happened to hold. Nothing here limits the cache itself.
 
-The sizes are 8 GB for the fit and 10 GB for the sort; ``ARGRANK_BENCH_GB=0.8`` makes both a tenth. All is written to a
-temporary folder (``TMPDIR``) and deleted.
+Parts: map, packing, growth, fit, sort. The sizes are 8 GB for the fit and 10 GB for the sort; ``ARGRANK_BENCH_GB=0.8``
+makes all a tenth. All is written to a temporary folder (``TMPDIR``) and deleted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +177,9 @@ def _read_bytes() -> int:
     return int(facts["read_bytes"])
 
 
-def warm_map(folder: Path) -> None:
+def warm_map(folder: Path, n_bytes: float) -> None:
     """Compare a pass over a warm map with one over memory."""
-    write_pack(folder / "a.pack", 1_000_000)
+    write_pack(folder / "a.pack", rows_for(n_bytes))
     mapped = ar.load(folder / "a.pack")
     memory = mapped._but(X=np.array(mapped.X), y=np.array(mapped.y))
     found = passes({"memory": memory, "map": mapped}, 9)
@@ -187,9 +187,9 @@ def warm_map(folder: Path) -> None:
     shutil.rmtree(folder / "a.pack")
 
 
-def growth(folder: Path, n_rows: int) -> None:
+def growth(folder: Path, n_bytes: float) -> None:
     """Tell what a pass over ten times the rows costs."""
-    write_pack(folder / "a.pack", n_rows)
+    write_pack(folder / "a.pack", rows_for(n_bytes))
     passes({"map": ar.load(folder / "a.pack")}, 3)
     shutil.rmtree(folder / "a.pack")
 
@@ -207,10 +207,9 @@ def passes(sets: dict[str, ar.Dataset], repeats: int) -> dict[str, float]:
     return found
 
 
-def packing(folder: Path) -> None:
+def packing(folder: Path, n_bytes: float) -> None:
     """Tell the CPU of packing Parquet whose queries are together."""
-    n_rows = 1_000_000
-    size = write_parquet(folder / "parts", n_rows, False)
+    size = write_parquet(folder / "parts", rows_for(n_bytes), False)
     for _ in range(3):
         cpu, begin = time.process_time(), time.perf_counter()
         contents = ar.pack(folder / "parts", folder / "a.pack", progress=False)
@@ -244,7 +243,7 @@ def larger_than_memory(folder: Path, n_bytes: float) -> None:
     write_pack(path, rows_for(n_bytes))
     features = path / "X.npy"
     size = features.stat().st_size
-    limit = size / 4
+    limit = max(size / 4, 0.5 * GB)  # the program itself takes some of it
     print(f"a pack of {size / GB:.2f} GB of features, {limit / GB:.2f} GB allowed (RLIMIT_DATA)")
     for how in ("cold", "warm"):
         got = in_process("read", features, how)
@@ -263,20 +262,28 @@ def larger_than_memory(folder: Path, n_bytes: float) -> None:
     shutil.rmtree(path)
 
 
-def run() -> None:
-    """Print all figures."""
+#: Parts, and the disk that each needs: a function of the folder and of bytes, those bytes, and how many times of them.
+PARTS: dict[str, tuple[Callable[[Path, float], None], float, float]] = {
+    "map": (warm_map, 0.55 * GB, 1.1),
+    "packing": (packing, 0.55 * GB, 2.2),
+    "growth": (growth, 5.44 * GB, 1.1),
+    "fit": (larger_than_memory, 8 * GB, 1.3),
+    "sort": (sorting, 10 * GB, 3.5),
+}
+
+
+def run(*parts: str) -> None:
+    """Print the figures of some parts, of all by default."""
     share = float(os.environ.get("ARGRANK_BENCH_GB", "8")) / 8
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        warm_map(folder)
-        packing(folder)
-        free = shutil.disk_usage(folder).free
-        growth(folder, rows_for(share * 5.44 * GB))
-        for task, n_bytes, room in ((larger_than_memory, 8 * GB, 1.3), (sorting, 4 * GB, 3.5), (sorting, 10 * GB, 3.5)):
-            if free < room * share * n_bytes + 10 * GB:
-                print(f"{task.__name__} of {share * n_bytes / GB:.1f} GB: left out, {free / GB:.0f} GB free")
+        for part in parts or PARTS:
+            task, n_bytes, room = PARTS[part]
+            free, asked = shutil.disk_usage(folder).free, share * n_bytes
+            if free < room * asked + 10 * GB:
+                print(f"{part} of {asked / GB:.1f} GB: left out, {free / GB:.0f} GB free")
             else:
-                task(folder, share * n_bytes)
+                task(folder, asked)
 
 
 if __name__ == "__main__":
