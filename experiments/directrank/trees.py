@@ -27,7 +27,9 @@ N_TREES, PATIENCE = 300, 30
 #: Trees of all documents, features and cuts, and LightGBM's lambdas.
 PLAIN: dict[str, Any] = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
 NORMED: dict[str, Any] = {**PLAIN, "lambda_norm": True}
-RANGES = [{"weight_range": (0.1, 0.5)}, {"weight_range": (0.05, 0.1)}]
+#: The paper's trees: no linear start, no cross-validation, all features and cuts.
+ALONE: dict[str, Any] = {"start": None, "folds": 0, "feature_fraction": 1.0, "extra_trees": False}
+RANGES = [{**ALONE, "weight_range": (0.1, 0.5)}, {**ALONE, "weight_range": (0.05, 0.1)}]
 RANKERS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "direct-rank-trees": ("direct-rank-trees", RANGES),
     "mart": ("mart", [{**PLAIN, "learning_rate": 0.05}, {**PLAIN, "learning_rate": 0.1}]),
