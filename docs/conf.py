@@ -34,6 +34,8 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_extensions", "_templates", "gallery/README.md", "gallery/*.ipynb", "gallery/*.codeobj.json"]
 nitpicky = False
+highlight_language = "none"  # of blocks that name no language: commands and output
+smartquotes_action = "qe"  # quotes and ellipses; two hyphens are an option of a command
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4

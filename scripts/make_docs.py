@@ -187,7 +187,7 @@ def command_pages() -> Pages:
             f"argrank {name} [OPTIONS] {words}".rstrip(),
             "```",
             "",
-            text.strip(),
+            options_as_code(text.strip()),
             "",
         ]
         if examples:
@@ -213,7 +213,12 @@ def parameter(one: Any) -> list[str]:
     elif not one.is_flag:
         names += f" `{placeholder(one)}`"
     default = "" if one.default in (None, (), [], False) or callable(one.default) else f" Default: `{one.default}`."
-    return [names, f": {cell((one.help or '').strip())}{default}", ""]
+    return [names, f": {cell(options_as_code((one.help or '').strip()))}{default}", ""]
+
+
+def options_as_code(text: str) -> str:
+    """Return text in which the options of a command are set as code."""
+    return re.sub(r"(?<![\w`-])(--?[a-zA-Z][\w-]*)(?![\w`])", r"`\1`", text)
 
 
 def contributing() -> str:
