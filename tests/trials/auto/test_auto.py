@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import clone
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.rankers.boosted._boosters import Boosters
 from argrank.trials.auto import members as members_module
 from argrank.trials.auto.members import Member, TreeMember
 from argrank.trials.auto.ranker import MEMBERS
@@ -204,6 +206,28 @@ def test_interrupting_keeps_the_blend_of_what_is_finished(data, monkeypatch, kin
     assert sum(member.refitted for member in ranker.members_) == (1 if kind == "refit" else 0)
     assert ranker.score(data) > 0.6
     assert ranker.estimate_.value > 0
+
+
+def test_a_signal_in_the_middle_of_growth_keeps_what_is_finished(data, monkeypatch):
+    """Ctrl-C as the system sends it, with Python's own handler, while LightGBM's trees grow."""
+    rounds, grow = [], Boosters.grow
+
+    def interrupted(self):
+        rounds.append(1)
+        if len(rounds) == 100:
+            signal.raise_signal(signal.SIGINT)
+        return grow(self)
+
+    monkeypatch.setattr(Boosters, "grow", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.warns(ArgrankWarning, match="interrupted; the best blend"):
+            ranker = auto().fit(data)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(rounds) == 100
+    assert 2 < len(ranker.members_) < 6
+    assert ranker.score(data) > 0.6
 
 
 def test_interrupting_before_anything_is_finished_is_an_interruption(data, monkeypatch):
