@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,17 +111,28 @@ def run(
             raise typer.Exit(3)
     if quiet:
         text = options.means_lines(found.means)
+    elif output_format == "json":
+        text = found.render("json")
     else:
-        text = found.render(output_format)
-        if output_format == "text" and found.diagnosis is not None:
-            text = f"{found.diagnosis!r}\n\n{text}\n\nReport written to {report}."
-        elif output_format != "json" and found.comparison is not None:
-            text += f"\n\n{found.comparison.render(output_format)}"
-        if fixed and output_format != "json":
-            text += f"\n\nGiven with -p: {parameters_text(fixed)}."
-        if save is not None and output_format != "json":
-            text += f"\n\n{_saved(found, save)}"
+        text = "\n\n".join(_paragraphs(found, output_format, report, fixed, save))
     options.write_text(text, output)
+
+
+def _paragraphs(
+    found: Trial, output_format: str, report: Path | None, fixed: dict[str, Any], save: Path | None
+) -> Iterator[str]:
+    if output_format == "text" and found.diagnosis is not None:
+        yield repr(found.diagnosis)
+        yield found.render("text")
+        yield f"Report written to {report}."
+    else:
+        yield found.render(output_format)
+        if found.comparison is not None:
+            yield found.comparison.render(output_format)
+    if fixed:
+        yield f"Given with -p: {parameters_text(fixed)}."
+    if save is not None:
+        yield _saved(found, save)
 
 
 def _saved(found: Trial, path: Path) -> str:

@@ -20,44 +20,62 @@ def join(parts: Sequence[Dataset]) -> dict[str, Any]:
     """Return the fields of Datasets of different queries and the same features, joined in order."""
     if not parts:
         raise InputError("concatenate: expected at least one Dataset, got none")
-    first = parts[0]
-    if any(part.categories != first.categories for part in parts):
+    if any(part.categories != parts[0].categories for part in parts):
         parts = _recoded(parts)
-        first = parts[0]
+    _check_features(parts)
+    _check_queries(parts)
+    first = parts[0]
+    stack = sparse.vstack if any(part.is_sparse for part in parts) else np.concatenate
+    X: Any = stack([part.X for part in parts])
+    return {
+        **{name: _column(name, parts) for name in ("y", *BY_ROW, *BY_QUERY)},
+        "X": X.tocsr() if sparse.issparse(X) else X,
+        "indptr": offsets(np.concatenate([part.sizes for part in parts])),
+        "preferences": _preferences(parts),
+        "feature_names": first.feature_names,
+        "categories": first.categories,
+        "feature_base": first.feature_base,
+    }
+
+
+def _check_features(parts: Sequence[Dataset]) -> None:
+    first = parts[0]
     for part in parts[1:]:
         if part.n_features != first.n_features or part.feature_names != first.feature_names:
             raise InputError(
                 f"concatenate: expected the same {first.n_features} features in every part, got {part.n_features}"
                 f"{'' if part.n_features != first.n_features else ' with other names'}"
             )
-    ids = _columns([part.query_ids for part in parts])
+
+
+def _check_queries(parts: Sequence[Dataset]) -> None:
     seen: set[Any] = set()
-    for value in ids.tolist():
+    for value in _columns([part.query_ids for part in parts]).tolist():
         if value in seen:
             raise InputError(f"concatenate: expected different queries in every part, got qid {value!r} twice")
         seen.add(value)
-    fields: dict[str, Any] = {}
-    for name in ("y", *BY_ROW, *BY_QUERY):
-        columns = [getattr(part, name) for part in parts]
-        if any(column is None for column in columns) and not all(column is None for column in columns):
-            raise InputError(f"concatenate: expected {name} in every part or in none")
-        fields[name] = None if columns[0] is None else _columns(columns)
-    stack = sparse.vstack if any(part.is_sparse for part in parts) else np.concatenate
-    fields["X"] = stack([part.X for part in parts])
-    if sparse.issparse(fields["X"]):
-        fields["X"] = fields["X"].tocsr()
-    fields["indptr"] = offsets(np.concatenate([part.sizes for part in parts]))
+
+
+def _column(name: str, parts: Sequence[Dataset]) -> NDArray[Any] | None:
+    """Return what all parts have under a name, None where they have nothing."""
+    columns = [getattr(part, name) for part in parts]
+    absent = [column is None for column in columns]
+    if any(absent) and not all(absent):
+        raise InputError(f"concatenate: expected {name} in every part or in none")
+    return None if any(absent) else _columns(columns)
+
+
+def _preferences(parts: Sequence[Dataset]) -> Preferences | None:
+    """Return the preferences of all parts that have some, by the rows of the whole."""
     starts = offsets(np.array([part.n_documents for part in parts]))
     held = [(p.preferences, start) for p, start in zip(parts, starts, strict=False) if p.preferences is not None]
-    fields["preferences"] = None
-    if held:
-        fields["preferences"] = Preferences(
-            np.concatenate([pairs.better + start for pairs, start in held]),
-            np.concatenate([pairs.worse + start for pairs, start in held]),
-            np.concatenate([pairs.weight for pairs, _ in held]),
-        )
-    names = {"feature_names": first.feature_names, "categories": first.categories}
-    return fields | names | {"feature_base": first.feature_base}
+    if not held:
+        return None
+    return Preferences(
+        np.concatenate([pairs.better + start for pairs, start in held]),
+        np.concatenate([pairs.worse + start for pairs, start in held]),
+        np.concatenate([pairs.weight for pairs, _ in held]),
+    )
 
 
 def _recoded(parts: Sequence[Dataset]) -> list[Dataset]:
