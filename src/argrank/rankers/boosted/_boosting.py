@@ -47,13 +47,15 @@ class BoostedRanker(BaseRanker):
     early_stopping : int, optional
         Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
     normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
+        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
+        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Trees
+        grow the same with or without the first two.
     random_state : int
         Seeds the draw of features.
     n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
+        Threads, 1 or more; None for all cores. The result has the same bits for any number.
     verbose : int
-        -1 hides the progress bar.
+        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     takes_missing: ClassVar[bool] = True

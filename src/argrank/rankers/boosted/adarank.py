@@ -44,7 +44,7 @@ class AdaRank(BaseRanker):
     n_jobs : int, optional
         Threads for evaluation; None for all cores.
     verbose : int
-        -1 hides the progress bar.
+        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     measure: Any = "map"

@@ -77,7 +77,7 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     random_state : int, optional
         Where the factorisation by squared error begins.
     verbose : int
-        -1 hides the progress bar.
+        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     rank: int = 10

@@ -42,16 +42,18 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     C : float
         Weight of the loss against the regulariser, above 0; choose it by validation, in powers of ten.
     normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
+        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
+        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
+        where features differ in scale; search engines can only serve the first two.
     tol : float
         Stop when the duality gap is this share of the objective, above 0. Lower it for a closer optimum, which rarely
         ranks better.
     max_iter : int
         Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
     n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
+        Threads, 1 or more; None for all cores. The result has the same bits for any number.
     verbose : int
-        -1 hides the progress bar.
+        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     slots: Any = None

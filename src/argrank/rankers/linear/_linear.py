@@ -45,22 +45,25 @@ class LinearRanker(BaseRanker):
         What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, and
         "ndcg@10" where none is.
     solver : str
-        "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective.
+        "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective. "auto" takes one that
+        suits it; the others are there to compare.
     tol : float, optional
-        Stop when the gap is at most this share of the objective; None for the solver's own, which is 1e-3 (Newton: a
-        gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them ``C |gradient|² / 2``
-        takes its part.
+        Stop when the gap is at most this share of the objective, above 0; None for the solver's own, which is 1e-3
+        (Newton: a gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them
+        ``C |gradient|² / 2`` takes its part. Lower it to compare optima, raise it to try something quickly.
     max_iter : int
         Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
     normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
+        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
+        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
+        where features differ in scale; search engines can only serve the first two.
     n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
+        Threads, 1 or more; None for all cores. The result has the same bits for any number.
     random_state : int, optional
         Seed of whatever is drawn: samples of rankings, further starts, the order of queries. Any whole number; the same
         one gives the same bits.
     verbose : int
-        -1 hides the progress bar.
+        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     scales_lazily: ClassVar[bool] = True

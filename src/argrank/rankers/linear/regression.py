@@ -35,11 +35,13 @@ class Regression(BaseRanker):
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     normalise : str, optional
-        A normaliser's name, applied before training and kept with the model; none by default.
+        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
+        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
+        where features differ in scale; search engines can only serve the first two.
     n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
+        Threads, 1 or more; None for all cores. The result has the same bits for any number.
     verbose : int
-        -1 hides the progress bar.
+        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     uses_row_weights: ClassVar[bool] = True
