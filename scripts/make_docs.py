@@ -22,6 +22,9 @@ BASE = "argrank.rankers.base_ranker.BaseRanker"
 #: What scikit-learn adds to every estimator; its own documentation describes it.
 ROUTING = "get_metadata_routing, set_fit_request, set_predict_request, set_score_request, set_params, get_params"
 
+#: What can come of a claim -> its colour.
+VERDICTS = {"holds": "success", "partly": "warning", "fails": "danger", "not tested": "secondary"}
+
 Pages = dict[str, str]  # name -> Markdown
 
 #: What to add -> source files that show how, each with the line that registers it.
@@ -252,7 +255,7 @@ def results(folder: Path) -> str:
 
 
 def _demoted(path: Path, folder: Path, by: int) -> str:
-    """Return a page with its headings lowered, its pictures where they are copied to, other files as text."""
+    """Return a page with lower headings, verdicts in colour, pictures where they are copied to, other files as text."""
 
     def link(found: re.Match[str]) -> str:
         picture, text, address = found.groups()
@@ -263,6 +266,7 @@ def _demoted(path: Path, folder: Path, by: int) -> str:
         return f"![{text}]({folder.name}/{address})" if picture else text
 
     text = re.sub(r"(!?)\[([^\]]*)\]\(([^)]+)\)", link, path.read_text("utf-8").rstrip())
+    text = re.sub(rf"\| ({'|'.join(VERDICTS)}) \|", lambda one: f"| {{bdg-{VERDICTS[one[1]]}}}`{one[1]}` |", text)
     lines, is_code = [], False
     for line in text.splitlines():
         is_code ^= line.startswith("```")

@@ -49,7 +49,7 @@ class BoostedRanker(BaseRanker):
     normalise : str, optional
         Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
         scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Trees
-        grow the same with or without the first two.
+        hardly depend on the first two.
     random_state : int
         Seeds the draw of features.
     n_jobs : int, optional
