@@ -342,7 +342,7 @@ def test_ratings_from_files(ratings, run, name):
         assert code == 2
         assert f"{name}: expected no {wrong[0]}, which it cannot do" in err
     (ratings / "bad.csv").write_text("user,item,rating\n1,2,much\n")
-    assert "bad.csv: expected numbers as ratings" in run("train", "-r", name, "bad.csv")[2]
+    assert "with numbers as ratings, got 'much' in column 'rating'" in run("train", "-r", name, "bad.csv")[2]
 
 
 def test_ratings_in_other_forms(ratings):

@@ -15,7 +15,11 @@ from argrank.errors import InputError, OptionError
 def source_numbers(data: Dataset) -> Integers:
     """Return for every stored row the number of its source among those of its query."""
     if data.sources is None:
-        raise InputError("diverse: expected data with a source per document, got none; see Dataset(sources=…)")
+        raise InputError(
+            "diverse: expected data with a source per document, got none; name a column 'source', or give "
+            "Dataset(sources=…)"
+        )"
+        )
     names = _numbers(data.sources)
     pairs, member = np.unique(data.query_of_row * (names.max() + 1) + names, return_inverse=True)
     first = np.searchsorted(pairs, np.arange(data.n_queries) * (names.max() + 1))

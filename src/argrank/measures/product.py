@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,12 +65,9 @@ class Product(Measure):
             raise OptionError(f"a: expected {n} numbers, or fewer that are >= 0, got {len(given)} to {given[-1]:g}")
         return np.concatenate((given[:n], np.zeros(max(n - len(given), 0))))
 
-    def gains(self, labels: Floats) -> Floats:
-        """Return b for every label."""
-        return gains_of(labels, self.b)
-
     def _structure(self, convention: Convention) -> Structure:
-        return Structure("additive", self.gains, self.discounts, "ideal" if self.normalised else "one")
+        gains = functools.partial(gains_of, gain=self.b, relevant_at=convention.relevant_at)
+        return Structure("additive", gains, self.discounts, "ideal" if self.normalised else "one")
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         value = total(rankings.gains(self.b, convention.relevant_at) * self.discounts(rankings.width))
@@ -79,11 +77,14 @@ class Product(Measure):
         return ratio(value, total(ideal * self.discounts(ideal.shape[1])))
 
 
-def asked_measure(measure: Any, k: Any, a: Any, b: Any, default: int | None = None) -> Measure:
-    """Return the measure a ranker is asked for: by name with a cut-off, or the product of the user's own a and b."""
-    if (a is None) != (b is None):
-        raise OptionError(f"expected a and b together, got only {'b' if a is None else 'a'}")
-    return parse_measure(measure).cut(k, default) if a is None else Product(a, b)
+def asked_measure(measure: Any, k: Any, a: Any, b: Any, gain: Any) -> Measure:
+    """Return the measure a ranker is asked for: by name with a cut-off, or the product of the user's own a and b.
+
+    Without b, a goes with the gain of the labels.
+    """
+    if a is None and b is not None:
+        raise OptionError("b: expected a, the discounts of the ranks, with it, got b alone; the parameter gain may do")
+    return parse_measure(measure).cut(k, None) if a is None else Product(a, gain if b is None else b)
 
 
 def _rank_discounts(a: Sequence[float] | Floats) -> tuple[float, ...]:

@@ -165,6 +165,21 @@ def test_a_sparse_matrix_of_users_by_items():
     assert by_matrix.score(matrix) == pytest.approx(by_triples.score(users, items, ratings))
 
 
+def test_ratings_from_files(tmp_path):
+    users, items, ratings, _ = some_ratings()
+    expected = ar.make_ranker("factor-regression", rank=2).fit(users, items, ratings)
+    lines = ["user,rating,item", *(f"{u},{r},{i}" for u, i, r in zip(users, items, ratings, strict=True))]
+    (tmp_path / "ratings.csv").write_text("\n".join(lines) + "\n")
+    sparse.save_npz(tmp_path / "ratings.npz", sparse.csr_matrix((ratings, (users, items))))
+    for path in (str(tmp_path / "ratings.csv"), tmp_path / "ratings.npz"):
+        ranker = ar.make_ranker("factor-regression", rank=2).fit(path, eval_set=path)
+        assert ranker.recommend([3, 5], n=4) == expected.recommend([3, 5], n=4)
+        assert ranker.score(path) == pytest.approx(expected.score(users, items, ratings))
+    (tmp_path / "wrong.csv").write_text("qid,label,source\n1,0,shop\n")
+    with pytest.raises(InputError, match="columns user, item, rating, with numbers as ratings, got 'shop' in column"):
+        ranker.fit(tmp_path / "wrong.csv")
+
+
 def test_regression_minimises_the_squared_errors():
     """Its objective falls, and is flat along every direction: its gradient is 0 where it has converged."""
     users, items, ratings, _ = some_ratings(12, 8, 6)

@@ -110,6 +110,21 @@ def test_a_stream_of_chunks_trains_like_the_whole(data, tmp_path):
             ar.make_ranker("orm", **alone).fit_stream(tmp_path / "data.txt")
     with pytest.raises(InputError, match="empty stream"):
         ar.make_ranker("orm").fit_stream(list)
+    ar.dump(data, tmp_path / "data.csv")
+    with pytest.raises(InputError, match=r"data.csv: expected LETOR text.*got csv; see argrank convert"):
+        ar.make_ranker("orm").fit_stream(tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize("name", ["orm", "softrank", "smooth-grad"])
+def test_discounts_alone_go_with_the_gain_of_the_labels(data, name):
+    """So does relevant_at, where the gain is binary."""
+    alone = ar.objective(name, a=[1.0, 0.5], gain="binary", relevant_at=2.0)
+    both = ar.objective(name, a=[1.0, 0.5], b=lambda y: (y >= 2.0).astype(float))
+    scores = np.random.default_rng(0).standard_normal(data.n_documents)
+    assert alone(scores, data)[0] == both(scores, data)[0] > 0
+    assert ar.make_ranker(name, a=[1.0, 0.5]).fit(data).score(data) > 0
+    with pytest.raises(OptionError, match="b: expected a, the discounts of the ranks, with it"):
+        ar.make_ranker(name, b=[0, 1]).fit(data)
 
 
 def shuffled_within_queries(data, rng):

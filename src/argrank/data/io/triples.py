@@ -70,7 +70,7 @@ def _of_columns(path: str | os.PathLike[str], header: Sequence[str], columns: li
         raise FormatError(path, 1, f"columns {', '.join(NAMES)}", shown(",".join(header)))
     users, items = (_ids(columns[places[name]]) for name in ("user", "item"))  # type: ignore[index]
     rating = places["rating"]
-    ratings = np.zeros(len(users)) if rating is None else _numbers(path, columns[rating], rated)
+    ratings = np.zeros(len(users)) if rating is None else _numbers(path, header[rating], columns[rating], rated)
     return Ratings(users, items, ratings)
 
 
@@ -78,13 +78,23 @@ def _ids(cells: list[Any]) -> Any:
     return read_ids([cell.strip() for cell in cells]) if isinstance(cells[0], str) else np.array(cells, object)
 
 
-def _numbers(path: str | os.PathLike[str], cells: list[Any], rated: bool) -> Floats:
+def _numbers(path: str | os.PathLike[str], name: str, cells: list[Any], rated: bool) -> Floats:
     try:
         return read_numbers([str(cell) for cell in cells])
     except ValueError:
         if not rated:
             return np.zeros(len(cells))
-        raise FormatError(path, None, "numbers as ratings", "something else") from None
+        wrong = next((cell for cell in cells if not _is_number(cell)), cells[0])
+        expected = f"columns {', '.join(NAMES)}, with numbers as ratings"
+        raise FormatError(path, None, expected, f"{shown(wrong)} in column {shown(name)}") from None
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _matrix(path: str | os.PathLike[str]) -> Ratings:

@@ -17,6 +17,7 @@ from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.grouping import group_by_id
+from argrank.data.io.triples import read_triples
 from argrank.errors import InputError, check_count
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.factors import FactorModel
@@ -113,8 +114,9 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         ----------
         users, items, ratings
             Three arrays; or, instead of ``users``, an array or data frame with three columns in this order, loaded
-            ratings, or a sparse matrix of users by items whose stored entries are the ratings. A rating is a number
-            from 0 up.
+            ratings, a sparse matrix of users by items whose stored entries are the ratings, or a file of them: a table
+            with columns user, item and rating, text as in MovieLens' ``u.data``, or a matrix that SciPy saved
+            (``.npz``). A rating is a number from 0 up.
         item_features : mapping from items to vectors, optional
             Items without ratings get the factors that a ridge regression of the learned factors on the features
             predicts for them; without features they get the mean of all items.
@@ -214,8 +216,8 @@ class Triples(NamedTuple):
                 users, items, ratings = columns
         if items is None or ratings is None:
             raise InputError(
-                "expected users, items and ratings, an array or data frame of shape (n, 3), or a sparse matrix of "
-                "users by items"
+                "expected users, items and ratings, an array or data frame of shape (n, 3), a sparse matrix of "
+                "users by items, or a file of them"
             )
         y = checks.numbers(ratings, len(ratings), "ratings", "rating")
         if (y < 0).any():
@@ -232,7 +234,9 @@ class Triples(NamedTuple):
 
 
 def _columns(table: Any) -> list[Any]:
-    """Return the three columns of an array, a data frame, loaded ratings or a sparse matrix of users by items."""
+    """Return the three columns of an array, a data frame, ratings, a file, or a sparse matrix of users by items."""
+    if isinstance(table, str | os.PathLike):
+        table = read_triples(table)
     if sparse.issparse(table):
         entries = table.tocoo()
         return [entries.row, entries.col, entries.data]

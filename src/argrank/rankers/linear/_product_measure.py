@@ -26,7 +26,7 @@ class ProductMeasure:
         means; None for its usual definition.
     a, b : optional
         A measure of your own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
-        of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels).
+        of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels; ``gain`` where not given).
     """
 
     measure: Any = "ndcg@10"
@@ -39,4 +39,4 @@ class ProductMeasure:
 
     @property
     def _optimised(self) -> Measure:
-        return asked_measure(self.measure, self.k, self.a, self.b)
+        return asked_measure(self.measure, self.k, self.a, self.b, self.gain)

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, cast
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.stream import CHUNK, stream_letor
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import AnyRisk, is_distributed, make_risk
-from argrank.errors import InputError, OptionError
+from argrank.errors import FormatError, InputError, OptionError
 from argrank.measures.measure import Measure
 from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
@@ -204,4 +205,6 @@ class _KernelWatcher:
 def _reader(
     path: str | os.PathLike[str], chunk_bytes: int, n_features: int | None, n_jobs: int | None
 ) -> Callable[[], Iterator[Dataset]]:
+    if (kind := kind_of(path)) != "letor":
+        raise FormatError(path, None, "LETOR text, which can be read in pieces", f"{kind}; see argrank convert")
     return lambda: stream_letor(path, chunk_bytes=chunk_bytes, n_features=n_features, n_jobs=n_jobs)
