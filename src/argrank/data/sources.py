@@ -18,7 +18,6 @@ def source_numbers(data: Dataset) -> Integers:
         raise InputError(
             "diverse: expected data with a source per document, got none; name a column 'source', or give "
             "Dataset(sources=…)"
-        )"
         )
     names = _numbers(data.sources)
     pairs, member = np.unique(data.query_of_row * (names.max() + 1) + names, return_inverse=True)
