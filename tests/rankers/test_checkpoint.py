@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from tests.rankers.checkpoint_work import DRAWS, TREES, WORK
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
-from argrank.rankers._checkpoint import Checkpoint
+from argrank.rankers._checkpoint import Checkpoint, model_state
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ar.make_ranking(24, 10, 5, random_state=3)
@@ -72,6 +73,19 @@ def test_killed_and_resumed_is_never_killed(work: str, tmp_path: Path, monkeypat
     assert n_killed > 0
     monkeypatch.setattr(type(whole), "_train", None)  # a finished fit is read, not repeated
     assert_same(made(work).fit(DATA, eval_set=VALID, checkpoint=path), whole)
+
+
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+@pytest.mark.parametrize("work", ["bundle", "fixed steps", "trees with draws"])
+def test_a_file_holds_little_more_than_arrays_the_model_and_the_trace(work: str, tmp_path: Path) -> None:
+    many = {"max_iter": 500} if work == "fixed steps" else {"n_trees": 60} if work.startswith("trees") else {}
+    path, ranker = tmp_path / "fit.ckpt", made(work, **many)
+    ranker.fit(DATA, eval_set=VALID, checkpoint=path, every=1e-9)
+    before = path.with_name("fit.ckpt.1")  # the last one before the end, with the whole state
+    with zipfile.ZipFile(before) as archive:
+        arrays = sum(one.file_size for one in archive.infolist() if one.filename.endswith(".npy"))
+    model, trace = len(json.dumps(model_state(ranker.model_))), 8 * len(ranker.trace_) * len(ranker.trace_.columns)
+    assert before.stat().st_size < arrays + model + 1.5 * trace + 4000  # names of parameters and of files
 
 
 def test_a_process_killed_at_any_moment_goes_on(tmp_path: Path) -> None:

@@ -141,7 +141,8 @@ class Checkpoint:
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
             store = _Store(archive)
-            archive.writestr(STATE, json.dumps(store.plain(document), ensure_ascii=False, allow_nan=False))
+            text = json.dumps(store.plain(document), ensure_ascii=False, allow_nan=False)
+            archive.writestr(STATE, text, zipfile.ZIP_DEFLATED, 1)  # traces and trees shrink to a fraction
         if _is_whole(self.path):
             os.replace(self.path, _before(self.path))
         with write_bytes(self.path) as stream:
