@@ -24,6 +24,7 @@ KINDS = (
     "guide/data.html",
     "guide/peers.html",
     "results.html",
+    "generated/results-kdd2008.html",
     "theory/mistakes.html",
     "gallery/index.html",
     "gallery/05_compare_two_systems.html",
