@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from tests.rankers.checkpoint_work import DRAWS, TREES, WORK
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
-from argrank.rankers._checkpoint import Checkpoint, model_state
+from argrank.rankers._checkpoint import Checkpoint, _restored, _Store, model_state
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ar.make_ranking(24, 10, 5, random_state=3)
@@ -86,6 +87,20 @@ def test_a_file_holds_little_more_than_arrays_the_model_and_the_trace(work: str,
         arrays = sum(one.file_size for one in archive.infolist() if one.filename.endswith(".npy"))
     model, trace = len(json.dumps(model_state(ranker.model_))), 8 * len(ranker.trace_) * len(ranker.trace_.columns)
     assert before.stat().st_size < arrays + model + 1.5 * trace + 4000  # names of parameters and of files
+
+
+def test_matrices_come_back_with_all_their_bits_symmetric_or_not(tmp_path: Path) -> None:
+    half = np.random.default_rng(0).standard_normal((5, 5))
+    signed = np.array([[1.0, 0.0], [-0.0, 1.0]])  # equal to its transpose, but not to the bit
+    state = {"symmetric": half + half.T, "any": half, "signed": signed, "empty": np.zeros((0, 0))}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        plain = _Store(archive).plain(state)
+        arrays = sum(one.file_size for one in archive.infolist())
+    with zipfile.ZipFile(content) as archive:
+        found = _restored(plain, lambda name: np.load(io.BytesIO(archive.read(name))))
+    assert {name: one.tobytes() for name, one in found.items()} == {name: one.tobytes() for name, one in state.items()}
+    assert arrays == 4 * 128 + 8 * (15 + 25 + 4)
 
 
 def test_a_process_killed_at_any_moment_goes_on(tmp_path: Path) -> None:

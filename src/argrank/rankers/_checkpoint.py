@@ -275,6 +275,8 @@ class _Store:
         if isinstance(value, Vector):  # of scores on a cluster
             value = value.values()
         if isinstance(value, np.ndarray):
+            if _is_symmetric(value):
+                return {"triangle": self._put(value[np.tril_indices(len(value))]), "n": len(value)}
             return {"array": self._put(value)}
         if isinstance(value, float) and not math.isfinite(value):
             return {"float": repr(value)}
@@ -298,6 +300,12 @@ class _Store:
         return name
 
 
+def _is_symmetric(array: Any) -> bool:
+    """Tell whether half of a matrix of floats says all of it, to the bit: products of planes with one another."""
+    square = array.ndim == 2 and array.dtype == np.float64 and 1 < array.shape[0] == array.shape[1]
+    return square and np.ascontiguousarray(array).tobytes() == np.ascontiguousarray(array.T).tobytes()
+
+
 def _read(path: Path) -> dict[str, Any]:
     """Read a checkpoint; raises one of BROKEN where it is none."""
     with zipfile.ZipFile(path) as archive:
@@ -318,6 +326,10 @@ def _restored(value: Any, get: Callable[[str], Any]) -> Any:
         return value
     if "array" in value:
         return get(value["array"])
+    if "triangle" in value:
+        whole, lower = np.empty((value["n"], value["n"])), np.tril_indices(value["n"])
+        whole[lower] = whole.T[lower] = get(value["triangle"])
+        return whole
     if "arrays" in value:
         joined, at, found = get(value["arrays"]), 0, []
         for shape in value["shapes"]:
