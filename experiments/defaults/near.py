@@ -1,8 +1,9 @@
-"""How near to RankSVM LogRank's models stay by default, on validation parts: near.csv, near.md.
+"""How near to RankSVM LogRank's models stay by default, and SmoothGrad to regression: near.csv, near.md.
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.near [--sets A B]
 
-The constant of ``rankers.linear.log_rank`` is tried at several values; test parts are not touched. It takes a minute.
+The constant of ``rankers.linear._near`` is tried at several values on validation parts; test parts are not touched. It
+takes some minutes.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from unittest import mock
 
 import numpy as np
 
-from argrank.rankers.linear import log_rank
+from argrank.rankers.linear import _near
 from experiments.defaults._common import HERE, MEASURES, Store, fitted_on, fold_of, judged
 from experiments.defaults.choose import FOLDS
 
-RANKERS = ("log-mle", "log-gain", "log-loss", "log-combined", "log-convex")
+RANKERS = ("smooth-grad", "log-mle", "log-gain", "log-loss", "log-combined", "log-convex")
 VALUES = (0.003, 0.01, 0.03, 0.1, 0.3)
 BESIDE = ("regression", "rank-svm")
 
@@ -26,11 +27,11 @@ def compute(store: Store, sets: list[str]) -> None:
     for name in sets:
         for fold in FOLDS[name]:
             settings = [(ranker, value) for ranker in RANKERS for value in VALUES]
-            for ranker, value in [(one, log_rank.NEAR) for one in BESIDE] + settings:
+            for ranker, value in [(one, _near.NEAR) for one in BESIDE] + settings:
                 key = {"data": name, "fold": fold, "ranker": ranker, "near": value}
                 if not store.has(key):
                     parts = fold_of(name, fold)
-                    with mock.patch.object(log_rank, "NEAR", value):
+                    with mock.patch.object(_near, "NEAR", value):
                         fitted, seconds = fitted_on(parts.train, ranker, {})
                     values, _ = judged(fitted, parts.valid)
                     means = {measure: float(np.nanmean(values[measure])) for measure in MEASURES}

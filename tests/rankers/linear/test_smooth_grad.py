@@ -44,3 +44,14 @@ def test_a_small_c_stays_at_w0(data):
         ar.make_ranker("smooth-grad", w0=[1.0]).fit(data)
     with pytest.raises(OptionError, match="l-bfgs"):
         ar.make_ranker("smooth-grad", solver="bundle").fit(data)
+
+
+def test_by_default_the_scale_of_the_features_has_no_say(data):
+    plain = ar.make_ranker("smooth-grad", halvings=2).fit(data)
+    wild = np.geomspace(1e-3, 1e4, data.n_features)
+    scaled = ar.make_ranker("smooth-grad", halvings=2).fit(data.with_features(data.X * wild))
+    np.testing.assert_allclose(scaled.coef_ * wild, plain.coef_, rtol=1e-3, atol=1e-4 * np.abs(plain.coef_).max())
+    assert pytest.approx(plain.C_, rel=1e-6) == scaled.C_
+    assert scaled.objective_ == pytest.approx(plain.objective_, rel=1e-5)
+    start = ar.make_ranker("regression").fit(data).coef_
+    assert np.abs(plain.coef_ - start).max() > 0

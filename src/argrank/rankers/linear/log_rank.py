@@ -16,11 +16,8 @@ from argrank.objectives.conditional.valid_rankings import Sampling
 from argrank.objectives.objective import Objective
 from argrank.rankers.linear._cheap_models import rank_svm_weights
 from argrank.rankers.linear._linear import LinearRanker
-from argrank.rankers.linear._regression_weights import feature_spreads, spread_within_queries
-from argrank.solvers import Regulariser, Squared
-
-NEAR = 0.03  # C, where the model stays near RankSVM, in units of its scores' squared spread over its risk
-NOTHING = 1e-9  # a risk so small leaves nothing to learn
+from argrank.rankers.linear._near import near
+from argrank.solvers import Regulariser
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,17 +44,11 @@ class ConditionalRanker(LinearRanker):
     scale: str | None = None
 
     def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
-        R, C = super()._pull(data, risk) if self.C is not None else self._near(data, risk)
-        self.C_ = C
-        return R, C
-
-    def _near(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
-        """Return the distance from RankSVM, and the C that goes with it."""
-        w0 = rank_svm_weights(data, self.n_jobs)
-        left, units = risk.at_scores(risk.scores(w0))[0], feature_spreads(data, self.n_jobs)
-        spread = spread_within_queries(w0, data, self.n_jobs)
-        C = NEAR * spread**2 / max(left, NOTHING) if spread > 0 else NEAR
-        return Squared(centre=w0, units=np.where(units > 0, units, 1.0)), C
+        if self.C is not None:
+            R, self.C_ = super()._pull(data, risk)
+        else:
+            R, self.C_ = near(rank_svm_weights(data, self.n_jobs), data, risk, self.n_jobs)
+        return R, self.C_
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

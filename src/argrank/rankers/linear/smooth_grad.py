@@ -8,7 +8,7 @@ from typing import Any
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import make_risk
+from argrank.engines import AnyRisk, make_risk
 from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
@@ -16,10 +16,11 @@ from argrank.objectives.smooth import SmoothedMeasure
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear._near import near
 from argrank.rankers.linear._penalty import given_weights
 from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
-from argrank.solvers import Squared, minimise
+from argrank.solvers import Regulariser, minimise
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -28,10 +29,14 @@ class SmoothGrad(ProductMeasure, LinearRanker):
 
     Every rank is held softly by the documents whose scores are within about sigma of the one there (ORM section 5).
     Algorithm 4: from a regression, minimise with a wide sigma, halve sigma, start again from there. The paper's
-    lambda, beside a sum over m queries, is m / (2C). C = 10 was best on validation parts.
+    lambda, beside a sum over m queries, is m / (2C).
 
     Parameters
     ----------
+    C : float, optional
+        Weight of the risk against ``|w - w0|² / 2``. With None, the default, every weight counts there in units of its
+        feature's spread within queries, and C is 0.03 times the squared spread of w0's scores over its risk, so that
+        the scale of the features has no say; chosen on validation parts. ``C_`` is the C that was used.
     measure : str or Measure
         Any of the form a · b, as in ``orm``; also "map", in SmoothRank's form.
     sigma : float
@@ -43,11 +48,11 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         Start, and weights near which to stay; least squares on the labels by default.
     solver : "l-bfgs" or "cg"
         What minimises for a fixed sigma; "cg" is the paper's.
-    C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
+    scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
         See ``LinearRanker``; ``tol`` holds for every sigma.
     """
 
-    C: float = 10.0
+    C: Any = None
     sigma: float = 1.0
     halvings: int = 6
     w0: Any = None
@@ -60,14 +65,30 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
         return SmoothedMeasure(measure=self._optimised, convention=convention, sigma=sigma)
 
+    def _centre(self, data: Dataset) -> Floats:
+        return regression_weights(data, self.n_jobs) if self.w0 is None else given_weights(self.w0, data)
+
+    def _width(self, w0: Floats, data: Dataset) -> float:
+        """Return the widest sigma, in units of the score."""
+        return self.sigma * (spread_within_queries(w0, data, self.n_jobs) or 1.0)
+
+    def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
+        """Return R and C, which depends on the risk with the widest sigma alone."""
+        if self.C is not None:
+            return super()._pull(data, risk)
+        w0 = self._centre(data)
+        widest = make_risk(data, self._smoothed(self._width(w0, data)), self.n_jobs)
+        return near(w0, data, widest, self.n_jobs)
+
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.solver not in ("l-bfgs", "cg"):
             raise OptionError(f"solver: expected 'l-bfgs' or 'cg', got {self.solver!r}")
         if self.halvings < 0 or not self.sigma > 0:
             raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
-        w0 = regression_weights(data, self.n_jobs) if self.w0 is None else given_weights(self.w0, data)
-        w, near = w0 if start is None else start, Squared(centre=w0)
-        width = self.sigma * (spread_within_queries(w0, data, self.n_jobs) or 1.0)
+        w0 = self._centre(data)
+        width = self._width(w0, data)
+        R, self.C_ = self._pull(data, make_risk(data, self._smoothed(width), self.n_jobs))
+        w = w0 if start is None else start
         left, n_iter = self.max_iter, 0
         for halving in range(self.halvings + 1):
             self.sigma_ = width * 0.5**halving
@@ -79,8 +100,8 @@ class SmoothGrad(ProductMeasure, LinearRanker):
             result = minimise(
                 risk,
                 self.solver,
-                C=self.C,
-                regulariser=near,
+                C=self.C_,
+                regulariser=R,
                 tol=self.tol,
                 max_iter=left,
                 start=w,
