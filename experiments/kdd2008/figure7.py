@@ -26,7 +26,10 @@ WAYS: dict[str, dict[str, Any]] = {
     "phi_mrr, tight bound": {"feature_map": "first", "bound": "tight"},
 }
 #: phi_po is divided by the number of pairs, phi_mrr a sum over up to k or more documents.
-VALUES = {"pairs": [1.0, 10.0, 100.0, 1e3, 1e4, 1e5], "first": [0.1, 1.0, 10.0, 100.0, 1e3, 1e4]}
+VALUES = {
+    "pairs": [0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6],
+    "first": [0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4],
+}
 DATA = {"OHSUMED-LETOR2": (1, 2, 3), "MQ2008": (1,), "td2003": (1,)}  # folds
 CUTOFFS = range(1, 11)
 
