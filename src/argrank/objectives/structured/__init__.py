@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from argrank.objectives.structured import first as first_good
 from argrank.objectives.structured.hinge import GIVEN_TERMS, ORACLES, REFERENCE_PARTS, StructuredHinge, register
-from argrank.objectives.structured.pairs import auc, average_precision, by_score, discounted, ndcg, staircase
+from argrank.objectives.structured.pairs import auc, by_score, discounted, ndcg, staircase, suffixes
 from argrank.objectives.structured.pairs import reciprocal_rank as reciprocal_rank_pairs
 from argrank.objectives.structured.positions import oracle as positions
 
@@ -25,6 +25,6 @@ register("pairs", "additive", ndcg.prepare)
 register("pairs", "cascade", staircase.prepare)
 register("pairs", "first", reciprocal_rank_pairs.prepare)
 register("pairs", "pairs", auc.prepare)
-register("pairs", "precision", average_precision.prepare)
+register("pairs", "precision", suffixes.prepare_average_precision)
 register("pairs", GIVEN_TERMS, staircase.prepare)
 register("positions", "additive", positions.prepare)

@@ -14,7 +14,7 @@ from argrank.measures.structure import level_sizes
 from argrank.objectives.objective import Kernels, Prepared
 from argrank.objectives.structured.best_first import graded_ndcg
 from argrank.objectives.structured.hinge import StructuredHinge
-from argrank.objectives.structured.pairs import ndcg_unclipped
+from argrank.objectives.structured.pairs import suffixes
 from argrank.objectives.structured.routing import MAX_STATES, choose, count_states
 
 SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
@@ -171,7 +171,7 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
         return Kernels(indptr, own, constants, ndcg_triangle)
 
     def unclipped(indptr: Integers, own: Floats) -> Prepared:
-        return ndcg_unclipped.prepare(hinge, indptr, own)
+        return suffixes.prepare_ndcg(hinge, indptr, own)
 
     def graded(indptr: Integers, own: Floats) -> Prepared:
         return Kernels(indptr, own, constants, graded_ndcg)
