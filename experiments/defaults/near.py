@@ -1,4 +1,4 @@
-"""How near to RankSVM LogRank's models stay by default, and SmoothGrad to regression: near.csv, near.md.
+"""How near to RankSVM LogRank's models and SmoothGrad stay by default: near.csv, near.md.
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.near [--sets A B]
 

@@ -15,6 +15,7 @@ from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.linear._cheap_models import rank_svm_weights
 from argrank.rankers.linear._linear import LinearRanker
 from argrank.rankers.linear._near import near
 from argrank.rankers.linear._penalty import given_weights
@@ -28,7 +29,7 @@ class SmoothGrad(ProductMeasure, LinearRanker):
     """Linear ranker that minimises ``|w - w0|² / (2C) + risk``, the risk being what a smooth measure lacks of the best.
 
     Every rank is held softly by the documents whose scores are within about sigma of the one there (ORM section 5).
-    Algorithm 4: from a regression, minimise with a wide sigma, halve sigma, start again from there. The paper's
+    Algorithm 4: from a cheap model, minimise with a wide sigma, halve sigma, start again from there. The paper's
     lambda, beside a sum over m queries, is m / (2C).
 
     Parameters
@@ -40,12 +41,13 @@ class SmoothGrad(ProductMeasure, LinearRanker):
     measure : str or Measure
         Any of the form a · b, as in ``orm``; also "map", in SmoothRank's form.
     sigma : float
-        Where the annealing starts, above 0, in units of the standard deviation of the regression's scores within
-        queries. A larger one moves farther from the regression.
+        Where the annealing starts, above 0, in units of the standard deviation of w0's scores within queries. A
+        larger one moves farther from there.
     halvings : int
         How often sigma is halved, 0 or more; one minimisation for each value. More come closer to the measure itself.
-    w0 : array, optional
-        Start, and weights near which to stay; least squares on the labels by default.
+    w0 : array or "regression", optional
+        Start, and weights near which to stay: RankSVM by default, which did better on validation parts than the
+        paper's "regression", least squares on the labels.
     solver : "l-bfgs" or "cg"
         What minimises for a fixed sigma; "cg" is the paper's.
     scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
@@ -66,7 +68,13 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         return SmoothedMeasure(measure=self._optimised, convention=convention, sigma=sigma)
 
     def _centre(self, data: Dataset) -> Floats:
-        return regression_weights(data, self.n_jobs) if self.w0 is None else given_weights(self.w0, data)
+        if self.w0 is None:
+            return rank_svm_weights(data, self.n_jobs)
+        if not isinstance(self.w0, str):
+            return given_weights(self.w0, data)
+        if self.w0 != "regression":
+            raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
+        return regression_weights(data, self.n_jobs)
 
     def _width(self, w0: Floats, data: Dataset) -> float:
         """Return the widest sigma, in units of the score."""
