@@ -211,6 +211,7 @@ def plot(rows: Rows, path: Path) -> None:
     A panel for each set that auto was run on, over the folds that all systems have.
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
     sets = {name: systems for name, systems in by_system(rows).items() if AUTO in systems}
     across = min(3, len(sets))
@@ -232,6 +233,8 @@ def plot(rows: Rows, path: Path) -> None:
             xlabel="CPU seconds",
             ylabel="NDCG@10",
         )
+        axis.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        axis.xaxis.set_minor_formatter(NullFormatter())
     for axis in axes[len(sets) :]:
         axis.set_visible(False)
     known = {text: mark for axis in axes for mark, text in zip(*axis.get_legend_handles_labels(), strict=True)}
