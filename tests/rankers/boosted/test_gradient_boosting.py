@@ -255,3 +255,21 @@ def test_features_without_a_split_are_no_noise(name, value, capfd):
     with pytest.warns(ar.errors.ArgrankWarning, match="no tree found a split|too few"):
         ranker.fit(np.full((12, 2), value), [0, 1, 2] * 4, group=[6, 6])
     assert capfd.readouterr().err == ""  # LightGBM writes there by itself
+
+
+def test_objectives_are_the_training_losses_of_the_predictions():
+    data = ar.make_ranking(20, 10, 4, grades=3, random_state=1)
+    scores, labels = {}, data.y.reshape(20, 10)
+    for name in ("query-mart", "xendcg-mart", "mcrank"):
+        ranker = ar.make_ranker(name, n_trees=5, n_leaves=4, min_documents=5, verbose=-1).fit(data)
+        scores[name] = ranker.objective_, ranker.predict(data).reshape(20, 10)
+    value, found = scores["query-mart"]
+    errors = (found - found.mean(axis=1, keepdims=True)) - (labels - labels.mean(axis=1, keepdims=True))
+    assert value == pytest.approx(0.5 * (errors**2).sum(), rel=1e-9)
+    value, found = scores["xendcg-mart"]
+    targets = 2.0**labels - 0.5
+    targets /= targets.sum(axis=1, keepdims=True)
+    chances = np.exp(found) / np.exp(found).sum(axis=1, keepdims=True)
+    assert value == pytest.approx(-(targets * np.log(chances)).sum(axis=1).mean(), rel=1e-9)
+    of_labels = ranker.predict_probabilities(data)[np.arange(200), data.y.astype(int)]
+    assert scores["mcrank"][0] == pytest.approx(-np.log(of_labels).sum(), rel=1e-9)
