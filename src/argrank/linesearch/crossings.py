@@ -334,10 +334,10 @@ def count_near(lines: Any, segment: Any, leader: Any, end: float, level: Any) ->
         level[i] = -np.inf
     # a line no steeper than the first k never gets past them
     bound = np.nextafter(bound, np.inf) if end == np.inf else bound - CERTAIN * (lines.greatest + abs(bound))
-    m = k
+    others = 0
     for i in range(n):
-        m += 1 if level[i] >= bound else 0
-    return bound, m
+        others += level[i] >= bound
+    return bound, k + others
 
 
 @helper
