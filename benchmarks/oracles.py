@@ -115,7 +115,7 @@ def by_scipy(name: str, parameters: dict[str, Any], data: Dataset, scores: np.nd
 
 
 def rivals(n: int) -> dict[str, tuple[Callable[[], float], Callable[[], float]]]:
-    """Return our oracle and the textbook's, by name; both give the same hinge but for DORM's constant."""
+    """Return our oracle and the textbook's, by name; both give the same hinge, up to DORM's constant."""
     data, scores = one_query(n)
     graded, graded_scores = one_query(n, 5)
     table = staircase.prepare(objective("svm-ndcg", bound="convex"), data)

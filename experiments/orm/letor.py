@@ -52,7 +52,7 @@ RANKERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "orm", {**TIGHT, "bound": "tight", "decay": "measure", "w0": "regression"}, {"C": VALUES},
     ),
     "tight near ridge, c = a": ("orm", {**TIGHT, "bound": "tight", "decay": "measure", "w0": RIDGE}, {"C": VALUES}),
-    "SmoothGrad": ("smooth-grad", {"verbose": -1, "max_iter": 300, "n_jobs": 1}, {"C": VALUES}),
+    "SmoothGrad": ("smooth-grad", {"verbose": -1, "max_iter": 300, "n_jobs": 1, "w0": "regression"}, {"C": VALUES}),
 }  # fmt: skip
 
 #: Rows that came with LETOR: NDCG@1 … NDCG@10. MQ2008 has none whose source is known.

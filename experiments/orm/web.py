@@ -40,7 +40,11 @@ LINEAR = [0.01, 0.1, 1.0]  # c = k+1-i is up to ten times the others: its best w
 RIVALS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "regression": ("regression", {}, {"ridge": [0.0, 1.0, 10.0, 100.0]}),
     "RankSVM": ("rank-svm", {}, {"C": [0.05, 0.5, 5.0, 50.0, 500.0]}),
-    "SmoothGrad": ("smooth-grad", {"verbose": -1, "n_jobs": 1, "max_iter": 300}, {"C": [0.1, 1.0, 10.0]}),
+    "SmoothGrad": (
+        "smooth-grad",
+        {"verbose": -1, "n_jobs": 1, "max_iter": 300, "w0": "regression"},
+        {"C": [0.1, 1.0, 10.0]},
+    ),
 }
 #: training queries -> draws of them
 SIZES = {32: 3, 64: 3, 125: 2, 250: 2, 500: 1, 1000: 1}

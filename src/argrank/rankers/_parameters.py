@@ -1,4 +1,4 @@
-"""Parameters are of the kind that their class declares: one check for all rankers, before anything is learned."""
+"""Parameters are of the kind that their class declares and in range: one check for all rankers, before they learn."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from argrank._threads import count_jobs
-from argrank.errors import OptionError, shown
+from argrank.errors import OptionError, check_positive, shown
 
+#: The least values of parameters that mean the same in every ranker that has them.
+LEAST = {"tol": 0, "random_state": 0, "reweighting_rounds": 0}
+LEAST |= dict.fromkeys(("max_iter", "n_starts", "early_stopping", "batch_size", "degree"), 1)
+POSITIVE = ("learning_rate", "step_base", "gamma")
 KINDS = {"bool": "True or False", "int": "a whole number", "float": "a finite number", "str": "a name", "None": "None"}
 
 
 def check_parameters(ranker: Any) -> None:
-    """Raise where a parameter is not of a declared kind; those of other kinds are looked at by who uses them."""
+    """Raise where a parameter is not of a declared kind or out of range; other kinds are looked at by who uses them."""
     declared: dict[str, str] = {}
     for ancestor in reversed(type(ranker).__mro__):
         declared |= vars(ancestor).get("__annotations__", {})
@@ -24,8 +28,11 @@ def check_parameters(ranker: Any) -> None:
         if set(kinds) <= set(KINDS) and not any(_is(value, kind) for kind in kinds):
             expected = " or ".join(KINDS[kind] for kind in kinds)
             raise OptionError(f"{name}: expected {expected}, got {shown(value)}")
-    if getattr(ranker, "random_state", None) is not None and ranker.random_state < 0:
-        raise OptionError(f"random_state: expected a whole number from 0 up, got {ranker.random_state}")
+        if value is not None and name in LEAST and value < LEAST[name]:
+            kind = "a whole number" if "int" in kinds else "a number"
+            raise OptionError(f"{name}: expected {kind} from {LEAST[name]} up, got {shown(value)}")
+        if value is not None and name in POSITIVE:
+            check_positive(name, value)
     count_jobs(getattr(ranker, "n_jobs", None))
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from argrank.errors import OptionError, shown
 from argrank.rankers._trace import Watcher
 from argrank.rankers.boosted._boosters import Boosters
 
 
 def ordered_callbacks(given: Sequence[Callable[[Any], Any]] | None) -> tuple[list[Any], list[Any]]:
     """Return the callbacks before and after a round, in LightGBM's order."""
+    if given is not None and not (isinstance(given, Iterable) and all(callable(one) for one in given)):
+        raise OptionError(f"callbacks: expected a list of functions, got {shown(given)}")
     ordered = sorted(given or (), key=lambda one: getattr(one, "order", 0))
     before = [one for one in ordered if getattr(one, "before_iteration", False)]
     return before, [one for one in ordered if one not in before]

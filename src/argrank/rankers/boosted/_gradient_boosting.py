@@ -18,7 +18,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import is_distributed
-from argrank.errors import InputError, OptionError, check_count, check_positive, shown
+from argrank.errors import InputError, OptionError, check_count, shown
 from argrank.models import _forest
 from argrank.models._tree import Tree
 from argrank.models.files import load_model
@@ -321,7 +321,6 @@ class GradientBoostedRanker(BoostedRanker):
             check_count(name, getattr(self, name), least, MOST_SEEDS if name == "n_seeds" else LARGEST_INT)
         for name in ("early_stopping", "max_depth"):
             check_count(name, 1 if getattr(self, name) is None else getattr(self, name), most=LARGEST_INT)
-        check_positive("learning_rate", self.learning_rate)
         for name in ("feature_fraction", "bagging_fraction", "holdout"):
             value = getattr(self, name)
             if not 0 < value <= 1 or (name == "holdout" and value == 1):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import check_count
+from argrank.errors import OptionError, check_count, shown
 from argrank.linesearch.landscape import Landscape, Value
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
@@ -53,8 +53,9 @@ class CoordinateAscent(ClimbingRanker):
     tol: float = 0.001
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        for name in ("n_starts", "max_iter", "n_steps"):
-            check_count(name, getattr(self, name))
+        check_count("n_steps", self.n_steps)
+        if self.step_scale <= 1:
+            raise OptionError(f"step_scale: expected a number above 1, got {shown(self.step_scale)}")
         rng = np.random.default_rng(self.random_state)
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
         if not landscape.is_defined:

@@ -93,8 +93,8 @@ class DirectRank(ClimbingRanker):
             raise OptionError(f"coordinates: expected 'cyclic' or 'greedy', got {self.coordinates!r}")
         if self.point not in ("likelihood", "middle"):
             raise OptionError(f"point: expected 'likelihood' or 'middle', got {self.point!r}")
-        for name, least in (("n_starts", 1), ("max_iter", 1), ("bags", 0), ("folds", 0)):
-            check_count(name, getattr(self, name), least)
+        for name in ("bags", "folds"):
+            check_count(name, getattr(self, name), 0)
         self.gain_ = np.nan
         rng = np.random.default_rng(self.random_state)
         if isinstance(as_measure(self.measure), FunctionMeasure):

@@ -22,6 +22,7 @@ from argrank.errors import InputError, check_count
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.factors import FactorModel
 from argrank.rankers._docstrings import complete
+from argrank.rankers._parameters import check_parameters
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.rankers.factors._items import check_features, check_offsets, offsets_of, served_items
 
@@ -130,6 +131,7 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """
         features, offsets = check_features(item_features), check_offsets(item_offsets)
         given = Triples.of(users, items, ratings)
+        check_parameters(self)
         check_count("rank", self.rank)
         self._check()
         if len(given.y) < 2:

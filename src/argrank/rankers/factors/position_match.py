@@ -21,6 +21,7 @@ from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import normaliser
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
+from argrank.rankers._parameters import check_parameters
 from argrank.rankers._trace import Trace, Watcher
 from argrank.solvers import minimise
 
@@ -70,6 +71,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         ``X`` are features, with ``qid`` or ``group``, or a Dataset, whose labels are not used; ``gains`` has the shape
         (n_documents, n_slots), its rows in the caller's order.
         """
+        check_parameters(self)
         try:
             gains = np.asarray(gains, np.float64)
         except (TypeError, ValueError, OverflowError) as error:
@@ -81,8 +83,11 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         refuse_missing(data)
         if len(gains) != data.n_documents:
             raise InputError(f"gains: expected {data.n_documents} rows, got {len(gains)}")
-        slots = np.eye(gains.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
-        if slots.ndim != 2 or len(slots) != gains.shape[1]:
+        try:
+            slots = np.eye(gains.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"slots: expected finite numbers, slots by features, got {error}") from error
+        if slots.ndim != 2 or len(slots) != gains.shape[1] or not np.isfinite(slots).all():
             raise InputError(f"slots: expected features of {gains.shape[1]} slots, got shape {slots.shape}")
         scaling = None if self.normalise is None else normaliser(self.normalise).fit(data)
         scaled = data if scaling is None else scaling.transform(data)
@@ -134,6 +139,10 @@ class _MatchRisk:
     def dot(self, u: Floats, v: Floats) -> float:
         """Return the inner product of two vectors of scores."""
         return float(u @ v)
+
+    def spread(self, scores: Floats) -> float:
+        """Return the standard deviation of scores."""
+        return float(scores.std())
 
     def scores(self, w: Floats) -> Floats:
         """Return X W S', flat."""

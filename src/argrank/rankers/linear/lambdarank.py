@@ -10,7 +10,6 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk, map_blocks
-from argrank.errors import check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
@@ -70,7 +69,6 @@ class LambdaRank(LinearRanker):
         return parse_measure(self.measure).cut(self.k, 10)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_positive("learning_rate", self.learning_rate)
         risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data, self.n_jobs)
         begin = self._begin(data, scales) if start is None else start
         steps: dict[str, Any] = {"learning_rate": self.learning_rate, "scales": scales}
