@@ -17,7 +17,7 @@ import numpy as np
 from experiments.orm._common import CUTOFFS, Floats, fit, folds_of, per_query, save_figure, write_csv
 
 DATA = ("OHSUMED-LETOR3",)
-VALUES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
+VALUES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6)
 DRAWS = 1000
 
 
