@@ -171,7 +171,7 @@ def test_only_trees_that_help_queries_left_out_are_grown(data):
     few, many = (DirectRankTrees(**FEW).fit(one) for one in (linear, data))
     assert len(few.weights_) == few.n_iter_ <= 2
     assert many.n_iter_ > 6
-    assert many.gain_ > 0.01 > few.gain_ >= 0
+    assert many.gain_ > few.gain_ >= 0
     values = []
     fold_of = np.random.default_rng(0).permutation(40) % 3
     for fold in range(3):

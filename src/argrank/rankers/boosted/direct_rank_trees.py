@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats
+from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import refuse_copy
 from argrank.errors import OptionError, check_count, shown
@@ -138,10 +139,11 @@ class DirectRankTrees(BoostedRanker):
         """Return the number of trees that did best on queries left out, and what they gained there."""
         refuse_copy(data.X, "folds: cross-validation", "folds=0 or an eval_set", 1 - 1 / self.folds)
         fold_of = np.random.default_rng(self.random_state).permutation(data.n_queries) % self.folds
-        found = []
+        found, has_start = [], not has_missing(data.X)  # a value may be missing in the part left out alone
         for fold in range(self.folds):
             train, held = data.select(fold_of != fold), data.select(fold_of == fold)
-            model, watcher = self._start_model(train), Watcher(type(self).__name__, self._validations([held]), -1)
+            model = self._start_model(train) if has_start else None
+            watcher = Watcher(type(self).__name__, self._validations([held]), -1)
             (part,) = watcher.validations
             begin = part.measure(np.zeros(held.n_documents) if model is None else part.scores_of(model))
             if self._grow(train, watcher, model, self.n_trees).complaint is not None:

@@ -199,8 +199,8 @@ def test_what_no_product_expresses_is_sent_elsewhere():
         objective("orm", measure="map")
     with pytest.raises(OptionError, match="no exact oracle for AUC on the map 'positions'"):
         objective("orm", measure="auc")
-    with pytest.raises(OptionError, match="a and b together"):
-        objective("orm", a=[1.0])
+    with pytest.raises(OptionError, match=r"^b: expected a, the discounts of the ranks"):
+        objective("orm", b="linear")
     with pytest.raises(OptionError, match="cut-off"):
         objective("orm", measure="p")
     with pytest.raises(OptionError, match="never rise"):
