@@ -44,3 +44,9 @@ def test_a_climb_on_one_document_stops_at_once(name):
     ranker = ar.make_ranker(name).fit(ar.Dataset(X[:1], [1], [0]))
     assert not ranker.coef_.any()
     assert ranker.n_iter_ <= 2
+
+
+def test_steps_that_grow_beyond_all_whole_numbers():
+    data = ar.make_ranking(6, 5, 3, random_state=0)
+    for factor in (2**63, 1e300):
+        assert ar.make_ranker("coordinate-ascent", step_scale=factor, n_starts=1).fit(data).objective_ < 1

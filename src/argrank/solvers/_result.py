@@ -134,6 +134,12 @@ class Result:
     message: str
     collapsed: Collapse | None = None  # the proof that w = 0 is the optimum for every C, where it was found
 
+    def step(self) -> Floats:
+        """Return the weights as a step of a larger fit, which Ctrl-C ends together with the step."""
+        if self.reason == "interrupted":
+            raise KeyboardInterrupt
+        return self.w
+
 
 class Found(Protocol):
     """Weights and their objective."""

@@ -143,6 +143,14 @@ def test_the_normalisation_is_chosen_by_folds_that_do_not_see_the_query(data):
     assert mixed.normalise == {"a": "zscore", "b": "none"}
 
 
+def test_folds_without_a_relevant_document():
+    """Two folds next to each other leave queries of which none is judged: the choice there is by the first."""
+    few = ar.make_ranking(6, 5, 3, random_state=0)
+    assert (few.y.reshape(6, 5).max(axis=1) > 0).sum() == 3
+    tuned = ar.tune_weights({"a": few.X[:, 0], "b": few.X[:, 1]}, few, "ndcg@5", normalise="auto", cv=5)
+    assert tuned.value == pytest.approx(mean(tuned.fuse({"a": few.X[:, 0], "b": few.X[:, 1]}, few), few), abs=1e-12)
+
+
 def test_a_fold_has_no_say_in_the_weights_that_it_is_judged_by(data, monkeypatch):
     judged_by = []
 

@@ -36,7 +36,7 @@ def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
     try:
         risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
         with np.errstate(over="ignore", invalid="ignore"):
-            return minimise(risk, "newton", C=10.0, tol=1e-4, max_iter=100).w
+            return minimise(risk, "newton", C=10.0, tol=1e-4, max_iter=100).step()
     except InputError:  # features so large that their squares overflow
         return np.zeros(columns.n_features)
 

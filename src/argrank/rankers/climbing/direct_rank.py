@@ -265,13 +265,19 @@ def _mean_weights(
 ) -> Outcome:
     """Fit every sample and return the mean of the weights, each vector of length 1 in features of unit spread.
 
-    The objective is that of the last fit; the caller replaces it by that of the mean. Ctrl-C ends the bagging after the
-    fit it interrupts, with the mean so far.
+    The objective is that of the last fit; the caller replaces it by that of the mean. Ctrl-C ends the bagging with the
+    mean so far.
     """
     found: list[Floats] = []
     n_iter, complaint = 0, None
     while len(found) < n_bags and complaint != "interrupted":
-        outcome = fit(_resampled(data, rng))
+        try:
+            outcome = fit(_resampled(data, rng))
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            complaint = "interrupted"
+            break
         weights = cast(LinearModel, outcome.model).weights
         length = float(np.linalg.norm(weights * columns.spread))
         found.append(weights / (length if length > 0 else 1.0))

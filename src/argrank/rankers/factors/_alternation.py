@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -11,7 +12,7 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk
-from argrank.errors import InputError, shown
+from argrank.errors import ArgrankWarning, InputError, shown
 from argrank.measures.names import measure as as_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.rankers.factors._factor_ranker import Rated, Watch
@@ -89,15 +90,18 @@ class Alternation:
             )
 
     def run(self, watch: Watch) -> None:
-        """Improve U and V until a round gains next to nothing."""
-        while self.n_rounds < self.asked.rounds:
-            before = self.objective
-            self._improve_users()
-            self._improve_items()
-            self.n_rounds += 1
-            watch(self.U, self.V, self.objective)
-            if before - self.objective <= self.asked.tol * self.objective:
-                break
+        """Improve U and V until a round gains next to nothing; Ctrl-C keeps the best so far."""
+        try:
+            while self.n_rounds < self.asked.rounds:
+                before = self.objective
+                self._improve_users()
+                self._improve_items()
+                self.n_rounds += 1
+                watch(self.U, self.V, self.objective)
+                if before - self.objective <= self.asked.tol * self.objective:
+                    break
+        except KeyboardInterrupt:
+            warnings.warn(f"FactorRank: interrupted in round {self.n_rounds + 1}", ArgrankWarning, stacklevel=2)
 
     def _improve_users(self) -> None:
         base = self.V[self.item, -1] + self.known
@@ -118,7 +122,7 @@ class Alternation:
         near = Squared(centre=centre.ravel()) if centre.any() else Squared()
         tol, max_iter = HALF_TOL * self.asked.tol, self.asked.max_iter
         result = minimise(risk, "l-bfgs", C=self.C, regulariser=near, tol=tol, max_iter=max_iter, start=start.ravel())
-        return result.w.reshape(start.shape)
+        return result.step().reshape(start.shape)
 
     def _keep(self, U: Floats, V: Floats) -> None:
         """Take factors that lower the objective."""

@@ -22,7 +22,7 @@ LENGTHS = np.geomspace(1e-6, 1e3, 19)  # their own length means nothing to anoth
 def rank_svm_weights(data: Dataset, n_jobs: int | None) -> Floats:
     """Return the weights of RankSVM with squared hinge, roughly minimised."""
     risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
-    return minimise(risk, C=C, tol=ENOUGH, max_iter=MOST_PASSES).w
+    return minimise(risk, C=C, tol=ENOUGH, max_iter=MOST_PASSES).step()
 
 
 def cheap_models(data: Dataset, n_jobs: int | None) -> list[Floats]:

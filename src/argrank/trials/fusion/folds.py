@@ -89,11 +89,13 @@ class Folds:
         return query_values(weights @ self.problems[name].data.X.T, self.landscape)
 
     def _mean(self, pairs: Sequence[_Pair], counted: NDArray[np.bool_]) -> float:
-        """Return the mean over some of the queries for which the measure is defined."""
+        """Return the mean over some of the queries for which the measure is defined, NaN where there are none."""
         values = np.concatenate([pair.values[counted] for pair in pairs])
         weight = self.landscape.data.query_weight
         weights = np.ones(len(values)) if weight is None else np.tile(weight[counted], len(pairs))
-        defined = ~np.isnan(values)
+        defined = ~np.isnan(values) & (weights > 0)
+        if not defined.any():
+            return np.nan
         return float(np.average(values[defined], weights=weights[defined]))
 
 
