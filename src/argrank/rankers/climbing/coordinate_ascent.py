@@ -107,7 +107,8 @@ class CoordinateAscent(ClimbingRanker):
     def _steps(self, weight: float) -> Iterator[Floats]:
         """Yield the trial steps of a weight: upwards, downwards, to 0."""
         first, factor = float(self.step_base) * (abs(weight) or 1.0), float(self.step_scale)
-        growing = np.cumsum(first * factor ** np.arange(self.n_steps))
+        with np.errstate(over="ignore"):
+            growing = np.cumsum(first * factor ** np.arange(self.n_steps))
         yield from (growing, -growing, np.array([-weight]))
 
 
