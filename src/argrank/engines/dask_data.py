@@ -33,7 +33,7 @@ from argrank.objectives.objective import Objective
 
 Result = TypeVar("Result")
 
-PER_THREAD = 4  # partitions for every thread of the workers
+PER_THREAD = 1  # partitions for every thread of the workers: a pass is a round trip, and every task adds to it
 MOST_BYTES = 2 << 30  # of a partition
 LOOK = 5.0  # seconds after which it looks whether there still are workers
 PATIENCE = 60.0  # seconds that work waits while there is no worker at all
