@@ -88,6 +88,25 @@ def test_a_worker_killed_while_its_vectors_are_needed_changes_no_bit(method, pac
         assert risk.session.n_rebuilt > 0
 
 
+def _rows_and(part, number):
+    if number == 13:
+        raise InputError("13: expected luck")
+    return part.data.n_documents, number
+
+
+def test_partitions_are_asked_where_they_are_and_errors_arrive(packs, cluster):
+    let_there_be_two(cluster)
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=3)
+    wanted = data.run(_rows_and, [1, 2, 3])
+    assert [rows for rows, _ in wanted] == np.diff(data.first_rows()).tolist()
+    assert set(data._holders.ask(_rows_and, data._parts, [1, 13, 3])) == {0, 2}
+    assert data.ask(_rows_and, [1, 2, 3]) == wanted
+    with pytest.raises(InputError, match="expected luck"):
+        data.ask(_rows_and, [1, 13, 3])
+    kill_the_holder(data)
+    assert data.ask(_rows_and, [1, 2, 3]) == wanted
+
+
 def test_normalised_and_kept_fits_are_those_of_one_machine(packs, cluster, tmp_path):
     local = make("bundle").set_params(normalise="standard").fit(ar.load(packs / "plain.pack"))
     data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=3)

@@ -38,6 +38,9 @@ class Forgetful(DistributedDataset):
         _part._CACHE.clear()
         return super().run(*arguments, **options)
 
+    def ask(self, function, arguments):
+        return self.run(function, arguments)
+
     def gathered(self, calls):
         return calls
 
