@@ -83,7 +83,7 @@ def linear(k: int) -> dict[str, Rival]:
 def trees(k: int) -> dict[str, Rival]:
     """Return the rankers of trees; they stop on NDCG@k of the validation part."""
     reported, ndcg = {"scoring": f"ndcg@{k}"} | STOPPED, {"measure": f"ndcg@{k}"} | STOPPED
-    plain = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
+    plain = {"start": None, "feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
     alone = {"start": None, "folds": 0, "feature_fraction": 1.0, "extra_trees": False}
     ours = {**ndcg, **alone, "weight_range": (0.05, 0.1)}
     return {

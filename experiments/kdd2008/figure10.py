@@ -41,6 +41,7 @@ from experiments.kdd2008._common import (
 C = {"C": 1e4}
 #: Trees as the paper grows them, of all documents, features and cuts.
 PLAIN_TREES: dict[str, Any] = {
+    "start": None,
     "learning_rate": 0.1,
     "feature_fraction": 1.0,
     "bagging_fraction": 1.0,

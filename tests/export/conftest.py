@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,19 @@ def forest() -> TreesModel:
     return TreesModel(tuple(random_tree(random, 5, int(n)) for n in random.integers(1, 12, 20)), 5)
 
 
-@pytest.fixture(params=[*((link, 4) for link in LINKS), *((link, 1) for link in LINKS)], ids=lambda p: f"{p[0]}-{p[1]}")
+CLASSES = [(link, n_labels, linear) for link in LINKS for n_labels, linear in ((4, False), (1, False), (4, True))]
+
+
+@pytest.fixture(params=CLASSES, ids=lambda p: f"{p[0]}-{p[1]}{'-linear' * p[2]}")
 def classes(request) -> TreeClassesModel:
-    """Trees whose sums become probabilities of some labels; of a single one too."""
-    link, n_labels = request.param
+    """Trees whose sums become probabilities of some labels, of a single one too, and with a linear part."""
+    link, n_labels, linear = request.param
     random = np.random.default_rng(7)
-    trees = tuple(random_tree(random, 5, int(n)) for n in random.integers(1, 9, 4 * outputs_of(n_labels, link)))
-    gains = np.array([-0.5, 1.0, 3.0, 7.0])[:n_labels]
-    how = Normaliser("standard", np.arange(5.0), np.array([1, 2, 0, 3.7, 0.1]))
-    return TreeClassesModel(trees, 5, np.arange(float(n_labels)), gains, link, normaliser=how)
+    n_sums = outputs_of(n_labels, link)
+    trees = tuple(random_tree(random, 5, int(n)) for n in random.integers(1, 9, 4 * n_sums))
+    model = TreeClassesModel(
+        trees, 5, np.arange(float(n_labels)), np.array([-0.5, 1.0, 3.0, 7.0])[:n_labels], link
+    )  # fmt: skip
+    if linear:
+        return replace(model, weights=random.normal(size=5), slopes=np.sort(random.normal(size=n_sums)))
+    return replace(model, normaliser=Normaliser("standard", np.arange(5.0), np.array([1, 2, 0, 3.7, 0.1])))

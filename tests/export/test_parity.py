@@ -168,10 +168,21 @@ def test_trees_of_the_wrong_sums_are_found(forest, monkeypatch):
     assert not ar.export(classes, "python").parity.holds
 
 
+@pytest.mark.parametrize("to", ["onnx", "python"])
+def test_a_linear_part_of_sums_may_be_normalised(classes, to):
+    if to == "onnx":
+        pytest.importorskip("onnx", reason="onnx is not installed: its files were NOT written")
+    how = Normaliser("standard", np.arange(5.0), np.array([1, 2, 0, 3.7, 0.1]))
+    found = ar.export(replace(classes, normaliser=how), to)
+    assert found.parity.holds, str(found.parity)
+    assert found.parity.on_cuts < 4e-6
+
+
 @pytest.mark.parametrize("link", ["multi-class", "ordinal"])
-def test_mcrank_is_measured_before_and_after(link):
+@pytest.mark.parametrize("start", [None, "linear"])
+def test_mcrank_is_measured_before_and_after(link, start):
     data = ar.make_ranking(20, 10, 4, grades=3, random_state=0)
-    ranker = ar.make_ranker("mcrank", n_trees=5, n_leaves=4, link=link).fit(data)
+    ranker = ar.make_ranker("mcrank", n_trees=5, n_leaves=4, link=link, start=start).fit(data)
     assert set(ar.targets(ranker)) == {"onnx", "python"}
     parity = ar.export(ranker, "python", check=data).parity
     assert parity.holds

@@ -171,6 +171,25 @@ def test_classes_are_probabilities_and_survive_a_file(X, tmp_path, link):
     assert load_model(tmp_path / "model.json").predict(X).tobytes() == model.predict(X).tobytes()
 
 
+@pytest.mark.parametrize(("link", "slopes"), [("multi-class", [-1.0, 0.0, 2.0]), ("ordinal", [-1.0, -0.5])])
+def test_classes_have_a_linear_part_by_hand(link, slopes, tmp_path):
+    trees = tuple(Tree.constant(value) for value in (0.5, -0.25, 0.0)[: len(slopes)])
+    linear = {"weights": np.array([1.0, -2.0]), "slopes": np.array(slopes)}
+    model = TreeClassesModel(trees, 2, np.arange(3.0), np.array([0.0, 1.0, 3.0]), link, **linear)
+    X = np.array([[1.0, 0.0], [3.0, 0.5]])  # weighed: 1 and 2
+    powers = np.exp([[-0.5, -0.25, 2.0], [-1.5, -0.25, 4.0]])
+    steps = 1 / (1 + np.exp([[0.5, 0.75], [1.5, 1.25]]))
+    steps = np.array([[a, b - a, 1 - b] for a, b in steps])
+    by_hand = powers / powers.sum(axis=1, keepdims=True) if link == "multi-class" else np.maximum(steps, 0.0)
+    by_hand /= by_hand.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.probabilities(X), by_hand, atol=1e-14)
+    np.testing.assert_allclose(model.predict(X), by_hand @ [0.0, 1.0, 3.0], atol=1e-14)
+    model.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").predict(X).tobytes() == model.predict(X).tobytes()
+    with pytest.raises(InputError, match="missing"):
+        model.predict(np.array([[np.nan, 0.0]]))
+
+
 def _single_output(text):
     return text.replace("num_tree_per_iteration=3", "num_tree_per_iteration=1")
 
@@ -248,10 +267,14 @@ def test_damaged_models_are_refused(change):
 
 @pytest.mark.parametrize(
     "change",
-    [{"link": "other"}, {"labels": [1.0, 0.0]}, {"worth": [1.0]}, {"worth": "x"}, {"labels": [0.0, 1.0, 2.0]}],
-)
+    [
+        {"link": "other"}, {"labels": [1.0, 0.0]}, {"worth": [1.0]}, {"worth": "x"}, {"labels": [0.0, 1.0, 2.0]},
+        {"weights": [1.0]}, {"weights": None}, {"slopes": [1.0, 2.0]}, {"slopes": "x"},
+    ],
+)  # fmt: skip
 def test_damaged_classes_are_refused(change):
     fields = {**small_model(), "labels": [0.0, 1.0], "worth": [0.0, 1.0], "link": "ordinal"}
+    fields |= {"weights": [1.0, 2.0], "slopes": [-1.0]}
     assert TreeClassesModel.from_dict(fields).n_outputs == 1
     with pytest.raises(ModelError):
         TreeClassesModel.from_dict({**fields, **change})

@@ -34,7 +34,8 @@ WORK: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "trees with draws": ("lambda-mart", {**TREES, **DRAWS, "extra_trees": True}),
     "trees of two seeds, best round kept": ("mart", {**TREES, **DRAWS, "n_seeds": 2, "early_stopping": 3}),
-    "trees of several outputs": ("mcrank", {**TREES, **DRAWS, "n_trees": 5}),
+    "trees of several outputs": ("mcrank", {**TREES, **DRAWS, "n_trees": 5, "start": None}),
+    "trees of several outputs on a linear start": ("mcrank", {**TREES, **DRAWS, "n_trees": 5, "start": "linear"}),
     "trees on drawn gains": ("xendcg-mart", TREES),
     "leveraged trees": (
         "direct-rank-trees",

@@ -83,6 +83,12 @@ def test_a_good_configuration(write, tmp_path):
     )
 
 
+def test_none_is_no_value(write):
+    text = GOOD.replace("{ tol = 1e-4 }", '{ normalise = "none" }').replace("[0.5, 5]", '[0.5, "none"]')
+    svm = read_config(write(text)).rankers[0]
+    assert (svm.parameters, svm.grid) == ({"normalise": None}, {"C": [0.5, None]})
+
+
 def test_collections_have_their_name_and_all_their_folds(write, tmp_path):
     head = GOOD[: GOOD.index("[[data]]")] + GOOD[GOOD.index("[[ranker]]") : GOOD.index("[[expected]]")]
     config = read_config(

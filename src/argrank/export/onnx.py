@@ -39,7 +39,7 @@ def write(plain: Plain, options: Options) -> Files:
         nodes.append(_trees(plain.forest, helper, 1 if plain.classes is None else plain.classes.n_sums))
         parts.append("trees")
     if plain.classes is not None:
-        nodes += _classes(plain.classes, helper, kinds, constants)
+        nodes += _classes(plain.classes, plain.linear is not None, helper, kinds, constants)
         parts = ["expected"]
     if len(parts) == 2:
         nodes.append(helper.make_node("Cast", ["trees"], ["trees_double"], to=kinds.DOUBLE))
@@ -78,13 +78,17 @@ def _linear(linear: Linear, helper: Any, kinds: Any, constants: list[Any]) -> li
     ]
 
 
-def _classes(classes: Classes, helper: Any, kinds: Any, constants: list[Any]) -> list[Any]:
+def _classes(classes: Classes, with_linear: bool, helper: Any, kinds: Any, constants: list[Any]) -> list[Any]:
     n, gains = classes.n_sums, classes.gains.tolist()
 
     def constant(name: str, shape: list[int], values: list[float]) -> None:
         constants.append(helper.make_tensor(name, kinds.DOUBLE, shape, values))
 
-    nodes = [helper.make_node("Cast", ["trees"], ["sums"], to=kinds.DOUBLE)]
+    nodes = [helper.make_node("Cast", ["trees"], ["trees_double" if with_linear else "sums"], to=kinds.DOUBLE)]
+    if with_linear:
+        constant("slopes", [1, n], classes.slopes.tolist())
+        nodes.append(helper.make_node("MatMul", ["linear", "slopes"], ["lines"]))
+        nodes.append(helper.make_node("Add", ["lines", "trees_double"], ["sums"]))
     if classes.link == "multi-class":
         nodes.append(helper.make_node("Softmax", ["sums"], ["chances"], axis=1))
     else:
@@ -163,13 +167,14 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
         if node.op_type == "TreeEnsembleRegressor":
             forest, output = _forest(node)
             sums = forest.sums_by_output(rows, output)
-            total += _score(graph, tables["gains"], sums) if "gains" in tables else sums[:, 0]
+            total = _score(graph, tables, sums, total) if "gains" in tables else total + sums[:, 0]
     return total.astype(np.float32).astype(np.float64)
 
 
-def _score(graph: Any, gains: Floats, sums: Floats) -> Floats:
+def _score(graph: Any, tables: Mapping[str, Floats], trees: Floats, linear: Floats) -> Floats:
     link = "multi-class" if any(node.op_type == "Softmax" for node in graph.node) else "ordinal"
-    return Classes(link, gains, sums.shape[1]).scores(sums)
+    slopes = tables.get("slopes", np.zeros(trees.shape[1]))
+    return Classes(link, tables["gains"], slopes).scores(trees, linear)
 
 
 def _forest(node: Any) -> tuple[Forest, Integers]:

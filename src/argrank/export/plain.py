@@ -51,15 +51,21 @@ class Linear:
 class Classes:
     """How several sums of trees become one score: the expected gain of the label, by its probabilities.
 
-    Tree i belongs to sum i modulo ``n_sums``.
+    Tree i belongs to sum i modulo their number; each has its slope times the linear part, too.
     """
 
     link: str  # "multi-class" or "ordinal"
     gains: Floats  # one for each probability
-    n_sums: int
+    slopes: Floats  # one for each sum; 0 where there is no linear part
 
-    def scores(self, sums: Floats) -> Floats:
-        """Return the score of every row of sums."""
+    @property
+    def n_sums(self) -> int:
+        """Number of sums."""
+        return len(self.slopes)
+
+    def scores(self, trees: Floats, linear: Floats) -> Floats:
+        """Return the score of every row, given its sums of trees and its linear part."""
+        sums = trees + np.multiply.outer(linear, self.slopes)
         return expected(probabilities(sums, self.link), self.gains)
 
 
@@ -89,7 +95,7 @@ class Plain:
         """Return for every row how large the numbers are that are summed to its score."""
         total = np.zeros(len(X))
         if self.linear is not None:
-            total += self.linear.magnitudes(X)
+            total += self.linear.magnitudes(X) * (1.0 if self.classes is None else np.abs(self.classes.slopes).max())
         if self.forest is not None:
             total += self.forest.magnitudes(X.astype(np.float32))
         if self.classes is not None:  # a score moves by no more than a sum does times the range of the gains
@@ -120,9 +126,12 @@ def plain(model: Any, missing: str, shift: bool = False) -> Plain:
         elif isinstance(part, TreeClassesModel) and part is model:
             trees += [(tree, normaliser) for tree in part.trees]
             seen_missing |= any((tree.missing > 0).any() for tree in part.trees)
+            if part.weights is not None:
+                linear.append((1.0, part.weights, normaliser))
+            slopes = np.zeros(part.n_outputs) if part.slopes is None else part.slopes
             # ordinal trees of a single label have a sum all the same, and so a second probability, which has no gain
             n_chances = part.n_outputs + (part.link == "ordinal")
-            classes = Classes(part.link, np.pad(part.gains, (0, n_chances - len(part.gains))), part.n_outputs)
+            classes = Classes(part.link, np.pad(part.gains, (0, n_chances - len(part.gains))), slopes)
         else:
             raise ModelError(_refusal(part))
     own, constant = _one_linear(linear, model.n_features) if linear else (None, 0.0)

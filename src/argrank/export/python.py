@@ -50,11 +50,13 @@ LINEAR = """\
 # (feature, weight, shift, scale): weight * (x - shift) / scale
 LINEAR = {linear}
 """
-SUM = """\
+WEIGHED = """\
     total = 0.0
     for feature, weight, shift, scale in LINEAR:
         value = row[feature]
         total += weight * (((0.0 if math.isnan(value) else value) - shift) / scale)
+"""
+SUM = """\
     for node in TREES:
         total += leaf(node, row)
     return total
@@ -64,18 +66,20 @@ CLASSES = """\
 # the gains of the labels, from the worst to the best: the score is their mean by the labels' probabilities
 GAINS = {gains}
 
-# tree i adds to sum i % N_SUMS; LINK says how sums become probabilities
-N_SUMS = {n_sums}
+# sum i begins with SLOPES[i] times the linear part, and tree i adds to sum i % len(SLOPES)
+SLOPES = {slopes}
+
+# how sums become probabilities
 LINK = {link!r}
 """
 SUMS = """\
-    sums = [0.0] * N_SUMS
+    sums = [slope * total for slope in SLOPES]
     for number, node in enumerate(TREES):
-        sums[number % N_SUMS] += leaf(node, row)
+        sums[number % len(SLOPES)] += leaf(node, row)
 """
 SHARES = """\
-    total = sum(parts)
-    return sum(part / total * gain for part, gain in zip(parts, GAINS))
+    whole = sum(parts)
+    return sum(part / whole * gain for part, gain in zip(parts, GAINS))
 """
 LINKS = {
     "multi-class": """\
@@ -99,11 +103,12 @@ def write(plain: Plain, options: Options) -> Files:
     trees = [] if plain.doubles is None else _trees(plain.doubles)
     listed = "[\n" + "".join(f"    {tree},\n" for tree in trees) + "]"
     name = options.name.replace("\\", "/").replace('"', "'")
-    constants, body = LINEAR.format(linear=linear), SUM
+    constants, body = LINEAR.format(linear=linear), WEIGHED + SUM
     if plain.classes is not None:
         classes = plain.classes
-        constants = CLASSES.format(gains=classes.gains.tolist(), n_sums=classes.n_sums, link=classes.link)
-        body = SUMS + LINKS[classes.link] + SHARES
+        written = {"gains": classes.gains.tolist(), "slopes": classes.slopes.tolist(), "link": classes.link}
+        constants += "\n" + CLASSES.format(**written)
+        body = WEIGHED + SUMS + LINKS[classes.link] + SHARES
     text = CODE.format(name=name, names=list(options.features), constants=constants, trees=listed, body=body)
     return {"model.py": text.encode()}
 
@@ -133,10 +138,10 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     builder = Builder()
     builder.roots = [nested(builder, tree, lambda node: node) for tree in said["TREES"]]
     forest = builder.forest()
-    if "GAINS" in said:
-        classes = Classes(said["LINK"], np.array(said["GAINS"]), said["N_SUMS"])
-        return classes.scores(forest.sums_by_output(X, np.arange(forest.n_trees) % classes.n_sums))
     total = np.zeros(len(X))
     for feature, weight, shift, scale in said["LINEAR"]:
         total += weight * ((np.nan_to_num(X[:, feature], nan=0.0) - shift) / scale)
+    if "GAINS" in said:
+        classes = Classes(said["LINK"], np.array(said["GAINS"]), np.array(said["SLOPES"]))
+        return classes.scores(forest.sums_by_output(X, np.arange(forest.n_trees) % classes.n_sums), total)
     return total + forest.sums(X, np.float64) if forest.n_trees else total

@@ -1,4 +1,4 @@
-"""Trees for every label: class probabilities, and as score the expected gain of the label."""
+"""Sums for every label, of trees and a linear part: class probabilities; the score is the label's expected gain."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from argrank.errors import ModelError
 from argrank.models import _forest, lightgbm_text
 from argrank.models._flat import FlatTrees
 from argrank.models._tree import Tree
+from argrank.models.linear import LinearModel
 from argrank.models.model import Model, read_numbers, read_served, served_fields
 
 LINKS = ("multi-class", "ordinal")
+LINEAR = ("weights", "slopes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,7 @@ class TreeClassesModel(Model):
     ``link`` says how sums F become probabilities. "multi-class": softmax of one sum for each label. "ordinal": the
     chance of a label of at most the k-th is 1 / (1 + exp(-F_k)), one sum for each label but the last; differences of
     neighbours, those below 0 set to 0 and all scaled to add up to 1, are the probabilities (Li, Burges & Wu 2007).
+    With a linear part, ``weights`` of the features and ``slopes``, slope k times ``features · weights`` belongs to F_k.
     """
 
     kind: ClassVar[str] = "tree-classes"
@@ -36,6 +39,8 @@ class TreeClassesModel(Model):
     labels: Floats
     gains: Floats
     link: str = "multi-class"
+    weights: Floats | None = None
+    slopes: Floats | None = None
 
     @property
     def n_features(self) -> int:
@@ -44,7 +49,7 @@ class TreeClassesModel(Model):
 
     @property
     def n_outputs(self) -> int:
-        """Number of sums of trees."""
+        """Number of sums."""
         return outputs_of(len(self.labels), self.link)
 
     @cached_property
@@ -57,26 +62,37 @@ class TreeClassesModel(Model):
 
     def probabilities(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return one probability for every row and label."""
+        return probabilities(self.sums(X, indptr), self.link)
+
+    def sums(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the sums of which probabilities are made, one row for each document."""
         X = self.normalised(X, indptr)
-        return probabilities(self._flat.sums(X), self.link)
+        totals = self._flat.sums(X)
+        if self.weights is not None and self.slopes is not None:
+            totals += np.multiply.outer(LinearModel(self.weights).scores(X), self.slopes)
+        return totals
 
     def importances(self, kind: str = "gain") -> Floats:
-        """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
+        """Return what every feature contributed to the trees: the "gain" of its splits, or their number ("split")."""
         return _forest.importances(self.trees, self.n_columns, kind)
 
     def to_lightgbm(self) -> str:
         """Return LightGBM's text form, which predicts the multi-class probabilities (or raw sums where ordinal)."""
+        if self.weights is not None:
+            raise ModelError("to_lightgbm: LightGBM has no linear part; train with start=None")
         n = self.n_outputs
         objective = f"multiclass num_class:{n}" if self.link == "multi-class" else "custom"
         return lightgbm_text.write(self.trees, self.n_columns, self.feature_names, n, objective)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return labels, their gains, trees (JSON keeps floats exactly), names and normaliser."""
+        """Return labels, their gains, linear part, trees (JSON keeps floats exactly), names and normaliser."""
+        linear = {name: getattr(self, name) for name in LINEAR}
         return {
             "n_features": self.n_columns,
             "labels": self.labels.tolist(),
             "worth": self.gains.tolist(),
             "link": self.link,
+            **{name: part.tolist() for name, part in linear.items() if part is not None},
             **served_fields(self),
             "trees": [tree.to_dict() for tree in self.trees],
         }
@@ -93,7 +109,10 @@ class TreeClassesModel(Model):
             raise ModelError("labels: expected different labels in order, and a gain for each of them")
         if len(trees) % outputs_of(len(labels), link):
             raise ModelError("expected the same number of trees for every sum")
-        return cls(tuple(trees), n_features, labels, gains, link, **read_served(fields, n_features))
+        linear: dict[str, Any] = {name: read_numbers(fields, name) for name in LINEAR if name in fields}
+        if linear and [len(part) for part in linear.values()] != [n_features, outputs_of(len(labels), link)]:
+            raise ModelError("expected weights, one for each feature, and slopes, one for each sum")
+        return cls(tuple(trees), n_features, labels, gains, link, **linear, **read_served(fields, n_features))
 
 
 def outputs_of(n_labels: int, link: str) -> int:

@@ -192,7 +192,11 @@ def _step(section: Section) -> dict[str, Any]:
 def _ranker(section: Section) -> RankerSpec:
     name = section.text("name")
     ranker = known(section.place, "ranker", section.text("ranker", name), ranker_names())
-    parameters, grid = section.table("parameters", {}), section.table("grid", {})
+    parameters = {key: _value(value) for key, value in section.table("parameters", {}).items()}
+    grid = {
+        key: [_value(value) for value in values] if isinstance(values, list) else values
+        for key, values in section.table("grid", {}).items()
+    }
     try:
         possible = make_ranker(ranker, **parameters).get_params()
     except (ArgrankError, TypeError) as error:
@@ -207,6 +211,11 @@ def _ranker(section: Section) -> RankerSpec:
         if not isinstance(values, list) or not values:
             raise section.error(f"grid.{parameter}", "a list of values", values)
     return RankerSpec(name, ranker, parameters, grid)
+
+
+def _value(value: Any) -> Any:
+    """Return the value of a parameter: None for "none", as on the command line, since TOML has no word for it."""
+    return None if value == "none" else value
 
 
 def _expected(section: Section, data: list[str], rankers: list[str], measures: list[str]) -> list[Expected]:

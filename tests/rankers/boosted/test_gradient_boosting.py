@@ -233,9 +233,9 @@ def test_names_of_lightgbms_parameters_are_checked(data, given, message):
         make("mart", lightgbm_params=given).fit(data)
 
 
-def test_mcrank_starts_from_nothing(data):
-    with pytest.raises(OptionError, match="starts from nothing"):
-        make("mcrank", start="linear").fit(data)
+def test_mcrank_continues_no_model(data):
+    with pytest.raises(OptionError, match="continues no model"):
+        make("mcrank", init_model=make("mart").fit(data)).fit(data)
     with pytest.raises(OptionError, match="one output"):
         make("mcrank").fit(data).shap_values(data)
 

@@ -141,12 +141,11 @@ class GradientBoostedRanker(BoostedRanker):
         load_lightgbm()
         self._check()
         loss, model = self._loss(data), self._start_model(data)
-        begin = np.zeros(data.n_documents) if model is None else model.scores(data.X, data.indptr)
+        begin = self._begin(model, data)
         offset = loss.offset(begin)
         starts = None
         if model is not None or offset != 0.0:
-            others = [np.zeros(one.n_documents) if model is None else model.scores(one.X, one.indptr) for one in parts]
-            starts = [scores + offset for scores in (begin, *others)]
+            starts = [scores + offset for scores in (begin, *(self._begin(model, one) for one in parts))]
         seeds = self._seeds()
         categorical = feature_columns("categorical_features", self.categorical_features, data)
         return (
@@ -155,6 +154,10 @@ class GradientBoostedRanker(BoostedRanker):
             model,
             offset,
         )
+
+    def _begin(self, start: Model | None, data: Dataset) -> Floats:
+        """Return what the outputs of the rows begin with."""
+        return np.zeros(data.n_documents) if start is None else start.scores(data.X, data.indptr)
 
     def _seeds(self) -> list[int]:
         return [int(self.random_state)] + [
@@ -247,7 +250,7 @@ class GradientBoostedRanker(BoostedRanker):
         if sizes == boosters.sizes:
             return boosters.training_scores()
         sums = _forest.sums(boosters.trees(sizes), data.X, boosters.n_outputs) + offset
-        return sums if start is None else sums + start.scores(data.X, data.indptr)[:, None]
+        return sums if start is None else sums + self._begin(start, data).reshape(len(sums), -1)
 
     def _scaling(self, data: Dataset) -> Normaliser | None:
         model = self._given_model()

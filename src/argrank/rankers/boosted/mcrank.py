@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
 from argrank.measures.gains import check_gain, gains_of
 from argrank.models._tree import Tree
+from argrank.models.linear import LinearModel
 from argrank.models.model import Model
-from argrank.models.tree_classes import LINKS, TreeClassesModel, expected, outputs_of, probabilities
-from argrank.rankers.boosted._boosters import Boosters, Draw, Loss
-from argrank.rankers.boosted._boosting import row_weights
+from argrank.models.tree_classes import LINKS, TreeClassesModel
+from argrank.rankers.boosted._boosters import Boosters
 from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
+from argrank.rankers.boosted._label_chances import LabelChances
 
 MOST_LABELS = 100
-LEAST_CHANCE = 1e-300  # keeps the logarithm finite
+REFUSED = {
+    "init_model": "sums trees for every label and continues no model",
+    "monotone": "makes probabilities of several sums: trees that only rise make no score that only rises",
+}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -31,7 +34,8 @@ class McRank(GradientBoostedRanker):
     "multi-class": softmax over one sum of trees for each label. "ordinal": one logistic model of "at most this label"
     for each label but the greatest. A round grows one tree for each sum; leaves take Newton's step, which for
     multi-class is Friedman's (K-1)/K sum r / sum |r| (1 - |r|). Splits are chosen by the second order as well, as
-    LightGBM does. Needs the extra ``trees``.
+    LightGBM does. With a linear start every sum begins with a line of the score of a ridge regression, the lines that
+    make the training labels most likely. Needs the extra ``trees``.
 
     Parameters
     ----------
@@ -72,7 +76,7 @@ class McRank(GradientBoostedRanker):
         chances = cast(TreeClassesModel, self.model_).probabilities(data.X, data.indptr)
         return np.stack([data.to_caller(column) for column in chances.T], axis=1)
 
-    def _loss(self, data: Dataset) -> Loss:
+    def _loss(self, data: Dataset) -> LabelChances:
         return LabelChances(self._labels(data), data, check_gain(self.gain), self.link)
 
     def finished_model(
@@ -81,8 +85,29 @@ class McRank(GradientBoostedRanker):
         """Return the class probabilities after the given number of rounds of each booster."""
         self.labels_ = self._labels(data)
         trees = boosters.trees(sizes) or [Tree.constant(0.0, data.n_documents)] * boosters.n_outputs
-        gains = gains_of(self.labels_, check_gain(self.gain))
-        return TreeClassesModel(tuple(trees), data.n_features, self.labels_, gains, self.link)
+        if start is None:
+            return self._model(trees, data)
+        model = cast(TreeClassesModel, start)
+        for number, constant in enumerate(model.trees):
+            trees[number] = trees[number].with_values(trees[number].value + constant.value)
+        return replace(model, trees=tuple(trees))
+
+    def _start_model(self, data: Dataset) -> TreeClassesModel | None:
+        """Return the ridge regression, with a line from its score to every sum: constants as trees of one leaf."""
+        linear = cast(LinearModel | None, super()._start_model(data))
+        if linear is None:
+            return None
+        slopes, constants = self._loss(data).lines(linear.scores(data.X))
+        trees = [Tree.constant(constant, data.n_documents) for constant in constants.tolist()]
+        return replace(self._model(trees, data), weights=linear.weights, slopes=slopes)
+
+    def _begin(self, start: Model | None, data: Dataset) -> Floats:
+        return super()._begin(start, data) if start is None else cast(TreeClassesModel, start).sums(data.X)
+
+    def _model(self, trees: Sequence[Tree], data: Dataset) -> TreeClassesModel:
+        labels = self._labels(data)
+        gains = gains_of(labels, check_gain(self.gain))
+        return TreeClassesModel(tuple(trees), data.n_features, labels, gains, self.link)
 
     def _labels(self, data: Dataset) -> Floats:
         labels: Floats = np.unique(data.y)
@@ -96,53 +121,6 @@ class McRank(GradientBoostedRanker):
         super()._check()
         if self.link not in LINKS:
             raise OptionError(f"link: expected {' or '.join(LINKS)}, got {shown(self.link)}")
-        for name in ("start", "init_model"):
+        for name, why in REFUSED.items():
             if getattr(self, name) is not None:
-                raise OptionError(f"{name}: McRank sums trees for every label and starts from nothing; expected None")
-
-
-class LabelChances(Loss):
-    """Minus the log likelihood of the labels."""
-
-    def __init__(self, labels: Floats, data: Dataset, gain: Any, link: str) -> None:
-        self._which, self._weight, self._link = np.searchsorted(labels, data.y), row_weights(data), link
-        self._gains = gains_of(labels, gain)
-        self.n_outputs = outputs_of(len(labels), link)
-
-    def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
-        """Return the slopes, weighted; nothing where there is a single label."""
-        if len(self._gains) == 1:
-            return np.zeros_like(scores), np.zeros_like(scores)
-        gradient, curvature = slopes(scores, self._which, self._link)
-        return self._weight[:, None] * gradient, self._weight[:, None] * curvature
-
-    def value(self, scores: Floats) -> float:
-        """Return the log loss."""
-        return log_loss(scores, self._which, self._link, self._weight)
-
-    def score(self, sums: Floats) -> Floats:
-        """Return the expected gain of the label."""
-        return expected(probabilities(sums, self._link), self._gains)
-
-
-def slopes(sums: Floats, which: NDArray[np.intp], link: str) -> tuple[Floats, Floats]:
-    """Return gradient and curvature of ``log_loss`` by the sums, before row weights; K/(K-1) is Friedman's factor."""
-    if link == "multi-class":
-        chances = probabilities(sums, link)
-        n_labels = sums.shape[1]
-        curvature = n_labels / max(1, n_labels - 1) * chances * (1.0 - chances)
-        target = which[:, None] == np.arange(n_labels)
-    else:
-        chances = 0.5 * (1.0 + np.tanh(0.5 * sums))
-        curvature = chances * (1.0 - chances)
-        target = which[:, None] <= np.arange(sums.shape[1])
-    return chances - target, curvature
-
-
-def log_loss(sums: Floats, which: NDArray[np.intp], link: str, weight: Floats) -> float:
-    """Return minus the log likelihood: of the label, or ordinal of every "at most this label"."""
-    if link == "multi-class":
-        mine = probabilities(sums, link)[np.arange(len(sums)), which]
-        return float(-(weight * np.log(np.maximum(mine, LEAST_CHANCE))).sum())
-    at_most = which[:, None] <= np.arange(sums.shape[1])
-    return float((weight[:, None] * np.logaddexp(0.0, np.where(at_most, -sums, sums))).sum())
+                raise OptionError(f"{name}: expected None of McRank, which {why}")

@@ -45,7 +45,7 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
     "trees": {
         "query-mart": {"start": None, "n_seeds": 1},
         "mart": {},
-        "xendcg-mart": {},
+        "xendcg-mart": {"start": None},
         "lambda-mart": {},
     },
 }
