@@ -5,6 +5,7 @@ from __future__ import annotations
 import lightgbm as lgb
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
@@ -29,8 +30,9 @@ def make(name, **parameters):
 def test_the_defaults_are_those_that_were_measured():
     for name in TREES:
         got = ar.make_ranker(name).get_params()
-        query = name == "query-mart"
-        assert (got["n_trees"], got["start"], got["n_seeds"]) == ((100, "linear", 5) if query else (180, None, 1))
+        query, own = name == "query-mart", ("query-mart", "xendcg-mart", "mcrank")
+        assert (got["n_trees"], got["n_seeds"]) == ((100, 5) if query else (180, 1))
+        assert (got["start"], got["l2"]) == ("linear" if name in own else None, 10.0 if name == "xendcg-mart" else 0.0)
         assert (got["learning_rate"], got["n_leaves"], got["min_documents"]) == (0.05, 31, 20)
         assert (got["feature_fraction"], got["bagging_fraction"], got["extra_trees"]) == (0.5, 0.6, True)
     assert ar.make_ranker("lambda-mart").lambda_norm is False
@@ -49,7 +51,7 @@ def test_query_residuals_are_centred(data):
 def test_xendcg_learns_as_well_as_lightgbms(data):
     train, test = data.split(0.7, 0.3)
     plain = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False, "learning_rate": 0.1}
-    ours = make("xendcg-mart", n_trees=60, **plain).fit(train).predict(test)
+    ours = make("xendcg-mart", n_trees=60, l2=0.0, **plain).fit(train).predict(test)
     theirs = lgb.LGBMRanker(objective="rank_xendcg", n_estimators=60, verbosity=-1, n_jobs=1)
     theirs.fit(train.X, train.y, group=train.sizes)
     assert np.corrcoef(ours, theirs.predict(test.X))[0, 1] > 0.9
@@ -72,6 +74,20 @@ def test_xendcg_gradient_is_lightgbms_series_by_hand():
     np.testing.assert_allclose(gradient[:3], expected, atol=1e-14)
     np.testing.assert_allclose(curvature[:3], rho * (1 - rho), atol=1e-14)
     assert gradient[3] == curvature[3] == 0.0
+
+
+@pytest.mark.parametrize("factor", [0.01, 1.0, 300.0])
+def test_xendcg_scales_its_start_by_its_own_loss(data, factor):
+    from argrank.rankers.boosted.xendcg_mart import RandomCrossEntropy
+
+    linear = make("query-mart", start="linear").fit(data).model_.members[0]
+    loss, scores = RandomCrossEntropy(data), factor * linear.predict(data)
+    found = loss.scale(scores)
+    least = minimize_scalar(lambda t: loss.value(np.exp(t) * scores[:, None]), (-6.0, 6.0), tol=1e-10)
+    assert loss.value(found * scores[:, None]) == pytest.approx(least.fun, rel=1e-12)
+    assert found == pytest.approx(np.exp(least.x), rel=1e-4)
+    weights = make("xendcg-mart", start="linear").fit(data).model_.members[0].weights
+    np.testing.assert_allclose(weights, found * factor * linear.weights, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ONE_OUTPUT)

@@ -47,17 +47,18 @@ def test_newtons_leaf_is_friedmans():
 
 
 def test_it_is_lightgbms_multi_class_boosting(data):
-    ranker = McRank(n_trees=15, n_leaves=8, learning_rate=0.1, **DRAWLESS).fit(data)
+    ranker = McRank(start=None, n_trees=15, n_leaves=8, learning_rate=0.1, **DRAWLESS).fit(data)
     parameters = {"objective": "multiclass", "num_class": 4, "num_leaves": 8, "boost_from_average": False}
     parameters |= {"verbosity": -1, "num_threads": 1}
     theirs = lgb.train(parameters, lgb.Dataset(data.X, data.y, params={"verbosity": -1}), 15).predict(data.X)
     np.testing.assert_allclose(ranker.predict_probabilities(data), theirs, atol=1e-4)
 
 
+@pytest.mark.parametrize("start", [None, "linear"])
 @pytest.mark.parametrize("link", LINKS)
-def test_probabilities_and_scores(data, link):
+def test_probabilities_and_scores(data, link, start):
     train, test = data.split(0.6, 0.4)
-    ranker = McRank(link=link, gain="exp2", n_trees=30, learning_rate=0.1).fit(train, eval_set=test)
+    ranker = McRank(link=link, start=start, gain="exp2", n_trees=30, learning_rate=0.1).fit(train, eval_set=test)
     chances = ranker.predict_probabilities(test)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(ranker.predict(test), chances @ (2**ranker.labels_ - 1), atol=1e-12)
@@ -81,9 +82,11 @@ def test_probabilities_come_in_the_callers_order(data):
     )
 
 
-def test_two_labels_have_the_same_ranking_by_both_links(data):
+@pytest.mark.parametrize("start", [None, "linear"])
+def test_two_labels_have_the_same_ranking_by_both_links(data, start):
     binary = ar.Dataset(data.X, data.y > 0, group=data.sizes)
-    one, other = (McRank(link=link, n_trees=10, learning_rate=0.1, **DRAWLESS).fit(binary) for link in LINKS)
+    settings = {"start": start, "n_trees": 10, "learning_rate": 0.1, **DRAWLESS}
+    one, other = (McRank(link=link, **settings).fit(binary) for link in LINKS)
     assert len(other.model_.trees) == 10
     assert np.corrcoef(one.predict(binary), other.predict(binary))[0, 1] > 0.99
 

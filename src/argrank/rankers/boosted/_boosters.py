@@ -41,6 +41,10 @@ class Loss:
         """Return the loss on the training data."""
         raise NotImplementedError
 
+    def scale(self, scores: Floats) -> float:
+        """Return the factor of a linear start's scores to begin with; they are in the units of the labels."""
+        return 1.0
+
     def offset(self, scores: Floats) -> float:
         """Return the constant to begin with, on top of the scores of the start."""
         return 0.0

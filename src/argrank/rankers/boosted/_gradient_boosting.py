@@ -140,7 +140,8 @@ class GradientBoostedRanker(BoostedRanker):
         """
         load_lightgbm()
         self._check()
-        loss, model = self._loss(data), self._start_model(data)
+        loss = self._loss(data)
+        model = self._start_model(data, loss)
         begin = self._begin(model, data)
         offset = loss.offset(begin)
         starts = None
@@ -264,7 +265,7 @@ class GradientBoostedRanker(BoostedRanker):
     def _given_model(self) -> Model | None:
         return None if self.init_model is None else read_model(self.init_model)
 
-    def _start_model(self, data: Dataset) -> Model | None:
+    def _start_model(self, data: Dataset, loss: Loss) -> Model | None:
         given = self._given_model()
         if given is not None:
             if given.n_features != data.n_features or given.feature_names not in (None, data.feature_names):
@@ -274,7 +275,8 @@ class GradientBoostedRanker(BoostedRanker):
         if self.start is None:
             return None
         left_out = feature_columns("categorical_features", self.categorical_features, data)
-        return linear_start(data, row_weights(data), self._signs(data), left_out, self.n_jobs)
+        linear = linear_start(data, row_weights(data), self._signs(data), left_out, self.n_jobs)
+        return None if linear is None else LinearModel(linear.weights * loss.scale(linear.scores(data.X)))
 
     def _signs(self, data: Dataset) -> Floats:
         """Return 1, -1 or 0 for every feature: how the score may move with it."""

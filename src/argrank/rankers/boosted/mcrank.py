@@ -16,7 +16,7 @@ from argrank.models._tree import Tree
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.tree_classes import LINKS, TreeClassesModel
-from argrank.rankers.boosted._boosters import Boosters
+from argrank.rankers.boosted._boosters import Boosters, Loss
 from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
 from argrank.rankers.boosted._label_chances import LabelChances
 
@@ -34,8 +34,8 @@ class McRank(GradientBoostedRanker):
     "multi-class": softmax over one sum of trees for each label. "ordinal": one logistic model of "at most this label"
     for each label but the greatest. A round grows one tree for each sum; leaves take Newton's step, which for
     multi-class is Friedman's (K-1)/K sum r / sum |r| (1 - |r|). Splits are chosen by the second order as well, as
-    LightGBM does. With a linear start every sum begins with a line of the score of a ridge regression, the lines that
-    make the training labels most likely. Needs the extra ``trees``.
+    LightGBM does. Every sum begins with a line of the score of a ridge regression, the lines that make the training
+    labels most likely; the authors begin with nothing (``start=None``). Needs the extra ``trees``.
 
     Parameters
     ----------
@@ -64,6 +64,7 @@ class McRank(GradientBoostedRanker):
 
     uses_row_weights: ClassVar[bool] = True
 
+    start: str | None = "linear"
     link: str = "multi-class"
     gain: Any = "linear"
 
@@ -76,7 +77,7 @@ class McRank(GradientBoostedRanker):
         chances = cast(TreeClassesModel, self.model_).probabilities(data.X, data.indptr)
         return np.stack([data.to_caller(column) for column in chances.T], axis=1)
 
-    def _loss(self, data: Dataset) -> LabelChances:
+    def _loss(self, data: Dataset) -> Loss:
         return LabelChances(self._labels(data), data, check_gain(self.gain), self.link)
 
     def finished_model(
@@ -92,17 +93,20 @@ class McRank(GradientBoostedRanker):
             trees[number] = trees[number].with_values(trees[number].value + constant.value)
         return replace(model, trees=tuple(trees))
 
-    def _start_model(self, data: Dataset) -> TreeClassesModel | None:
+    def _start_model(self, data: Dataset, loss: Loss) -> TreeClassesModel | None:
         """Return the ridge regression, with a line from its score to every sum: constants as trees of one leaf."""
-        linear = cast(LinearModel | None, super()._start_model(data))
+        linear = cast(LinearModel | None, super()._start_model(data, loss))
         if linear is None:
             return None
-        slopes, constants = self._loss(data).lines(linear.scores(data.X))
+        slopes, constants = cast(LabelChances, loss).lines(linear.scores(data.X))
         trees = [Tree.constant(constant, data.n_documents) for constant in constants.tolist()]
         return replace(self._model(trees, data), weights=linear.weights, slopes=slopes)
 
     def _begin(self, start: Model | None, data: Dataset) -> Floats:
-        return super()._begin(start, data) if start is None else cast(TreeClassesModel, start).sums(data.X)
+        if start is None:
+            return super()._begin(start, data)
+        sums = cast(TreeClassesModel, start).sums(data.X)
+        return sums if sums.shape[1] > 1 else sums[:, 0]
 
     def _model(self, trees: Sequence[Tree], data: Dataset) -> TreeClassesModel:
         labels = self._labels(data)

@@ -45,7 +45,7 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
     "trees": {
         "query-mart": {"start": None, "n_seeds": 1},
         "mart": {},
-        "xendcg-mart": {"start": None},
+        "xendcg-mart": {"start": None, "l2": 0.0},
         "lambda-mart": {},
     },
 }
