@@ -36,10 +36,10 @@ class XendcgMART(GradientBoostedRanker):
     Examples
     --------
     >>> import argrank as ar
-    >>> data = ar.make_ranking(40, 30, 5, truth="nonlinear", random_state=1)
-    >>> settings = {"n_trees": 40, "n_leaves": 8, "learning_rate": 0.5, "extra_trees": False}
-    >>> ar.make_ranker("xendcg-mart", **settings).fit(data).score(data) > 0.8
-    True
+    >>> data = ar.make_ranking(40, 30, 5, random_state=1)
+    >>> ranker = ar.make_ranker("xendcg-mart", n_trees=20).fit(data)
+    >>> [type(part).__name__ for part in ranker.model_.members], ranker.score(data) > 0.8
+    (['LinearModel', 'TreesModel'], True)
     """
 
     l2: float = 10.0
