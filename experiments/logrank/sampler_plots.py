@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from argrank.errors import OptionError, unknown_name
-from argrank.report._axes import axes_or_new
+from argrank.report.plot import axes_or_new
 
 Rows = Sequence[Mapping[str, Any]]
 

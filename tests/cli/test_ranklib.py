@@ -222,7 +222,7 @@ def test_measures_by_ranklibs_names():
         "ndcg@10", "map", "map", "rr@10", "p@5", "err@10",
     ]  # fmt: skip
     with pytest.raises(OptionError):
-        measure_of("best@3", "-metric2t")
+        measure_of("best@3", "metric2t")
 
 
 @pytest.fixture

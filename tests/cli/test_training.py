@@ -211,6 +211,7 @@ def test_a_file_may_not_mention_the_last_features(files, run):
         (("cv", "train.txt", "-r", "rank-svm", "-p", "D=1"), "-p: unknown parameter of rank-svm 'D'"),
         (("cv", "train.txt", "--grid", "C=1", "--no-grid"), "expected --grid or --no-grid"),
         (("cv", "train.txt", "--folds", "2"), "expected"),
+        (("cv", "train.txt", "-r", ""), "-r: expected names of rankers, got ''"),
         (("cv", "train.txt", "-r", "rank-svm", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
         (("train", "train.txt", "--valid", "v", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
         (("cv", "train.txt", "--grid", "C=1"), "expected the ranker they are for, -r NAME"),

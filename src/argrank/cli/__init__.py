@@ -20,6 +20,7 @@ import typer
 
 from argrank._memory import VARIABLE, parse_memory
 from argrank._version import __version__
+from argrank.cli._options import declared
 from argrank.cli._signals import listening
 from argrank.errors import ArgrankError, printable
 
@@ -158,17 +159,13 @@ def _with_memory(run: Callable[..., None]) -> Callable[..., None]:
     """Give a command the option that all of them have."""
 
     @functools.wraps(run)
-    def command(*arguments: Any, max_memory: str | None = None, **options: Any) -> None:
+    def command(max_memory: str | None = None, **options: Any) -> None:
         if max_memory is not None:
             parse_memory(max_memory)
             os.environ[VARIABLE] = max_memory
-        run(*arguments, **options)
+        run(**options)
 
-    given = signatures.signature(run)
-    own = signatures.Parameter("max_memory", signatures.Parameter.KEYWORD_ONLY, default=MEMORY, annotation=str | None)
-    command.__signature__ = given.replace(parameters=[*given.parameters.values(), own])  # type: ignore[attr-defined]
-    command.__annotations__ = {**run.__annotations__, "max_memory": str | None}
-    return command
+    return declared(command, run, {"max_memory": (str | None, MEMORY)})
 
 
 def _text(error: BaseException) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def train_factors(ranker: Any, files: Files, names: list[str], convention: str, 
     parts = {role: read_triples(path) for role, path in files.items() if path is not None}
     ranker.fit(parts["train"], eval_set=parts.get("valid"))
     return {
-        role: options.means_of(ranker.predict(part.users, part.items), Triples.of(part).as_dataset(), names, convention)
+        role: sources.means_of(ranker.predict(part.users, part.items), Triples.of(part).as_dataset(), names, convention)
         for role, part in parts.items()
     }
 
@@ -55,8 +55,8 @@ def train_stream(ranker: Any, files: Files, names: list[str], convention: str, e
     for role in ("valid", "test"):
         path = files[role]
         if path is not None:
-            data = options.load_wide(path, ranker.model_.n_features)
-            means[role] = options.means_of(ranker.predict(data), data, names, convention)
+            data = sources.load_wide(path, ranker.model_.n_features)
+            means[role] = sources.means_of(ranker.predict(data), data, names, convention)
     return means
 
 
@@ -89,7 +89,7 @@ def predict_pages(model: Any, path: str) -> list[str]:
 
 def _with_gains(path: str, known: bool = True) -> tuple[Dataset, Any]:
     """Read a table; return its documents without, and as a matrix, what they gain at every slot."""
-    data = options.load_wide(path, None)
+    data = sources.load_wide(path, None)
     is_gain = np.array([name.lower().startswith(GAIN) for name in data.feature_names or ()], bool)
     if known and not is_gain.any():
         raise InputError(f"{path}: expected columns whose names begin with {GAIN!r}, one a slot, got none")

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.evaluation import defaults
 
 
@@ -54,15 +55,15 @@ def run(
     from argrank.evaluation.comparison import check_format
 
     check_format(output_format)
-    names = options.measure_names(measures)
-    files = options.system_files(scores)
-    judged = options.judged(data, files, column)
+    names = options.split_names(measures)
+    files = sources.system_files(scores)
+    judged = sources.judged(data, files, column)
     result = compare(
-        {name: options.system(file, judged, column) for name, file in files.items()},
+        {name: sources.system(file, judged, column) for name, file in files.items()},
         judged,
         names,
         convention=convention,
-        by=options.segments(by),
+        by=sources.segments(by),
         judged_only=judged_only or None,
         baseline=baseline,
         test=test,

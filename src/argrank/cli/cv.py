@@ -11,6 +11,7 @@ import typer
 from argrank._files import STDIN
 from argrank._tables import parameters_text
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError, unknown_name
 
@@ -80,7 +81,7 @@ def run(
 
     output_format = "json" if as_json else output_format
     check_format(output_format)
-    names = options.measure_names(measures)
+    names = options.split_names(measures)
     measure_list(names)
     fixed, choices = options.parse_settings(parameters, grid)
     if no_grid and choices:
@@ -90,16 +91,17 @@ def run(
         "resume": resume,
     }  # fmt: skip
     if rankers:
-        made = {name: options.ranker_of(name, {}, normalise) for name in dict.fromkeys(options.measure_names(rankers))}
+        asked = options.split_names(rankers, "-r", "rankers")
+        made = {name: sources.ranker_of(name, {}, normalise) for name in asked}
         grids = _settings(made, fixed, choices, no_grid)
         with going_on(resume):
-            found = cross_validate(made, options.load_wide(data, None, not quiet), names, grid=grids, **shared)
+            found = cross_validate(made, sources.load_wide(data, None, not quiet), names, grid=grids, **shared)
     else:
         if fixed or choices or no_grid:
             raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
         scaling = "auto" if normalise is None else normalise
         with going_on(resume):
-            found = benchmark(options.load_wide(data, None, not quiet), names, normalise=scaling, **shared)
+            found = benchmark(sources.load_wide(data, None, not quiet), names, normalise=scaling, **shared)
         stem = "data" if data == STDIN else Path(data).name.split(".")[0]
         report = Path(f"{stem}-report.html") if report is None else report
     if report is not None:
@@ -154,4 +156,4 @@ def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, An
     for name, one in made.items():
         one.set_params(**{key: value for key, value in fixed.items() if key in own[name]})
     grids = {name: {key: one for key, one in choices.items() if key in own[name]} for name in made}
-    return {name: None if no_grid else mine or options.default_choices(name, fixed) for name, mine in grids.items()}
+    return {name: None if no_grid else mine or sources.default_choices(name, fixed) for name, mine in grids.items()}

@@ -11,6 +11,7 @@ import typer
 
 from argrank._files import write_bytes
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -56,18 +57,18 @@ def run(
 
     if explain is not None and (as_json or quiet):
         raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
-    names, files = options.measure_names(measures), options.system_files(scores)
+    names, files = options.split_names(measures), sources.system_files(scores)
     if explain is not None and len(files) > 1:
         raise OptionError("--explain shows one system: give one file of scores")
-    judged = options.judged(data, files, column, progress=not quiet)
-    systems = {name: options.system(file, judged, column) for name, file in files.items()}
+    judged = sources.judged(data, files, column, progress=not quiet)
+    systems = {name: sources.system(file, judged, column) for name, file in files.items()}
     given = systems if len(systems) > 1 else next(iter(systems.values()))
     found = evaluate(
         given,
         judged,
         names,
         convention=convention,
-        by=options.segments(by),
+        by=sources.segments(by),
         explain=explain,
         judged_only=judged_only or None,
     )

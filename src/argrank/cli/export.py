@@ -8,6 +8,7 @@ import typer
 
 from argrank._files import refuse_endless
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.errors import InputError
 
 
@@ -51,7 +52,7 @@ def run(
     from argrank.models.files import load_model
 
     loaded = load_model(model)
-    data = None if check is None else options.load_wide(check, loaded.n_features, not quiet)
+    data = None if check is None else sources.load_wide(check, loaded.n_features, not quiet)
     names = None if features is None else _lines(features)
     found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
     found.write(output)

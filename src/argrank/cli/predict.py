@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.cli import _special
 from argrank.errors import OptionError
 
@@ -57,7 +58,7 @@ def run(
             raise OptionError(f"--run and --diverse: expected a model that ranks documents, got {loaded.kind}")
         options.write_text("\n".join(special(loaded, data)), output)
         return
-    documents = options.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
+    documents = sources.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
     scores = loaded.predict(documents)
     if diverse:
         from argrank.evaluation.diversity import diversify

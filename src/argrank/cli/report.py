@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 
 
 @options.with_columns
@@ -38,12 +39,12 @@ def run(
     """
     from argrank.report.write import write_report
 
-    names = options.measure_names(measures)
-    files = options.system_files(systems)
-    judged = options.judged(data, files, column, progress=not quiet)
+    names = options.split_names(measures)
+    files = sources.system_files(systems)
+    judged = sources.judged(data, files, column, progress=not quiet)
     found = {name: _system(file, judged, column) for name, file in files.items()}
     heading = f"Ranking report: {Path(data).name}" if title is None else title
-    path = write_report(output, judged, found, names, convention=convention, by=options.segments(by), title=heading)
+    path = write_report(output, judged, found, names, convention=convention, by=sources.segments(by), title=heading)
     if not quiet:
         typer.echo(f"Report written to {path}: open it in a browser.")
 
@@ -51,4 +52,4 @@ def run(
 def _system(file: str, judged: Any, column: str | None) -> Any:
     from argrank.models.files import load_model
 
-    return load_model(file) if Path(file).suffix.lower() == ".json" else options.system(file, judged, column)
+    return load_model(file) if Path(file).suffix.lower() == ".json" else sources.system(file, judged, column)

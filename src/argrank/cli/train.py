@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
+from argrank.cli import _special
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError
+
+if TYPE_CHECKING:
+    from argrank.trials.select import Selection
 
 DEFAULT = "auto"
 
@@ -86,11 +91,11 @@ def run(
       argrank train -r orm --stream huge.txt --epochs 2 -p a=[1,0.5] -o model.json
       argrank train -r rank-svm huge.pack --scheduler tcp://127.0.0.1:8786 -o model.json
     """
-    names = options.measure_names(measures)
+    names = options.split_names(measures)
     fixed, choices = options.parse_settings(parameters, grid)
     if ranker == DEFAULT:
         fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
-    estimator = options.ranker_of(ranker, fixed, normalise, jobs)
+    estimator = sources.ranker_of(ranker, fixed, normalise, jobs)
     job = Job(
         name=ranker,
         files={"train": data, "valid": valid, "test": test},
@@ -102,7 +107,6 @@ def run(
         resume=resume,
         jobs=jobs,
         quiet=quiet,
-        verbose=verbose,
     )
     choices = _check(job, estimator, fixed, choices, target)
     if quiet:
@@ -110,31 +114,31 @@ def run(
     params: dict[str, Any] = {}
     parts: dict[str, Any] = {}
     means: dict[str, dict[str, float]] = {}
+    told: Selection | None = None
     if job.way != "ranking":
-        means = _train_special(job, estimator, epochs)
-        names = list(next(iter(means.values()), {}))
+        means = _special.TRAIN[job.way](estimator, job.files, names, convention, epochs)
     else:
         parts = _load(job)
         if choices:
-            estimator, params = _select(job, estimator, choices, parts)
+            told = _select(job, estimator, choices, parts)
+            estimator, params = told.ranker, told.params
         else:
             checkpoint = _fit(job, estimator, parts, every)
+    if verbose:
+        typer.echo(f"{told or estimator.trace_!r}\n", err=True)
     if output is not None:
         estimator.save(output)
     if was_interrupted():
         raise typer.Exit(_interrupted(output, checkpoint))
     for role, part in parts.items():
-        means[role] = options.means_of(estimator.predict(part), part, names, convention)
+        means[role] = sources.means_of(estimator.predict(part), part, names, convention)
     if as_json:
         typer.echo(options.json_text(_summary(ranker, estimator, params, means, convention, output)))
     elif quiet:
         typer.echo(options.means_lines(means))
     else:
-        if ranker == DEFAULT:
-            typer.echo(f"{estimator.summary()}\n")
-        notes = _notes(ranker, estimator, params, convention, output)
-        notes += [] if scheduler is None else [f"The cluster: {parts['train'].traffic}."]
-        typer.echo(_table(means, names, notes))
+        traffic = None if scheduler is None else parts["train"].traffic
+        typer.echo(_text(ranker, estimator, params, means, convention, output, traffic))
     if target is not None:
         from argrank.export.plain import plain
         from argrank.export.registry import check_takes
@@ -155,7 +159,6 @@ class Job(NamedTuple):
     resume: Path | None
     jobs: int | None
     quiet: bool
-    verbose: bool
 
 
 def _takes(ranker: str) -> str:
@@ -182,7 +185,7 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
         for option in (name for name, value in refused.items() if value):
             raise OptionError(f"{who}: expected no {option}, which it cannot do, got one")
     elif job.files["valid"] is not None and not choices and not fixed:
-        choices = options.default_choices(job.name, fixed)
+        choices = sources.default_choices(job.name, fixed)
     if choices and job.checkpoint is not None:
         raise OptionError(
             "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone); "
@@ -197,41 +200,27 @@ def _load(job: Job) -> dict[str, Any]:
     """Read the parts, here or on the cluster; the others are made as wide as the training part."""
     given = {role: path for role, path in job.files.items() if path is not None}
     if job.scheduler is not None:
-        from argrank.cli._cluster import connect
         from argrank.dask import DistributedDataset
 
-        client = connect(job.scheduler)
+        client = sources.connect(job.scheduler)
         return {role: DistributedDataset.read(path, client) for role, path in given.items()}
-    train = options.load_wide(given.pop("train"), None, not job.quiet)
+    train = sources.load_wide(given.pop("train"), None, not job.quiet)
     others = {
-        role: options.load_wide(path, train.n_features, not job.quiet, train.feature_names)
+        role: sources.load_wide(path, train.n_features, not job.quiet, train.feature_names)
         for role, path in given.items()
     }
     return {"train": train, **others}
 
 
-def _train_special(job: Job, estimator: Any, epochs: int) -> dict[str, dict[str, float]]:
-    """Train on ratings, on gains of slots or in pieces; return the means of every part."""
-    from argrank.cli import _special
-
-    means = _special.TRAIN[job.way](estimator, job.files, job.names, job.convention, epochs)
-    if job.verbose:
-        typer.echo(f"{estimator.trace_!r}\n", err=True)
-    return means
-
-
-def _select(job: Job, estimator: Any, choices: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Train at every point of the grid; return the best ranker and its point."""
+def _select(job: Job, estimator: Any, choices: Any, parts: dict[str, Any]) -> Selection:
+    """Train at every point of the grid."""
     from argrank.trials.select import select
 
     with going_on(job.resume):
-        found = select(
+        return select(
             estimator, choices, parts["train"], parts["valid"], job.names[0], convention=job.convention,
             n_jobs=job.jobs, progress=not job.quiet, resume=job.resume,
         )  # fmt: skip
-    if job.verbose:
-        typer.echo(f"{found!r}\n", err=True)
-    return found.ranker, found.params
 
 
 def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path | None:
@@ -243,8 +232,6 @@ def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path 
 
         checkpoint = Fits(job.resume).path(estimator, parts["train"], watched)
     estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
-    if job.verbose:
-        typer.echo(f"{estimator.trace_!r}\n", err=True)
     return checkpoint
 
 
@@ -284,16 +271,26 @@ def _summary(
     return plain
 
 
-def _notes(name: str, estimator: Any, params: dict[str, Any], convention: str, output: Path | None) -> list[str]:
-    chosen = f", chosen {parameters_text(params)}" if params else ""
-    notes = [f"{name}{chosen}: objective {estimator.objective_:.6g}; convention {convention}."]
+def _text(
+    name: str,
+    estimator: Any,
+    params: dict[str, Any],
+    means: dict[str, dict[str, float]],
+    convention: str,
+    output: Path | None,
+    traffic: object,
+) -> str:
+    """Return the means as a table with notes; of a blend, its members before."""
     from argrank.export.registry import sentence
 
-    notes.append("The model was not saved: say where with -o." if output is None else f"Model saved to {output}.")
-    notes.append(sentence(estimator.model_))
-    return notes
-
-
-def _table(means: dict[str, dict[str, float]], names: list[str], notes: list[str]) -> str:
-    rows = [(role, *(measure_text(values[name]) for name in names)) for role, values in means.items()]
-    return to_text([table(("", *names), rows)], notes)
+    names = list(next(iter(means.values()), {}))
+    chosen = f", chosen {parameters_text(params)}" if params else ""
+    notes = [
+        f"{name}{chosen}: objective {estimator.objective_:.6g}; convention {convention}.",
+        "The model was not saved: say where with -o." if output is None else f"Model saved to {output}.",
+        sentence(estimator.model_),
+        *([] if traffic is None else [f"The cluster: {traffic}."]),
+    ]
+    rows = [(role, *(measure_text(values[one]) for one in names)) for role, values in means.items()]
+    text = to_text([table(("", *names), rows)], notes)
+    return f"{estimator.summary()}\n\n{text}" if name == DEFAULT else text

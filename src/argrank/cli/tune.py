@@ -9,6 +9,7 @@ import typer
 
 from argrank._files import write_bytes
 from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.errors import OptionError
 
 
@@ -68,7 +69,7 @@ def run(
     }
     if target not in TARGETS:
         raise OptionError(f"--formula: expected one of {', '.join(TARGETS)}, got {target!r}")
-    scores, judged = _systems(data, systems or [], options.measure_names(columns) if columns else [])
+    scores, judged = _systems(data, systems or [], options.split_names(columns, "--column", "columns"))
     tuned = tune_weights(scores, judged, measure, cv=cv or None, bootstrap=bootstrap, n_jobs=jobs, **options_of)
     text = tuned.formula(target)
     if plot is not None:
@@ -85,7 +86,7 @@ def _systems(data: str, runs: list[str], columns: list[str]) -> tuple[dict[str, 
     if runs:
         if columns:
             raise OptionError("--column: expected no runs beside columns of DATA")
-        return dict(options.system_files(runs)), data
+        return dict(sources.system_files(runs)), data
     from argrank.data.io.load import load
     from argrank.data.io.trec_sources import is_qrels_file
 

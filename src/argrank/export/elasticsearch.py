@@ -22,7 +22,6 @@ from argrank.export.options import Files, Options, check_names, from_json, singl
 from argrank.export.plain import Linear, Plain
 
 MOST_FEATURES = 10_000  # of a feature set, in both plugins
-LARGE = 20_000_000  # bytes of a definition that deserve a word
 
 README = """\
 1. Make the store, once:            PUT _ltr
@@ -87,19 +86,25 @@ def definition(forest: Forest, options: Options) -> list[dict[str, Any]]:
 def _tree(
     forest: Forest, root: int, conditions: list[float], values: list[float], names: tuple[str, ...]
 ) -> dict[str, Any]:
-    made: dict[int, dict[str, Any]] = {}
-    for number, (node, depth) in enumerate(forest.walk(root)):
-        if node < 0:
-            made[node] = {"nodeid": number, "leaf": values[~node]}
-        else:
-            split = names[forest.feature[node]]
-            made[node] = {"nodeid": number, "depth": depth, "split": split, "split_condition": conditions[node]}
-    for node, fields in made.items():
-        if node >= 0:
-            yes, no = made[int(forest.left[node])], made[int(forest.right[node])]
-            missing = yes if forest.nan_left[node] else no
-            fields |= {"yes": yes["nodeid"], "no": no["nodeid"], "missing": missing["nodeid"], "children": [yes, no]}
-    return made[root]
+    places = {node: (number, depth) for number, (node, depth) in enumerate(forest.walk(root))}
+
+    def leaf(number: int) -> dict[str, Any]:
+        return {"nodeid": places[~number][0], "leaf": values[number]}
+
+    def split(node: int, yes: dict[str, Any], no: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "nodeid": places[node][0],
+            "depth": places[node][1],
+            "split": names[forest.feature[node]],
+            "split_condition": conditions[node],
+            "yes": yes["nodeid"],
+            "no": no["nodeid"],
+            "missing": (yes if forest.nan_left[node] else no)["nodeid"],
+            "children": [yes, no],
+        }
+
+    tree: dict[str, Any] = forest.fold(root, leaf, split)
+    return tree
 
 
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:

@@ -12,14 +12,13 @@ import numpy as np
 from argrank._files import write_bytes
 from argrank._tables import counted
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, ModelError, OptionError, shown
+from argrank.errors import InputError, ModelError, OptionError, check_choice, shown
 from argrank.export.notes import notes, text_notes
-from argrank.export.options import Files, Options, names_of
+from argrank.export.options import MISSING, Files, Options, names_of
 from argrank.export.parity import Parity, compare
 from argrank.export.plain import plain
 from argrank.export.registry import check_takes, model_of, target, writer
 
-MISSING = ("as-trained", "zero")
 CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves ordinary linear models by 1e-5 or less
 
 
@@ -87,8 +86,7 @@ def export(
     ['README.txt', 'featureset.json', 'model.json']
     """
     line = target(to)
-    if missing not in MISSING:
-        raise OptionError(f'missing: expected "as-trained" or "zero", got {shown(missing)}')
+    check_choice("missing", missing, MISSING)
     if not isinstance(name, str) or not name.strip() or any(ord(letter) < 32 for letter in name) or "/" in name:
         raise OptionError(f"name: expected a plain name, got {shown(name)}")
     if check is not None and not isinstance(check, Dataset):
@@ -99,7 +97,7 @@ def export(
     if check is not None:
         names: dict[str, Any] = {"feature_names": served.feature_names, "categories": served.categories}
         check = check._but(X=served.features_of(check), **names)
-    options = Options(name, names_of(served.feature_names, features, parts.n_features), missing, name)
+    options = Options(name, names_of(served.feature_names, features, parts.n_features), missing)
     module = writer(to)
     try:
         files: Files = module.write(parts, options)

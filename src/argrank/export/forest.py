@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,16 @@ class Forest:
             yield node, depth
             if node >= 0:
                 waiting += [(int(self.right[node]), depth + 1), (int(self.left[node]), depth + 1)]
+
+    def fold(self, root: int, leaf: Callable[[int], Any], split: Callable[[int, Any, Any], Any]) -> Any:
+        """Return a tree in another form, from the leaves up: ``leaf`` of its number, ``split`` of node and children."""
+        made: dict[int, Any] = {}
+        for node, _ in reversed(list(self.walk(root))):
+            if node < 0:
+                made[node] = leaf(~node)
+            else:
+                made[node] = split(node, made.pop(int(self.left[node])), made.pop(int(self.right[node])))
+        return made[root]
 
 
 class Builder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,8 @@ def _format(content: bytes) -> str:
 
 def _xgboost(content: bytes, path: Path) -> Model:
     found = xgboost.parse(content)
-    threshold = found.forest.cut
-
-    def goes_left(x: Any) -> Any:
-        return x < threshold
-
-    trees = _trees(found.forest, cuts.double_of_single(goes_left, len(threshold)), nan=True)
+    cut = found.forest.cut
+    trees = _trees(found.forest, cuts.double_of_single(lambda x: np.asarray(x < cut), len(cut)), nan=True)
     return TreesModel(
         trees,
         found.n_features,
@@ -128,10 +125,7 @@ def _checked(number: int, tree: Tree, n_features: int) -> Tree:
 
 def _trees(forest: Forest, thresholds: Any, nan: bool) -> tuple[Tree, ...]:
     """Return trees with float64 thresholds; NaN has its own way, or counts as 0 (RankLib)."""
-    doubles = Forest(
-        forest.roots, forest.feature, thresholds, forest.nan_left, forest.left, forest.right, forest.value
-    )  # fmt: skip
-    trees = []
+    doubles, trees = replace(forest, cut=thresholds), []
     for root in forest.roots.tolist():
         tree = tree_of(doubles, root)
         if not np.isfinite(tree.value).all():

@@ -31,40 +31,48 @@ DEFAULT_QUERY = (
 
 def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
     """Return the sentences for one export."""
-    found: list[str] = []
-    plugin = to in PLUGIN_MISSING
-    if plugin and model.forest is not None:
-        found += [f"{PLUGIN_MISSING[to]} {MODES[missing]}", DEFAULT_QUERY]
-    if model.linear is not None and (plugin or to in ("solr", "ranklib")):
-        found.append("A missing feature is 0, and is normalised like any other value.")
-    if plugin or to == "elastic":
-        found.append(
-            "Scores may be negative: documents of the rescore window can sink below others"
-            + ("; shift=True (--shift) lifts the scores of trees to 0 and above." if model.forest is not None else ".")
-        )
-        found.append("The queries of the features are yours: replace match_all, keep names and order.")
-    if to == "solr":
-        found.append("The queries of the features are yours: replace the constant, keep the names.")
-        if model.forest is not None and missing == "as-trained":
-            found.append('Missing branches need Solr 9.2 or later; missing="zero" writes a file for every version.')
-    if to == "ranklib":
-        found.append("RankLib has no missing values: an absent feature is 0. Features go by number, 1 first.")
-        if model.linear is not None and model.linear.normalises:
-            found.append("The normaliser is folded into the weights: scores lack a constant, which moves no document.")
-    if to == "vespa":
-        found.append("Written from Vespa's source, not run. Names of features have to be rank features of the schema.")
-    if to == "elastic":
-        found.append("Written from eland's source, not run against a server: verify before use.")
-    if to == "xgboost":
-        found.append("Both search plugins read this file too, as model/xgboost+json+raw.")
-    if to == "onnx" and model.forest is not None:
-        found.append("ONNX runtimes add leaves in their own order: scores agree up to rounding in float32.")
-    size = max(len(content) for content in files.values())
-    if size > LARGE:
-        found.append(
-            f"The model has {size / 1e6:.0f} MB: OpenSearch takes 50 million characters, servers 100 MB a request."
-        )
-    return found
+    plugin, linear, trees = to in PLUGIN_MISSING, model.linear is not None, model.forest is not None
+    rescores, size = plugin or to == "elastic", max(len(content) for content in files.values())
+    lifts = "; shift=True (--shift) lifts the scores of trees to 0 and above." if trees else "."
+    folded = model.linear is not None and model.linear.normalises
+    said = (
+        (plugin and trees, f"{PLUGIN_MISSING.get(to)} {MODES[missing]}"),
+        (plugin and trees, DEFAULT_QUERY),
+        (
+            linear and (plugin or to in ("solr", "ranklib")),
+            "A missing feature is 0, and is normalised like any other value.",
+        ),
+        (rescores, f"Scores may be negative: documents of the rescore window can sink below others{lifts}"),
+        (rescores, "The queries of the features are yours: replace match_all, keep names and order."),
+        (to == "solr", "The queries of the features are yours: replace the constant, keep the names."),
+        (
+            to == "solr" and trees and missing == "as-trained",
+            'Missing branches need Solr 9.2 or later; missing="zero" writes a file for every version.',
+        ),
+        (
+            to == "ranklib",
+            "RankLib has no missing values: an absent feature is 0. Features go by number, 1 first.",
+        ),
+        (
+            to == "ranklib" and folded,
+            "The normaliser is folded into the weights: scores lack a constant, which moves no document.",
+        ),
+        (
+            to == "vespa",
+            "Written from Vespa's source, not run. Names of features have to be rank features of the schema.",
+        ),
+        (to == "elastic", "Written from eland's source, not run against a server: verify before use."),
+        (to == "xgboost", "Both search plugins read this file too, as model/xgboost+json+raw."),
+        (
+            to == "onnx" and trees,
+            "ONNX runtimes add leaves in their own order: scores agree up to rounding in float32.",
+        ),
+        (
+            size > LARGE,
+            f"The model has {size / 1e6:.0f} MB: OpenSearch takes 50 million characters, servers 100 MB a request.",
+        ),
+    )
+    return [sentence for holds, sentence in said if holds]
 
 
 def text_notes(categories: Categories) -> list[str]:

@@ -20,15 +20,10 @@ class Options:
     name: str
     features: tuple[str, ...]
     missing: str = "as-trained"
-    store: str = "argrank"
 
 
 Files = dict[str, bytes]
-
-
-def single(value: Any) -> float:
-    """Return a number that float32 holds exactly, so that readers of doubles and of floats see the same."""
-    return float(np.float32(value))
+MISSING = ("as-trained", "zero")  # what a missing value may be taken for
 
 
 def singles(values: NDArray[Any], what: str) -> list[float]:

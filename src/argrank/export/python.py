@@ -116,16 +116,14 @@ def write(plain: Plain, options: Options) -> Files:
 def _trees(forest: Forest) -> list[str]:
     greatest = np.finfo(np.float64).max
     cut = np.clip(forest.cut, -greatest, greatest).tolist()
-    texts: dict[int, str] = {}
-    for root in forest.roots.tolist():
-        for node, _ in reversed(list(forest.walk(root))):
-            if node < 0:
-                texts[node] = repr(float(forest.value[~node]))
-            else:
-                left, right = texts.pop(int(forest.left[node])), texts.pop(int(forest.right[node]))
-                head = f"{int(forest.feature[node])}, {cut[node]!r}, {bool(forest.nan_left[node])}"
-                texts[node] = f"({head}, {left}, {right})"
-    return [texts[root] for root in forest.roots.tolist()]
+
+    def leaf(number: int) -> str:
+        return repr(float(forest.value[number]))
+
+    def split(node: int, left: str, right: str) -> str:
+        return f"({int(forest.feature[node])}, {cut[node]!r}, {bool(forest.nan_left[node])}, {left}, {right})"
+
+    return [forest.fold(root, leaf, split) for root in forest.roots.tolist()]
 
 
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:

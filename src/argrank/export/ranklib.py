@@ -77,38 +77,26 @@ def constant(plain: Plain) -> float:
 def _trees(forest: Forest) -> str:
     thresholds = [float(t) for t in cuts.writable(forest.cut).tolist()]
     values = singles(forest.value, "leaves")
-    most = 1
-    lines = []
-    for number, root in enumerate(forest.roots.tolist(), 1):
-        lines.append(f'\t<tree id="{number}" weight="1.0">')
-        n_leaves = len(lines)
-        lines += _split(forest, root, thresholds, values)
-        most = max(most, sum("<output>" in line for line in lines[n_leaves:]))
-        lines.append("\t</tree>")
-    return TREES.format(n_trees=forest.n_trees, n_leaves=most, trees="".join(f"{line}\n" for line in lines))
 
+    def leaf(number: int) -> list[str]:
+        return [f"<output> {values[number]!r} </output>"]
 
-def _split(forest: Forest, root: int, thresholds: list[float], values: list[float]) -> list[str]:
-    """Return the lines of a tree; an open ``split`` is closed when the walk comes back to its level or above."""
+    def split(node: int, left: list[str], right: list[str]) -> list[str]:
+        test = [f"<feature> {forest.feature[node] + 1} </feature>", f"<threshold> {thresholds[node]!r} </threshold>"]
+        return [*test, *_element('split pos="left"', left), *_element('split pos="right"', right)]
+
     lines: list[str] = []
-    open_levels: list[int] = []
-    left_done: dict[int, bool] = {}
-    for node, depth in forest.walk(root):
-        while open_levels and open_levels[-1] >= depth:
-            lines.append("\t" * (open_levels.pop() + 2) + "</split>")
-        side = "" if depth == 0 else ' pos="right"' if left_done.get(depth) else ' pos="left"'
-        left_done[depth] = not left_done.get(depth, False)
-        indent = "\t" * (depth + 3)
-        lines.append("\t" * (depth + 2) + f"<split{side}>")
-        open_levels.append(depth)
-        if node < 0:
-            lines.append(f"{indent}<output> {values[~node]!r} </output>")
-        else:
-            left_done[depth + 1] = False
-            lines.append(f"{indent}<feature> {forest.feature[node] + 1} </feature>")
-            lines.append(f"{indent}<threshold> {thresholds[node]!r} </threshold>")
-    lines += ["\t" * (level + 2) + "</split>" for level in reversed(open_levels)]
-    return lines
+    n_leaves = 1
+    for number, root in enumerate(forest.roots.tolist(), 1):
+        tree = _element("split", forest.fold(root, leaf, split))
+        n_leaves = max(n_leaves, sum("<output>" in line for line in tree))
+        lines += _element(f'tree id="{number}" weight="1.0"', tree)
+    return TREES.format(n_trees=forest.n_trees, n_leaves=n_leaves, trees="".join(f"\t{line}\n" for line in lines))
+
+
+def _element(tag: str, lines: list[str]) -> list[str]:
+    """Return the lines of an XML element, what it holds indented by a tab."""
+    return [f"<{tag}>", *(f"\t{line}" for line in lines), f"</{tag.partition(' ')[0]}>"]
 
 
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:

@@ -34,13 +34,13 @@ README = """\
 def write(plain: Plain, options: Options) -> Files:
     """Return the features, the model and the requests."""
     check_names(options.features, "solr")
-    model = {"class": "", "name": options.name, "store": options.store}
+    model = {"class": "", "name": options.name, "store": options.name}
     keeps_missing = plain.forest is not None and options.missing == "as-trained"
     if plain.linear is not None:
         model |= _linear(plain.linear, options)
     elif plain.forest is not None:
         model |= _trees(plain.forest, options)
-    features = [_feature(name, options.store, keeps_missing) for name in options.features]
+    features = [_feature(name, options.name, keeps_missing) for name in options.features]
     return {
         "features.json": to_json(features, indent=1),
         "model.json": to_json(model),
@@ -78,20 +78,18 @@ def _linear(linear: Linear, options: Options) -> dict[str, Any]:
 def _trees(forest: Forest, options: Options) -> dict[str, Any]:
     thresholds = [float(t) for t in cuts.writable(cuts.solr_threshold(forest.cut)).tolist()]
     values = singles(forest.value, "leaves")
-    made: dict[int, dict[str, Any]] = {}
-    for root in forest.roots.tolist():
-        for node, _ in forest.walk(root):
-            if node < 0:
-                made[node] = {"value": repr(values[~node])}
-            else:
-                made[node] = {"feature": options.features[forest.feature[node]], "threshold": repr(thresholds[node])}
-    for node, fields in made.items():
-        if node >= 0:
-            if options.missing == "as-trained":
-                fields["missing"] = "left" if forest.nan_left[node] else "right"
-            fields |= {"left": made[int(forest.left[node])], "right": made[int(forest.right[node])]}
-    params: dict[str, Any] = {"isNullSameAsZero": False} if options.missing == "as-trained" else {}
-    params["trees"] = [{"weight": "1", "root": made[root]} for root in forest.roots.tolist()]
+    keeps_missing = options.missing == "as-trained"
+
+    def leaf(number: int) -> dict[str, Any]:
+        return {"value": repr(values[number])}
+
+    def split(node: int, left: Any, right: Any) -> dict[str, Any]:
+        fields = {"feature": options.features[forest.feature[node]], "threshold": repr(thresholds[node])}
+        missing = {"missing": "left" if forest.nan_left[node] else "right"} if keeps_missing else {}
+        return {**fields, **missing, "left": left, "right": right}
+
+    params: dict[str, Any] = {"isNullSameAsZero": False} if keeps_missing else {}
+    params["trees"] = [{"weight": "1", "root": forest.fold(root, leaf, split)} for root in forest.roots.tolist()]
     features = [{"name": name} for name in options.features]
     return {"class": f"{PACKAGE}.model.MultipleAdditiveTreesModel", "features": features, "params": params}
 

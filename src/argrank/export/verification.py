@@ -12,13 +12,13 @@ import numpy as np
 
 from argrank._files import open_bytes
 from argrank._types import Floats
-from argrank.errors import FormatError, OptionError, shown
-from argrank.export.options import names_of
+from argrank.errors import FormatError, OptionError, check_choice, shown
+from argrank.export.options import MISSING, names_of
 from argrank.export.parity import own_scores
 from argrank.export.plain import plain
 from argrank.export.registry import model_of
 
-MISSING = ("", "nan", "null", "none")
+EMPTY = ("", "nan", "null", "none")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,7 @@ def verify(
     """Compare a table of logged features and scores with the model; columns are found by name."""
     if not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
         raise OptionError(f"tolerance: expected a number from 0 up, got {shown(tolerance)}")
-    if missing not in ("as-trained", "zero"):
-        raise OptionError(f'missing: expected "as-trained" or "zero", got {shown(missing)}')
+    check_choice("missing", missing, MISSING)
     served = model_of(model)
     parts = plain(served, missing)
     names = names_of(served.feature_names, None, parts.n_features)
@@ -94,7 +93,7 @@ def _read(path: str | os.PathLike[str], names: tuple[str, ...]) -> tuple[Floats,
 
 
 def _number(path: str | os.PathLike[str], line: int, text: str, may_miss: bool) -> float:
-    if may_miss and text.strip().lower() in MISSING:
+    if may_miss and text.strip().lower() in EMPTY:
         return math.nan
     try:
         value = float(text)

@@ -70,19 +70,25 @@ def _digits(value: float) -> str:
 def _dump(forest: Forest, options: Options) -> dict[str, Any]:
     thresholds = [float(t) for t in cuts.writable(cuts.next_single(forest.cut)).tolist()]
     values = singles(forest.value, "leaves")
-    trees = []
-    for number, root in enumerate(forest.roots.tolist()):
-        made: dict[int, dict[str, Any]] = {}
-        for node, _ in forest.walk(root):
-            if node < 0:
-                made[node] = {"leaf_value": values[~node]}
-            else:
-                made[node] = {"split_feature": int(forest.feature[node]), "threshold": thresholds[node]}
-        for node, fields in made.items():
-            if node >= 0:
-                fields |= {"decision_type": "<=", "default_left": bool(forest.nan_left[node]), "missing_type": "NaN"}
-                fields |= {"left_child": made[int(forest.left[node])], "right_child": made[int(forest.right[node])]}
-        trees.append({"tree_index": number, "shrinkage": 1, "tree_structure": made[root]})
+
+    def leaf(number: int) -> dict[str, Any]:
+        return {"leaf_value": values[number]}
+
+    def split(node: int, left: Any, right: Any) -> dict[str, Any]:
+        return {
+            "split_feature": int(forest.feature[node]),
+            "threshold": thresholds[node],
+            "decision_type": "<=",
+            "default_left": bool(forest.nan_left[node]),
+            "missing_type": "NaN",
+            "left_child": left,
+            "right_child": right,
+        }
+
+    trees = [
+        {"tree_index": number, "shrinkage": 1, "tree_structure": forest.fold(root, leaf, split)}
+        for number, root in enumerate(forest.roots.tolist())
+    ]
     return {
         "name": "tree",
         "version": "v4",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,14 +14,11 @@ from argrank._tables import plain
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.evaluation.comparison import Comparison
-from argrank.report.embed import packed
 from argrank.trials.system import System
 
 DEPTH = 20  # ranks shown of every query
 CHUNK = 256  # queries whose contributions are computed at a time
 MOST_CONTRIBUTIONS = 2_000_000  # numbers embedded to explain scores, of all systems together: about 20 MB
-
-Ranks = Integers
 
 
 def explorer_data(data: Dataset, systems: Sequence[System], best: System, comparison: Comparison) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def explorer_data(data: Dataset, systems: Sequence[System], best: System, compar
     }
 
 
-def ranks_of(scores: Floats, data: Dataset) -> Ranks:
+def ranks_of(scores: Floats, data: Dataset) -> Integers:
     """Return every stored row's rank in its query, from 0; equal scores keep the order of the rows."""
     query = data.query_of_row
     order = np.lexsort((-scores, query))  # stable
@@ -115,3 +113,9 @@ def _contributions(
 
 def _text(value: Any) -> str:
     return "" if value is None else plain(str(value))
+
+
+def packed(values: Any, dtype: str) -> dict[str, str]:
+    """Return numbers as the page's script unpacks them: the bytes of a little-endian array as base64."""
+    array = np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<"))
+    return {"type": dtype, "base64": base64.b64encode(array.tobytes()).decode("ascii")}

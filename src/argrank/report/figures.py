@@ -15,8 +15,6 @@ from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
 from argrank.measures.conventions import Convention
 
-Array = Floats
-
 MOST_BARS = 24
 
 
@@ -26,7 +24,7 @@ def measure_curves(
     measure: str = "ndcg",
     cutoffs: Sequence[int] = tuple(range(1, 11)),
     convention: str | Convention = "default",
-) -> dict[str, Array]:
+) -> dict[str, Floats]:
     """Return for every system its mean of a measure at each cut-off; scores and data as in ``ar.evaluate``."""
     names = [f"{measure}@{k}" for k in cutoffs]
     return {
@@ -35,7 +33,7 @@ def measure_curves(
     }
 
 
-def sorted_differences(comparison: Comparison, measure: str, a: str, b: str) -> tuple[NDArray[np.intp], Array]:
+def sorted_differences(comparison: Comparison, measure: str, a: str, b: str) -> tuple[NDArray[np.intp], Floats]:
     """Return the queries on which both are defined, by falling difference a - b, and those differences."""
     differences = comparison.differences(measure, a, b)
     order = np.argsort(-differences, kind="stable")

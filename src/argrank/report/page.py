@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from argrank._version import __version__
-from argrank.report.embed import embedded_json
 from argrank.report.svg import escape
 
 #: Headings inside sections that the table of contents shows on wide screens: ``<h3 id="…">…</h3>``.
 _HEADING = re.compile(r'<h3 id="([\w-]+)">(.+?)</h3>')
+#: Characters that mean something to HTML, or end a line in scripts, written so that only JSON understands them.
+_UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 class Section(NamedTuple):
@@ -84,3 +86,11 @@ def explorer_skeleton() -> str:
 
 def _resource(name: str) -> str:
     return (files("argrank.report") / name).read_text("utf-8")
+
+
+def embedded_json(value: Any) -> str:
+    """Return JSON for the inside of a script element: it can hold neither ``</script>`` nor ``<!--``."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    for character, escaped in _UNSAFE.items():
+        text = text.replace(character, escaped)
+    return text

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, unknown_name
+from argrank.errors import MissingExtraError, OptionError, unknown_name
 from argrank.evaluation.comparison import Comparison
 from argrank.measures.conventions import Convention
 from argrank.report import figures
-from argrank.report._axes import axes_or_new
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path
 
@@ -135,3 +134,14 @@ def histogram(data: Dataset, what: str = "labels", *, axes: Any = None) -> Any:
     axes.set_xticks(np.arange(len(names))[::every], names[::every])
     axes.set(xlabel=x_label, ylabel=y_label)
     return axes
+
+
+def axes_or_new(given: Any) -> Any:
+    """Return the axes given, else new ones; matplotlib is imported only here."""
+    if given is not None:
+        return given
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot", "drawing") from error
+    return plt.subplots(layout="constrained")[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _options as options
+from argrank.cli import _sources as sources
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _read(flags: Flags, path: str, n_features: int | None) -> Dataset:
     """Read data; features beyond the last that a model knows are left out."""
     from argrank.data.prepare.normalise import normalise
 
-    data = options.load_wide(path, n_features)
+    data = sources.load_wide(path, n_features)
     if "feature" in flags.files:
         data = _keep_features(data, Path(flags.files["feature"]))
     data = _rounded(data if n_features is None else _narrow(data, n_features))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +22,8 @@ NOTES = {
 
 NORMALISERS = {"sum": "query-sum", "zscore": "query-zscore", "linear": "query-minmax"}
 
-#: RankLib's names of measures, without cut-off.
-MEASURES = {"map": "map", "ndcg": "ndcg", "dcg": "dcg", "p": "p", "rr": "rr", "err": "err", "best": ""}
+#: Measures of RankLib, without cut-off; our names are the same.
+MEASURES = ("map", "ndcg", "dcg", "p", "rr", "err")
 
 WITH_VALUE = (
     "train", "test", "validate", "ranker", "metric2t", "metric2T", "gmax", "qrel", "feature", "tvs", "tts", "kcv",
@@ -99,32 +99,10 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     every = pairs(arguments, WITH_VALUE, ALONE, REPEATED)
     flags = Flags(lists={name: every.pop(name) for name in REPEATED if name in every})
     given = {name: values[0] for name, values in every.items()}
-    chosen = given.pop("ranker", "4")
-    if not chosen.isdigit() or int(chosen) not in RANKERS:
-        known = ", ".join(f"{one} {name}" for one, name in RANKERS.items())
-        raise OptionError(f"-ranker: expected one of {known}, got {chosen!r}")
-    flags.ranker = RANKERS[int(chosen)]
-    flags.measure = measure_of(given.pop("metric2t", "ERR@10"), "-metric2t")
-    if "metric2T" in given:
-        flags.test_measure = measure_of(given.pop("metric2T"), "-metric2T")
-    if "norm" in given:
-        name = given.pop("norm")
-        if name not in NORMALISERS:
-            raise unknown_name("normalisation of RankLib", name, NORMALISERS)
-        flags.normalise = NORMALISERS[name]
-    for name in FILES:
+    flags.files = {name: given.pop(name) for name in FILES if name in given}
+    for name, (field_name, read) in FIELDS.items():
         if name in given:
-            flags.files[name] = given.pop(name)
-    for name in ("tvs", "tts"):
-        if name in given:
-            flags.share = (name, share_of(given.pop(name), name))
-    if "kcv" in given:
-        flags.folds = number(given.pop("kcv"), "kcv", int)
-    flags.fold_model = given.pop("kcvmn", flags.fold_model)
-    if "thread" in given:
-        flags.threads = number(given.pop("thread"), "thread", int)
-    if "gmax" in given:
-        flags.max_grade = number(given.pop("gmax"), "gmax", float)
+            setattr(flags, field_name, read(given.pop(name), name))
     for name, (ours, kind, default) in PARAMETERS.get(flags.ranker, {}).items():
         flags.parameters[ours] = number(given.pop(name), name, kind) if name in given else default
     if flags.parameters.get("member", 0) not in (0, 6):
@@ -136,15 +114,29 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     return flags
 
 
-def measure_of(name: str, flag: str) -> str:
+def ranker_of(text: str, name: str) -> str:
+    """Return our name of the ranker that has a number in RankLib."""
+    if not text.isdigit() or int(text) not in RANKERS:
+        known = ", ".join(f"{one} {ours}" for one, ours in RANKERS.items())
+        raise OptionError(f"-{name}: expected one of {known}, got {text!r}")
+    return RANKERS[int(text)]
+
+
+def measure_of(text: str, name: str) -> str:
     """Return our name of a measure that RankLib calls so: ``NDCG@10``, ``ERR@10``, ``MAP``, ``P@5``, ``RR@10``."""
-    word, at, cutoff = name.partition("@")
-    if word.lower() not in MEASURES or not MEASURES[word.lower()] or (at and not cutoff.isdigit()):
-        raise OptionError(f"{flag}: expected MAP, NDCG@k, DCG@k, P@k, RR@k or ERR@k, got {name!r}")
-    ours = MEASURES[word.lower()]
+    ours, at, cutoff = text.lower().partition("@")
+    if ours not in MEASURES or (at and not cutoff.isdigit()):
+        raise OptionError(f"-{name}: expected MAP, NDCG@k, DCG@k, P@k, RR@k or ERR@k, got {text!r}")
     if ours == "map":  # RankLib's MAP takes no notice of a cut-off
         return "map"
     return f"{ours}@{cutoff}" if at else ours if ours == "rr" else f"{ours}@10"
+
+
+def normaliser_of(text: str, name: str) -> str:
+    """Return our name of a normalisation."""
+    if text not in NORMALISERS:
+        raise unknown_name("normalisation of RankLib", text, NORMALISERS)
+    return NORMALISERS[text]
 
 
 def pairs(
@@ -183,3 +175,18 @@ def number(text: str, name: str, kind: type) -> Any:
         return kind(text)
     except ValueError:
         raise OptionError(f"-{name}: expected a number, got {text!r}") from None
+
+
+#: Flags that set a field of Flags: its name, and what makes a value of the text.
+FIELDS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
+    "ranker": ("ranker", ranker_of),
+    "metric2t": ("measure", measure_of),
+    "metric2T": ("test_measure", measure_of),
+    "norm": ("normalise", normaliser_of),
+    "tvs": ("share", lambda text, name: (name, share_of(text, name))),
+    "tts": ("share", lambda text, name: (name, share_of(text, name))),
+    "kcv": ("folds", lambda text, name: number(text, name, int)),
+    "kcvmn": ("fold_model", lambda text, name: text),
+    "thread": ("threads", lambda text, name: number(text, name, int)),
+    "gmax": ("max_grade", lambda text, name: number(text, name, float)),
+}

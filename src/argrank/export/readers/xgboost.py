@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from argrank._types import Integers
 from argrank.errors import ModelError, shown
 from argrank.export.forest import Builder, Forest
 from argrank.export.readers import ubjson
@@ -73,28 +74,15 @@ def _tree(builder: Builder, tree: Any, factor: float, n_features: int) -> int:
     if len(tree.get("categories_nodes") or []) or any(tree.get("split_type") or []):
         raise ModelError("expected splits by number, got categories")
     left = _numbers(_get(tree, "left_children", list), None, "left_children")
-    n = len(left)
     right, feature, numbers, default = (
-        _numbers(_get(tree, name, list), n, name)
+        _numbers(_get(tree, name, list), len(left), name)
         for name in ("right_children", "split_indices", "split_conditions", "default_left")
     )
     inner = left >= 0
-    if n == 0 or ((right >= 0) != inner).any() or max(left.max(), right.max()) >= n:
-        raise ModelError("left_children, right_children: expected numbers of nodes, both or none")
-    children = np.concatenate((left[inner], right[inner]))
-    if not np.array_equal(np.sort(children), np.arange(1, n)):
-        raise ModelError("expected every node but the first as a child of one other; pruned files are not read")
+    order = _order(left, right)
     if (feature[inner] < 0).any() or (feature[inner] >= n_features).any():
         raise ModelError(f"split_indices: expected numbers from 0 to {n_features - 1}")
     made: dict[int, int] = {}
-    waiting, order = [0], []
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        if inner[node]:
-            waiting += [int(right[node]), int(left[node])]
-    if len(order) != n:
-        raise ModelError("expected nodes that all hang below the first")
     for node in order:
         if inner[node]:
             made[node] = builder.node(int(feature[node]), float(numbers[node]), bool(default[node]))
@@ -104,6 +92,24 @@ def _tree(builder: Builder, tree: Any, factor: float, n_features: int) -> int:
         if inner[node]:
             builder.join(made[node], made[int(left[node])], made[int(right[node])])
     return made[0]
+
+
+def _order(left: Integers, right: Integers) -> list[int]:
+    """Return the nodes of a tree, parents before children, left before right; what is no tree is refused."""
+    n, inner = len(left), left >= 0
+    if n == 0 or ((right >= 0) != inner).any() or max(left.max(), right.max()) >= n:
+        raise ModelError("left_children, right_children: expected numbers of nodes, both or none")
+    if not np.array_equal(np.sort(np.concatenate((left[inner], right[inner]))), np.arange(1, n)):
+        raise ModelError("expected every node but the first as a child of one other; pruned files are not read")
+    waiting, order = [0], []
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if inner[node]:
+            waiting += [int(right[node]), int(left[node])]
+    if len(order) != n:
+        raise ModelError("expected nodes that all hang below the first")
+    return order
 
 
 def _names(learner: dict[str, Any], n_features: int) -> tuple[str, ...] | None:

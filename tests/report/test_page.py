@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argrank.report.embed import embedded_json, packed
+from argrank.report.explorer import packed
+from argrank.report.page import embedded_json
 
 
 @given(st.text(alphabet=st.sampled_from("</script>!-&\u2028\u2029\"'\\a\n\ud800")))
