@@ -7,14 +7,12 @@ import re
 
 HEADING = "Parameters\n----------\n"
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
-_REFERENCE = re.compile(r"\A[^\n]*\n\s+(See ``|As in every )")  # what the bases describe, for readers of the source
 _SECTION = re.compile(r"^\S[^\n]*\n-{3,}\n", re.MULTILINE)
 
 
 def complete(cls: type) -> None:
     """Add to the docstring of a class what its bases say of parameters that it has."""
     before, own, after = _parts(cls.__doc__ or "")
-    own = [entry for entry in own if not _REFERENCE.search(entry)]
     seen = {name for entry in own for name in names_of(entry)}
     declared = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
     inherited = []
@@ -42,7 +40,6 @@ def _parts(doc: str) -> tuple[str, list[str], str]:
         return summary.rstrip() + "\n\n", [], f"\nExamples\n--------\n{more}" if more else ""
     following = _SECTION.search(rest)
     body, after = (rest, "") if following is None else (rest[: following.start()], "\n" + rest[following.start() :])
-    body = re.sub(r"^(\S[^\n]*,)\n(?=\S)", r"\1 ", body, flags=re.MULTILINE)  # a list of names on two lines
     entries = [entry.rstrip() + "\n" for entry in _ENTRY.split(body) if entry.strip()]
     return before, entries, after
 

@@ -52,10 +52,6 @@ class BoostedRanker(BaseRanker):
         hardly depend on the first two.
     random_state : int
         Seeds the draw of features.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     takes_missing: ClassVar[bool] = True

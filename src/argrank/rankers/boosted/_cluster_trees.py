@@ -30,7 +30,7 @@ from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosters import Draw, Loss
 from argrank.rankers.boosted._growth import load_lightgbm, rounded
 from argrank.rankers.boosted._start import RIDGE, centred, joined
-from argrank.rankers.linear._regression_weights import regression
+from argrank.rankers.linear._cheap_models import regression
 
 if TYPE_CHECKING:
     from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker

@@ -43,8 +43,6 @@ class AdaRank(BaseRanker):
         What ``score`` and the validation column of ``trace_`` report; None for ``measure``.
     n_jobs : int, optional
         Threads for evaluation; None for all cores.
-    verbose : int
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     measure: Any = "map"

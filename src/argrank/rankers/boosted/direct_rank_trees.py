@@ -81,9 +81,6 @@ class DirectRankTrees(BoostedRanker):
         Where in the best interval of weights; see ``ar.line_search``.
     measure : str
         What is optimised: take the measure that you report.
-    n_trees, n_leaves, min_documents, feature_fraction, categorical_features, scoring, early_stopping, normalise,
-    random_state, n_jobs, verbose
-        See ``BoostedRanker``.
 
     Attributes
     ----------

@@ -46,21 +46,13 @@ class ClimbingRanker(BaseRanker):
     tol : float
         A climb ends when a round adds no more than this to the measure, 0 or more. Lower it where a climb should go on
         for small gains.
-    normalise : str, optional
-        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
-        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
-        where features differ in scale; search engines can only serve the first two.
     max_iter : int
         Maximum number of rounds from each start, 1 or more. Climbs mostly end by ``tol`` before.
     early_stopping : int, optional
         End a climb after this number of rounds without a better validation measure, 1 or more; None goes on to the end.
         It needs an ``eval_set``.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
     random_state : int
         Seed of the order of the weights and of random starts.
-    verbose : int
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     measure: Any = "ndcg@10"

@@ -42,8 +42,6 @@ class CoordinateAscent(ClimbingRanker):
         What a step is multiplied by to give the next, above 1.
     n_steps : int
         Steps tried to each side, 1 or more. More reach farther from the present weight.
-    measure, scoring, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
-        See ``ClimbingRanker``.
     """
 
     n_starts: int = 2

@@ -65,8 +65,6 @@ class DirectRank(ClimbingRanker):
     bags : int
         Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
-    scoring, tol, normalise, max_iter, early_stopping, n_jobs, random_state, verbose
-        See ``ClimbingRanker``.
 
     Examples
     --------

@@ -45,8 +45,6 @@ class FactorRank(FactorRanker):
         Passes over the ratings in one half of a round, 1 or more.
     n_jobs : int, optional
         Threads; None for all cores.
-    rank, scoring, random_state, verbose
-        See ``FactorRanker``.
 
     Examples
     --------

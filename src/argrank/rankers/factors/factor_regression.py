@@ -25,8 +25,6 @@ class FactorRegression(FactorRanker):
         Weight of the squares of all factors and worths, above 0. Raise it where users or items have few ratings.
     rounds : int
         Number of rounds of users and items, 1 or more.
-    rank, scoring, random_state, verbose
-        See ``FactorRanker``.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from argrank.objectives.objective import Objective
 from argrank.objectives.structured import StructuredHinge
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.linear._cheap_models import best_length, cheap_models
+from argrank.rankers.linear._cheap_models import best_length, rank_svm_weights, regression_weights
 from argrank.rankers.linear._penalty import regulariser_for
 from argrank.rankers.linear._scales import notes_of_scales
 from argrank.solvers import Regulariser, minimise
@@ -53,17 +53,9 @@ class LinearRanker(BaseRanker):
         ``C |gradient|² / 2`` takes its part. Lower it to compare optima, raise it to try something quickly.
     max_iter : int
         Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
-    normalise : str, optional
-        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
-        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
-        where features differ in scale; search engines can only serve the first two.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
     random_state : int, optional
         Seed of whatever is drawn: samples of rankings, further starts, the order of queries. Any whole number; the same
         one gives the same bits.
-    verbose : int
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     scales_lazily: ClassVar[bool] = True
@@ -142,7 +134,7 @@ class LinearRanker(BaseRanker):
         to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
         tangent would depend on the order of the rows.
         """
-        cheap = cheap_models(data, self.n_jobs)
+        cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]
         candidates = [R.project(w) for w in (cheap if given is None else [*cheap, given])]
         return best_length(candidates, risk, lambda w: R.value(w) / self.C)
 
@@ -210,11 +202,10 @@ class StructuredRanker(LinearRanker):
     scale : "pairs", "cutoff" or None
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
         only to follow a paper: C then has another scale.
-    C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``.
     """
 
     ranker: ClassVar[str]
+    cutoff: ClassVar[int | None] = 10  # of a measure whose name has none
 
     bound: str = "convex"
     penalty: str = "l2"
@@ -223,8 +214,14 @@ class StructuredRanker(LinearRanker):
 
     @property
     def _asked(self) -> Any:
-        """What is optimised: a measure with its cut-off, or loss terms of the user's own."""
-        raise NotImplementedError
+        """What is optimised: a measure with its cut-off, or loss terms of the user's own as they are."""
+        given = self._given("measure", "k")
+        measure, k = given["measure"], given.get("k", "auto")
+        if not callable(measure) or isinstance(measure, Measure | type):
+            return parse_measure(measure).cut(k, self.cutoff)
+        if k != "auto":
+            raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
+        return measure
 
     @property
     def _optimised(self) -> Measure:
@@ -247,12 +244,3 @@ class StructuredRanker(LinearRanker):
     def _convention(self) -> Convention:
         """Return the convention of a ranker's gain, discount and relevant_at; a good document of ERR has grade 1."""
         return Convention(max_grade=1.0, **self._given("gain", "discount", "relevant_at"))
-
-
-def with_cutoff(measure: Any, k: Any, default: int | None) -> Any:
-    """Return the measure a ranker is asked for with its cut-off; loss terms of the user's own come back as they are."""
-    if callable(measure) and not isinstance(measure, Measure | type):
-        if k != "auto":
-            raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
-        return measure
-    return parse_measure(measure).cut(k, default)

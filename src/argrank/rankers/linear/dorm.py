@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._linear import StructuredRanker, with_cutoff
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,8 +27,6 @@ class DORM(StructuredRanker):
     reference : "averaged", "any" or "given"
         The ideal ranking that the convex bound compares with: the mean of all ideal ones, one that keeps equal labels
         in their order (the paper's), or the rows as they come.
-    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "dorm"
@@ -43,7 +41,3 @@ class DORM(StructuredRanker):
     relevant_at: float = 1.0
     decay: Any = None
     reference: str = "averaged"
-
-    @property
-    def _asked(self) -> Any:
-        return with_cutoff(self.measure, self.k, default=10)

@@ -30,7 +30,7 @@ class LambdaRank(LinearRanker):
 
     The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
     size with momentum, measured in features of unit spread. ``objective_`` is |w|² / (2C) plus the mean over queries of
-    the weighted logistic losses of the last ranking.
+    the weighted logistic losses of the last ranking. ``solver``, ``tol`` and ``random_state`` have no meaning here.
 
     Parameters
     ----------
@@ -46,8 +46,6 @@ class LambdaRank(LinearRanker):
         ``trace_`` rises.
     max_iter : int
         Steps, each a pass over the data: 1 or more. Raise it where the objective in ``trace_`` still falls at the end.
-    C, scoring, normalise, n_jobs, verbose
-        See ``LinearRanker``; ``solver``, ``tol`` and ``random_state`` have no meaning here.
     """
 
     measure: Any = "ndcg"

@@ -18,8 +18,6 @@ class ListNet(LinearRanker):
     ----------
     gain : "linear", "exp2", "binary", table or callable
         Judgements whose softmax is wanted; the paper takes the labels. "exp2" concentrates on the best documents.
-    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``.
     """
 
     C: float = 1000.0
@@ -40,8 +38,6 @@ class RankCosine(LinearRanker):
     n_starts : int
         Descents from different weights, of which the best counts: 1 or more. The objective is not convex; more starts
         help where results vary with ``random_state``.
-    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``.
     """
 
     C: float = 1000.0

@@ -14,9 +14,8 @@ from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional import likelihoods
 from argrank.objectives.conditional.valid_rankings import Sampling
 from argrank.objectives.objective import Objective
-from argrank.rankers.linear._cheap_models import rank_svm_weights
+from argrank.rankers.linear._cheap_models import near, rank_svm_weights
 from argrank.rankers.linear._linear import LinearRanker
-from argrank.rankers.linear._near import near
 from argrank.solvers import Regulariser
 
 
@@ -57,13 +56,6 @@ class LogMLE(ConditionalRanker):
 
     The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. With features of one scale
     ``C=100.0`` is about as good as staying near RankSVM, the default.
-
-    Parameters
-    ----------
-    C, scale
-        See ``ConditionalRanker``.
-    scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``.
     """
 
     def _objective(self) -> Objective:
@@ -93,6 +85,12 @@ class MeasureRanker(ConditionalRanker):
         did best on validation data: rankings far from it are a hundred terms out of too many to count.
     importance : bool
         Weigh the sampled rankings so that sums estimate those over all y. Meant for comparisons with closed forms.
+    n_starts : int
+        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
+        RankSVM.
+    rho : float
+        Weight of the loss against the feature map, above 0. Raise it by powers of ten to give the measure more of a
+        say.
     """
 
     measure: Any = "ndcg@10"
@@ -133,14 +131,7 @@ class MeasureRanker(ConditionalRanker):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LogGain(MeasureRanker):
-    """ExpGain: the log of the expected gain, summed over queries and maximised; not convex.
-
-    Parameters
-    ----------
-    n_starts : int
-        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
-        RankSVM.
-    """
+    """ExpGain: the log of the expected gain, summed over queries and maximised; not convex."""
 
     n_starts: int = 3
 
@@ -158,12 +149,6 @@ class LogLoss(MeasureRanker):
         Equation 4 or 5 of the paper: the expected loss of a query, or its logarithm.
     f : "identity" or "exp"
         The expectation is of rho * loss or of exp(rho * loss), which stresses the worst rankings.
-    rho : float
-        Weight of the loss against the feature map, above 0. Raise it by powers of ten to give the measure more of a
-        say.
-    n_starts : int
-        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
-        RankSVM.
     """
 
     n_starts: int = 3
@@ -177,17 +162,7 @@ class LogLoss(MeasureRanker):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LogCombined(MeasureRanker):
-    """L3 = L1 + rho L2: likelihood and expected loss together; not convex.
-
-    Parameters
-    ----------
-    rho : float
-        Weight of the loss against the feature map, above 0. Raise it by powers of ten to give the measure more of a
-        say.
-    n_starts : int
-        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
-        RankSVM.
-    """
+    """L3 = L1 + rho L2: likelihood and expected loss together; not convex."""
 
     n_starts: int = 3
     rho: float = 1.0

@@ -19,11 +19,10 @@ from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.linear._cheap_models import weights_of
 from argrank.rankers.linear._kernel import KernelFeatures
 from argrank.rankers.linear._linear import StructuredRanker
-from argrank.rankers.linear._penalty import given_weights
 from argrank.rankers.linear._product_measure import ProductMeasure
-from argrank.rankers.linear._regression_weights import regression_weights
 from argrank.solvers import SOLVERS, online
 
 
@@ -69,8 +68,6 @@ class ORM(ProductMeasure, StructuredRanker):
         ``StructuredRanker``. Signs also work with solver="online".
     batch_size : int
         Queries in a step of solver="online", 1 or more. Larger ones are steadier and slower.
-    C, scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``StructuredRanker``.
 
     Examples
     --------
@@ -119,14 +116,7 @@ class ORM(ProductMeasure, StructuredRanker):
         return outcome._replace(model=features.model(cast(LinearModel, outcome.model).weights))
 
     def _centre(self, data: Dataset) -> Floats | None:
-        """Return w0: least squares on the labels, or the weights as given."""
-        if self.w0 is None:
-            return None
-        if not isinstance(self.w0, str):
-            return given_weights(self.w0, data)
-        if self.w0 != "regression":
-            raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
-        return regression_weights(data, self.n_jobs)
+        return None if self.w0 is None else weights_of(self.w0, data, self.n_jobs)
 
     def fit_stream(
         self,

@@ -28,8 +28,6 @@ class RankSVM(LinearRanker):
     tol : float, optional
         Squared hinge: stop when the gradient norm is this share of the norm at w = 0 (default 1e-6). Plain hinge: when
         the duality gap is this share of the objective (default 1e-3).
-    C, scoring, solver, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from argrank.objectives.objective import Objective
 from argrank.objectives.pointwise import SquaredError
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.linear._regression_weights import regression
+from argrank.rankers.linear._cheap_models import regression
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -34,14 +34,6 @@ class Regression(BaseRanker):
         features repeat each other or queries are few.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
-    normalise : str, optional
-        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
-        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
-        where features differ in scale; search engines can only serve the first two.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
-    verbose : int
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     uses_row_weights: ClassVar[bool] = True

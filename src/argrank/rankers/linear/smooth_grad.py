@@ -9,18 +9,15 @@ from typing import Any
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk, make_risk
-from argrank.errors import OptionError
+from argrank.errors import OptionError, check_choice
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.linear._cheap_models import rank_svm_weights
+from argrank.rankers.linear._cheap_models import near, rank_svm_weights, spread_within_queries, weights_of
 from argrank.rankers.linear._linear import LinearRanker
-from argrank.rankers.linear._near import near
-from argrank.rankers.linear._penalty import given_weights
 from argrank.rankers.linear._product_measure import ProductMeasure
-from argrank.rankers.linear._regression_weights import regression_weights, spread_within_queries
 from argrank.solvers import Regulariser, minimise
 
 
@@ -30,7 +27,7 @@ class SmoothGrad(ProductMeasure, LinearRanker):
 
     Every rank is held softly by the documents whose scores are within about sigma of the one there (ORM section 5).
     Algorithm 4: from a cheap model, minimise with a wide sigma, halve sigma, start again from there. The paper's
-    lambda, beside a sum over m queries, is m / (2C).
+    lambda, beside a sum over m queries, is m / (2C). ``tol`` holds for every sigma.
 
     Parameters
     ----------
@@ -50,8 +47,6 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         paper's "regression", least squares on the labels.
     solver : "l-bfgs" or "cg"
         What minimises for a fixed sigma; "cg" is the paper's.
-    scoring, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``; ``tol`` holds for every sigma.
     """
 
     C: Any = None
@@ -68,13 +63,7 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         return SmoothedMeasure(measure=self._optimised, convention=convention, sigma=sigma)
 
     def _centre(self, data: Dataset) -> Floats:
-        if self.w0 is None:
-            return rank_svm_weights(data, self.n_jobs)
-        if not isinstance(self.w0, str):
-            return given_weights(self.w0, data)
-        if self.w0 != "regression":
-            raise OptionError(f"w0: expected weights or 'regression', got {self.w0!r}")
-        return regression_weights(data, self.n_jobs)
+        return rank_svm_weights(data, self.n_jobs) if self.w0 is None else weights_of(self.w0, data, self.n_jobs)
 
     def _width(self, w0: Floats, data: Dataset) -> float:
         """Return the widest sigma, in units of the score."""
@@ -89,8 +78,7 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         return near(w0, data, widest, self.n_jobs)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        if self.solver not in ("l-bfgs", "cg"):
-            raise OptionError(f"solver: expected 'l-bfgs' or 'cg', got {self.solver!r}")
+        check_choice("solver", self.solver, ("l-bfgs", "cg"))
         if self.halvings < 0 or not self.sigma > 0:
             raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
         w0 = self._centre(data)

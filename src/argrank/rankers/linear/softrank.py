@@ -10,10 +10,9 @@ from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import ExpectedMeasure
-from argrank.rankers.linear._cheap_models import best_length
+from argrank.rankers.linear._cheap_models import best_length, regression_weights
 from argrank.rankers.linear._linear import LinearRanker
 from argrank.rankers.linear._product_measure import ProductMeasure
-from argrank.rankers.linear._regression_weights import regression_weights
 from argrank.solvers import Regulariser
 
 
@@ -34,8 +33,6 @@ class SoftRank(ProductMeasure, LinearRanker):
     n_starts : int
         Descents from different weights, of which the best counts: 1 or more. The objective is not convex; more starts
         help where results vary with ``random_state``.
-    C, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``LinearRanker``.
     """
 
     C: float = 1000.0

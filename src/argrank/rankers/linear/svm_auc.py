@@ -22,8 +22,6 @@ class SVMauc(StructuredRanker):
     margin : "unit" or "labels"
         For graded labels: a margin of 1 for every pair, or of the difference of the labels, which asks more of pairs
         that differ much.
-    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-auc"

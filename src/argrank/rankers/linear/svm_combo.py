@@ -32,8 +32,6 @@ class SVMcombo(StructuredRanker):
         The map of MRR; all others are on pairs. The paper has "first", whose sums outweigh the other measures.
     slacks : "separate" or "shared"
         The sum of the measures' hinges, or the largest of them. Separate slacks did better on OHSUMED, as in the paper.
-    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-combo"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._linear import StructuredRanker, with_cutoff
+from argrank.rankers.linear._linear import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -32,7 +32,3 @@ class SVMndcg(StructuredRanker):
     relevant_at: float = 1.0
     feature_map: str = "pairs"
     scale: str | None = "pairs"
-
-    @property
-    def _asked(self) -> Any:
-        return with_cutoff(self.measure, self.k, default=10)

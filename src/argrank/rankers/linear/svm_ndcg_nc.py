@@ -24,8 +24,6 @@ class SVMndcgNC(StructuredRanker):
         Gain of a label; more than two different gains take a table that grows with the product of their numbers.
     feature_map : "pairs", "positions" or a registered name
         How a ranking becomes a feature vector; the default is the paper's.
-    C, bound, penalty, signs, scoring, solver, tol, max_iter, normalise, n_jobs, random_state, verbose
-        See ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-ndcg-nc"
