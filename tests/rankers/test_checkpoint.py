@@ -17,7 +17,8 @@ from tests.rankers.checkpoint_work import DRAWS, TREES, WORK
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
-from argrank.rankers._checkpoint import Checkpoint, _restored, _Store, model_state
+from argrank.rankers._archive import Store, restored
+from argrank.rankers._checkpoint import Checkpoint, model_state
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ar.make_ranking(24, 10, 5, random_state=3)
@@ -95,10 +96,10 @@ def test_matrices_come_back_with_all_their_bits_symmetric_or_not(tmp_path: Path)
     state = {"symmetric": half + half.T, "any": half, "signed": signed, "empty": np.zeros((0, 0))}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        plain = _Store(archive).plain(state)
+        plain = Store(archive).plain(state)
         arrays = sum(one.file_size for one in archive.infolist())
     with zipfile.ZipFile(content) as archive:
-        found = _restored(plain, lambda name: np.load(io.BytesIO(archive.read(name))))
+        found = restored(plain, lambda name: np.load(io.BytesIO(archive.read(name))))
     assert {name: one.tobytes() for name, one in found.items()} == {name: one.tobytes() for name, one in state.items()}
     assert arrays == 4 * 128 + 8 * (15 + 25 + 4)
 

@@ -1,20 +1,17 @@
 """Checkpoints: a fit's state in a file, from which another process goes on with the same bits.
 
-The file is a zip archive of plain arrays (``.npy``, never pickled) and ``state.json``. A new one is written aside,
-synced and takes the old one's place; the old one is kept as ``NAME.1`` and serves where the new one is damaged.
+A new file is written aside, synced and takes the old one's place; the old one is kept as ``NAME.1`` and serves where
+the new one is damaged.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import io
 import json
-import math
 import os
 import time
 import warnings
-import zipfile
 from collections.abc import Callable, Mapping
 from numbers import Real
 from pathlib import Path
@@ -28,23 +25,21 @@ from argrank._json import json_value
 from argrank._version import __version__
 from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
-from argrank.engines._vector import Vector
 from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
 from argrank.measures.measure import Measure
 from argrank.models import KINDS
 from argrank.models.model import Model
+from argrank.rankers._archive import BROKEN, packed, unpacked
 from argrank.rankers._trace import Watcher
 
 if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
 
 FORMAT = 1
-STATE = "state.json"
 PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "rows_after", "seconds")
 FREE = ("n_jobs", "verbose")  # parameters that change no bit of a model
 GO_ON = ("max_iter", "tol")  # parameters with which a finished fit goes on
 MAY_DIFFER = (*GO_ON, *FREE)
-BROKEN = (OSError, EOFError, KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError)
 
 
 class Checkpoint:
@@ -138,15 +133,11 @@ class Checkpoint:
             document["seconds"] = self._watcher.seconds
             if not set(self._identity["parameters"]) & set(GO_ON):  # nothing can go on from here
                 document |= {"state": None, "results": []}
-        content = io.BytesIO()
-        with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
-            store = _Store(archive)
-            text = json.dumps(store.plain(document), ensure_ascii=False, allow_nan=False)
-            archive.writestr(STATE, text, zipfile.ZIP_DEFLATED, 1)  # traces and trees shrink to a fraction
+        content = packed(document)
         if _is_whole(self.path):
             os.replace(self.path, _before(self.path))
         with write_bytes(self.path) as stream:
-            stream.write(content.getbuffer())
+            stream.write(content)
         self._written = time.monotonic()
 
     def _load(self) -> dict[str, Any] | None:
@@ -170,23 +161,19 @@ class Checkpoint:
 
     def _refuse_other(self, path: Path, found: Mapping[str, Any]) -> None:
         """Raise where the file belongs to another fit, and say what differs."""
-        for name, mine in self._identity.items():
-            theirs: Any = found.get(name)
-            if name == "parameters":
-                names = [
-                    key for key in {**mine, **theirs} if key not in MAY_DIFFER and mine.get(key) != theirs.get(key)
-                ]
-                if names:
-                    name, mine, theirs = names[0], mine.get(names[0]), theirs.get(names[0])
-            elif mine == theirs:
-                continue
-            else:
-                names = [name]
-            if names:
+        mine, theirs = _fixed(self._identity), _fixed(found)
+        for name in {**mine, **theirs}:
+            if mine.get(name) != theirs.get(name):
                 raise InputError(
-                    f"{path}: expected the checkpoint of this fit, got one with another {name}: {shown(theirs)} "
-                    f"instead of {shown(mine)}; remove it to begin anew"
+                    f"{path}: expected the checkpoint of this fit, got one with another {name}: "
+                    f"{shown(theirs.get(name))} instead of {shown(mine.get(name))}; remove it to begin anew"
                 )
+
+
+def _fixed(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all of an identity that has to be the same for a fit to go on, parameters by their names."""
+    others = {name: value for name, value in identity.items() if name != "parameters"}
+    return others | {name: value for name, value in identity["parameters"].items() if name not in MAY_DIFFER}
 
 
 def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> dict[str, Any]:
@@ -259,86 +246,12 @@ def storable(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-# ---- nested states as arrays and JSON ---------------------------------------------------------------------------
-
-
-class _Store:
-    """Writes the arrays of a nested state to an archive and leaves their names in it."""
-
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive, self._number = archive, 0
-
-    def plain(self, value: Any) -> Any:
-        """Return a value as JSON can hold it."""
-        if isinstance(value, np.generic):
-            value = value.item()
-        if isinstance(value, Vector):  # of scores on a cluster
-            value = value.values()
-        if isinstance(value, np.ndarray):
-            if _is_symmetric(value):
-                return {"triangle": self._put(value[np.tril_indices(len(value))]), "n": len(value)}
-            return {"array": self._put(value)}
-        if isinstance(value, float) and not math.isfinite(value):
-            return {"float": repr(value)}
-        if isinstance(value, Mapping):
-            return {"fields": {str(key): self.plain(one) for key, one in value.items()}}
-        if isinstance(value, list | tuple):
-            if value and all(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in value):
-                shapes = [list(one.shape) for one in value]
-                return {"arrays": self._put(np.concatenate([one.ravel() for one in value])), "shapes": shapes}
-            return [self.plain(one) for one in value]
-        if value is None or isinstance(value, bool | int | float | str):
-            return value
-        raise TypeError(f"a checkpoint cannot hold {type(value).__name__}")
-
-    def _put(self, array: Any) -> str:
-        self._number += 1
-        name = f"{self._number}.npy"
-        content = io.BytesIO()
-        np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
-        self._archive.writestr(name, content.getbuffer())
-        return name
-
-
-def _is_symmetric(array: Any) -> bool:
-    """Tell whether half of a matrix of floats says all of it, to the bit: products of planes with one another."""
-    square = array.ndim == 2 and array.dtype == np.float64 and 1 < array.shape[0] == array.shape[1]
-    return square and np.ascontiguousarray(array).tobytes() == np.ascontiguousarray(array.T).tobytes()
-
-
 def _read(path: Path) -> dict[str, Any]:
     """Read a checkpoint; raises one of BROKEN where it is none."""
-    with zipfile.ZipFile(path) as archive:
-
-        def get(name: str) -> Any:
-            return np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
-
-        document = cast("dict[str, Any]", _restored(json.loads(archive.read(STATE)), get))
+    document = unpacked(path)
     if document["argrank_checkpoint"] != FORMAT:
         raise ValueError(f"format {document['argrank_checkpoint']!r}")
     return {name: document[name] for name in PARTS}
-
-
-def _restored(value: Any, get: Callable[[str], Any]) -> Any:
-    if isinstance(value, list):
-        return [_restored(one, get) for one in value]
-    if not isinstance(value, dict):
-        return value
-    if "array" in value:
-        return get(value["array"])
-    if "triangle" in value:
-        whole, lower = np.empty((value["n"], value["n"])), np.tril_indices(value["n"])
-        whole[lower] = whole.T[lower] = get(value["triangle"])
-        return whole
-    if "arrays" in value:
-        joined, at, found = get(value["arrays"]), 0, []
-        for shape in value["shapes"]:
-            found.append(joined[at : at + math.prod(shape)].reshape(shape))
-            at += math.prod(shape)
-        return found
-    if "float" in value:
-        return float(value["float"])
-    return {name: _restored(one, get) for name, one in value["fields"].items()}
 
 
 def _before(path: Path) -> Path:

@@ -119,8 +119,49 @@ class Watcher:
         self._begin -= seconds
         self.trace.seconds_before = seconds
 
+    # ---- the checkpoint, where there is one ------------------------------------------------------------------------
+
+    def finished(self) -> Mapping[str, Any] | None:
+        """Return the result of the next part of the training, if the checkpoint has it."""
+        found: Mapping[str, Any] | None = None if self.keeper is None else self.keeper.finished()
+        return found
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Remember the result of a part of the training."""
+        if self.keeper is not None:
+            self.keeper.finish(result)
+
+    def resumed(self) -> Mapping[str, Any] | None:
+        """Return the state from which to go on, once."""
+        found: Mapping[str, Any] | None = None if self.keeper is None else self.keeper.resumed()
+        return found
+
+    def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]], now: bool = False) -> None:
+        """Note a state to go on from; a function is asked only when it is written."""
+        if self.keeper is not None:
+            self.keeper.offer(state, now)
+
     def __enter__(self) -> Watcher:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._progress.__exit__(None, None, None)
+
+
+class Interruption:
+    """A context in which Ctrl-C ends a training and keeps the rounds before; where there are none, it ends the fit."""
+
+    complaint: str | None = None
+
+    def __init__(self, n_rounds: Callable[[], int]) -> None:
+        self._n_rounds = n_rounds
+
+    def __enter__(self) -> Interruption:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> bool:
+        kept = self._n_rounds()
+        if kind is not KeyboardInterrupt or kept == 0:
+            return False
+        self.complaint = f"interrupted; the {kept} rounds before were kept"
+        return True

@@ -19,7 +19,6 @@ from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame, select_columns
-from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
 from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
@@ -29,9 +28,9 @@ from argrank.models.model import Model
 from argrank.objectives.objective import Objective
 from argrank.rankers._checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers._docstrings import complete
+from argrank.rankers._given_data import check_cluster, check_training, eval_parts, training_data
 from argrank.rankers._parameters import check_parameters
 from argrank.rankers._trace import Trace, Validation, Watcher
-from argrank.rankers.registry import RANKERS, registered_name
 from argrank.solvers._result import Result
 
 NO_QUERIES = (
@@ -146,12 +145,12 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             Seconds between two writings of the checkpoint; it is also written on Ctrl-C.
         """
         check_parameters(self)
-        data = self._dataset(X, y, qid, group, sample_weight, query_weight)
+        data = training_data(X, y, qid, group, sample_weight, query_weight)
         if is_distributed(data):
-            self._check_cluster(checkpoint)
-        self._check_training(data)
+            check_cluster(self, checkpoint)
+        check_training(self, data)
         self._remember_features(X, data)
-        parts = _eval_parts(eval_set, eval_qid, eval_group)
+        parts = eval_parts(eval_set, eval_qid, eval_group)
         keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
         return self._fit(data, parts, keeper=keeper)
 
@@ -315,48 +314,6 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         tags.target_tags.positive_only = True
         return tags
 
-    def _dataset(self, X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, query_weight: Any) -> Dataset:
-        if not isinstance(X, Dataset | DistributedDataset):
-            if y is None and not is_frame(X):
-                raise InputError("requires y to be passed, but the target y is None")
-            X = _shared(X)
-            return Dataset(X, y, qid, group=group, sample_weight=sample_weight, query_weight=query_weight)
-        given = {"y": y, "qid": qid, "group": group, "sample_weight": sample_weight, "query_weight": query_weight}
-        twice = [name for name, value in given.items() if value is not None]
-        if twice:
-            raise InputError(f"expected a Dataset alone, got {twice[0]} as well; put it into the Dataset")
-        return cast(Dataset, X)
-
-    def _check_cluster(self, checkpoint: Any) -> None:
-        """Refuse what does not work on a cluster, with what does."""
-        name = registered_name(self)
-        if name in RANKERS and not RANKERS[name].distributed:
-            able = ", ".join(one for one, line in RANKERS.items() if line.distributed)
-            raise OptionError(
-                f"{name}: expected data on one machine, got a DistributedDataset; load the pack itself, which may be "
-                f"larger than memory (ar.load), or take a ranker that works on a cluster: {able}"
-            )
-        if checkpoint is not None and name in RANKERS and RANKERS[name].family == "trees":
-            raise OptionError(
-                f"checkpoint: expected None for {name} on a cluster, where LightGBM grows all trees by itself, got a "
-                "path; a linear ranker keeps one"
-            )
-
-    def _check_training(self, data: Dataset | DistributedDataset) -> None:
-        if not data.is_judged and not (self.takes_preferences and data.preferences is not None):
-            raise InputError("expected judged data for training, got a Dataset without labels")
-        if not self.takes_missing:
-            refuse_texts(cast(Dataset, data), type(self).__name__)
-        if isinstance(data, DistributedDataset):  # workers find missing values in the first pass
-            if data.has_row_weights and not self.uses_row_weights:
-                raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row")
-            return
-        if not self.takes_missing:
-            refuse_missing(data)
-        weight = data.sample_weight
-        if weight is not None and not self.uses_row_weights and (weight != weight[0]).any():
-            raise InputError(f"sample_weight: {type(self).__name__} has no use for weights per row; see query_weight")
-
     def _remember_features(self, X: Any, data: Dataset) -> None:
         if not isinstance(X, Dataset | DistributedDataset):
             names = data.feature_names or ()
@@ -417,33 +374,3 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
-
-
-def _shared(X: Any) -> Any:
-    """Return an array as a read-only view, which a Dataset does not copy: this one lives no longer than the fit."""
-    if type(X) is not np.ndarray:
-        return X
-    view = X.view()
-    view.flags.writeable = False
-    return view
-
-
-def _eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
-    """Return the validation sets, given as users of LightGBM, XGBoost and PyTerrier give them."""
-    if eval_set is None:
-        return []
-    if isinstance(eval_set, Dataset | DistributedDataset):
-        return [cast(Dataset, eval_set)]
-    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], Dataset | tuple):
-        eval_set = [eval_set]
-        eval_qid = None if eval_qid is None else [eval_qid]
-        eval_group = None if eval_group is None else [eval_group]
-    parts: list[Dataset] = []
-    for number, part in enumerate(eval_set):
-        if isinstance(part, Dataset | DistributedDataset):
-            parts.append(cast(Dataset, part))
-            continue
-        qid = None if eval_qid is None else eval_qid[number]
-        group = None if eval_group is None else eval_group[number]
-        parts.append(Dataset(part[0], part[1], qid, group=group))
-    return parts

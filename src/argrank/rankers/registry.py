@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from argrank._uninterrupted import uninterrupted
-from argrank.errors import OptionError, check_choice, unknown_name
+from argrank.errors import OptionError, check_choice, check_name
 
 if TYPE_CHECKING:
     from argrank.objectives.objective import Objective
@@ -113,8 +113,7 @@ RANKERS = {
 
 def registered(name: str) -> Registered:
     """Return the line of a registered name."""
-    if not isinstance(name, str) or name not in RANKERS:
-        raise unknown_name("ranker", name, RANKERS)
+    check_name("ranker", name, RANKERS)
     return RANKERS[name]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from argrank.data.dataset import Dataset
-from argrank.errors import MissingExtraError, OptionError, unknown_name
+from argrank.errors import MissingExtraError, OptionError, check_name
 from argrank.evaluation.comparison import Comparison
 from argrank.measures.conventions import Convention
 from argrank.report import figures
@@ -67,8 +67,7 @@ def trace(fitted: Any, column: str = "objective", *, axes: Any = None) -> Any:
     rankers = fitted if isinstance(fitted, Mapping) else {type(fitted).__name__: fitted}
     for name, ranker in rankers.items():
         recorded = ranker.trace_
-        if column not in recorded.columns:
-            raise unknown_name(f"column of the trace of {name}", column, recorded.columns)
+        check_name(f"column of the trace of {name}", column, recorded.columns)
         axes.plot(recorded["iteration"], recorded[column], marker=".", label=name)
     if column == "gap":
         axes.set_yscale("log")
@@ -90,8 +89,7 @@ def path(found: Path, what: str = "value", *, axes: Any = None) -> Any:
         "average_slack": ("average slack", [point.average_slack for point in found.points]),
         "coefs": ("weights", found.coefs),
     }
-    if what not in columns:
-        raise unknown_name("column of a path", what, columns)
+    check_name("column of a path", what, columns)
     label, values = columns[what]
     if np.isnan(values).all():
         raise OptionError(f"path: this path has no {label}")
@@ -124,8 +122,7 @@ def weights(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, a
 
 def histogram(data: Dataset, what: str = "labels", *, axes: Any = None) -> Any:
     """Draw how many documents have each label ("labels"), or how many queries each length ("lengths")."""
-    if what not in HISTOGRAMS:
-        raise unknown_name("histogram", what, HISTOGRAMS)
+    check_name("histogram", what, HISTOGRAMS)
     count, x_label, y_label = HISTOGRAMS[what]
     names, counts = count(data)
     axes = axes_or_new(axes)

@@ -15,7 +15,7 @@ from argrank._types import Integers
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.doctor import doctor
 from argrank.data.folds import Fold, QueryKFold
-from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.errors import InputError, OptionError, check_name, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
@@ -245,8 +245,7 @@ def _grids(rankers: Mapping[str, Any], grid: Any, single: bool) -> dict[str, Any
     if not isinstance(grid, Mapping):
         raise OptionError(f"grid: expected a dict of name -> grid for several rankers, got {shown(grid)}")
     for name in grid:
-        if name not in rankers:
-            raise unknown_name("ranker in grid", name, rankers)
+        check_name("ranker in grid", name, rankers)
     return {name: make_grid(one, grid.get(name)) for name, one in rankers.items()}
 
 

@@ -14,9 +14,8 @@ from argrank._json import json_value
 from argrank._version import __version__
 from argrank.data.io.scores import write_scores
 from argrank.errors import MissingExtraError
-from argrank.trials.experiment_tables import results_text
 from argrank.trials.plots import draw
-from argrank.trials.results import Results
+from argrank.trials.results import Results, results_text
 from argrank.trials.store import slug
 
 log = logging.getLogger("argrank.experiment")

@@ -17,6 +17,7 @@ from argrank.errors import OptionError, shown
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention
 from argrank.rankers import make_ranker
+from argrank.rankers._given_data import check_training
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.trials.grid import is_number
 from argrank.trials.select import quiet
@@ -128,7 +129,7 @@ def regularisation_path(
         for C in sorted({float(value) for value in values}):
             fitted = clone(ranker).set_params(C=C, **quiet(known))
             begin = time.perf_counter()
-            fitted._check_training(train)
+            check_training(fitted, train)
             fitted._remember_features(train, train)
             fitted._fit(train, [], start)
             seconds = time.perf_counter() - begin

@@ -21,7 +21,7 @@ from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
-from argrank.errors import ArgrankError, ArgrankWarning, InputError, OptionError, unknown_name
+from argrank.errors import ArgrankError, ArgrankWarning, InputError, OptionError, check_name
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention, make_convention
 from argrank.rankers import make_ranker
@@ -76,8 +76,7 @@ class Selection:
     def curve(self, parameter: str) -> tuple[NDArray[Any], Floats]:
         """Return the values tried of a parameter and the best value of the measure at each, over all others."""
         names = dict.fromkeys(name for point in self.points for name in point.params)
-        if parameter not in names:
-            raise unknown_name("parameter of this grid", parameter, names)
+        check_name("parameter of this grid", parameter, names)
         best: dict[Any, tuple[Any, float]] = {}
         for point in self.points:
             if parameter in point.params:
@@ -185,8 +184,7 @@ def search(
     points = points_of(meant)
     known = ranker.get_params()
     for name in dict.fromkeys(name for point in points for name in point):
-        if name not in known:
-            raise unknown_name(f"parameter of {type(ranker).__name__}", name, known)
+        check_name(f"parameter of {type(ranker).__name__}", name, known)
     if not is_distributed(valid):
         mean_of(np.zeros(valid.n_documents), valid, measure, convention=convention)  # find mistakes before any fit
     n_jobs = 1 if n_jobs is None and is_distributed(train) else n_jobs  # the workers are the threads

@@ -15,7 +15,7 @@ from argrank._tables import FORMATS, Cell, Table, measure_text, number_text, par
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis
-from argrank.errors import InputError, unknown_name
+from argrank.errors import InputError, check_name, unknown_name
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
@@ -129,8 +129,7 @@ class Trial:
         name = self.best if name is None else name
         if name is None:
             raise InputError("expected a ranker's name: without validation queries none of them is the best")
-        if name not in self.folds:
-            raise unknown_name("ranker of this trial", name, self.folds)
+        check_name("ranker of this trial", name, self.folds)
         return name
 
     def compare(self, **options: Any) -> Comparison:

@@ -101,7 +101,7 @@ def test_drawn_features_follow_the_seed(data):
 
 
 def test_larger_data_has_the_same_bits_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("argrank.rankers.boosted._gradient_boosting.SMALL_CELLS", 0)
+    monkeypatch.setattr("argrank.rankers.boosted._lightgbm.SMALL_CELLS", 0)
     data = ar.make_ranking(60, 50, 8, truth="nonlinear", random_state=5)
     one, two = (MART(n_trees=5, n_jobs=n).fit(data).predict(data) for n in (1, 2))
     assert one.tobytes() == two.tobytes()

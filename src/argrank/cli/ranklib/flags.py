@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from argrank.errors import OptionError, unknown_name
+from argrank.errors import OptionError, check_name, unknown_name
 
 #: RankLib's numbers of rankers; the names are ours. 8, random forests, are bags of the trees of 0 or 6.
 RANKERS = {
@@ -134,8 +134,7 @@ def measure_of(text: str, name: str) -> str:
 
 def normaliser_of(text: str, name: str) -> str:
     """Return our name of a normalisation."""
-    if text not in NORMALISERS:
-        raise unknown_name("normalisation of RankLib", text, NORMALISERS)
+    check_name("normalisation of RankLib", text, NORMALISERS)
     return NORMALISERS[text]
 
 

@@ -7,7 +7,7 @@ and output, so that the mean over the seeds is known after every round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +17,15 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.models._tree import Tree
 from argrank.models.lightgbm_text import read
-from argrank.rankers.boosted._growth import FRUITLESS, can_split, check_bins, load_lightgbm, rounded
+from argrank.rankers.boosted._lightgbm import (
+    FRUITLESS,
+    can_split,
+    check_bins,
+    load_lightgbm,
+    rounded,
+    seed_of,
+    shown_scores,
+)
 
 
 class Draw(NamedTuple):
@@ -78,24 +86,14 @@ class Boosters:
         self.draws |= bool(parameters["extra_trees"])
         self._refusal = lightgbm.basic.LightGBMError
         common = {**parameters, "num_class": loss.n_outputs, "seed": seeds[0]}
-        train = lightgbm.Dataset(
-            data.X,
-            np.zeros(data.n_documents),
-            init_score=None if starts is None else starts[0],
-            categorical_feature=list(categorical) or "auto",
-            params=common,
-        )
+        begins = [None] * (1 + len(parts)) if starts is None else starts
+
+        def binned(part: Dataset, begin: Floats | None, **more: Any) -> Any:
+            return lightgbm.Dataset(part.X, np.zeros(part.n_documents), init_score=begin, params=common, **more)
+
+        train = binned(data, begins[0], categorical_feature=list(categorical) or "auto")
+        held = [binned(part, begin, reference=train) for part, begin in zip(parts, begins[1:], strict=True)]
         self._parameters, self._n_rows = parameters, data.n_documents
-        held = [
-            lightgbm.Dataset(
-                part.X,
-                np.zeros(part.n_documents),
-                init_score=None if starts is None else starts[number + 1],
-                reference=train,
-                params=common,
-            )
-            for number, part in enumerate(parts)
-        ]
         self.boosters: list[Any] = []
         try:
             for position, seed in enumerate(seeds):
@@ -141,16 +139,8 @@ class Boosters:
 
     def _all_scores(self, booster: Any) -> list[Floats]:
         """Return one booster's scores of the training rows and of every part."""
-        seen: list[Floats] = []
-
-        def look(scores: Floats, data: object) -> tuple[str, float, bool]:
-            seen.append(self._columns(np.array(scores, np.float64)))
-            return "seen", 0.0, True
-
-        booster.eval_train(look)
-        if self._n_parts:
-            booster.eval_valid(look)
-        return seen
+        held = shown_scores(booster.eval_valid) if self._n_parts else []
+        return [self._columns(scores) for scores in (*shown_scores(booster.eval_train), *held)]
 
     def _begin(self, booster: Any) -> int:
         """Let a booster that goes on make an idle round; return its trees so far, which are 0.
@@ -163,7 +153,7 @@ class Boosters:
 
     def _seed(self, booster: Any, seed: int) -> None:
         """Make what is drawn in a round a function of seed and round: LightGBM's own generators cannot be restored."""
-        number = int(np.random.SeedSequence([seed, self._number]).generate_state(1)[0] >> 1)
+        number = seed_of(seed, self._number)
         share = float(self._parameters["bagging_fraction"])
         seeds = {"bagging_seed": number, "feature_fraction_seed": number, "extra_seed": number}
         if share < 1:  # only a change of the share makes LightGBM look at the seed
@@ -203,11 +193,11 @@ class Boosters:
 
     def training_scores(self) -> Floats:
         """Return the outputs for the training rows, the mean over the seeds."""
-        return self._mean(lambda booster, look: booster.eval_train(look))[0]
+        return self._mean("eval_train")[0]
 
     def scores(self) -> list[Floats]:
         """Return the outputs for the rows of every part, the mean over the seeds."""
-        return self._mean(lambda booster, look: booster.eval_valid(look)) if self._n_parts else []
+        return self._mean("eval_valid") if self._n_parts else []
 
     def trees(self, sizes: Sequence[int]) -> list[Tree]:
         """Return the trees of the first rounds of each booster; their sum is the mean over the seeds."""
@@ -221,17 +211,11 @@ class Boosters:
             found += [tree.with_values(tree.value / len(self._seeds)) for tree in trees]
         return found
 
-    def _mean(self, show: Callable[[Any, Any], object]) -> list[Floats]:
-        """Return the mean of the scores that LightGBM shows to whoever measures them."""
+    def _mean(self, show: str) -> list[Floats]:
+        """Return the mean over the boosters of the scores that their method ``show`` shows."""
         totals: list[Floats] = []
         for number, booster in enumerate(self.boosters):
-            seen: list[Floats] = []
-
-            def look(scores: Floats, data: object, seen: list[Floats] = seen) -> tuple[str, float, bool]:
-                seen.append(self._columns(np.array(scores, np.float64)))
-                return "seen", 0.0, True
-
-            show(booster, look)
+            seen = [self._columns(scores) for scores in shown_scores(getattr(booster, show))]
             totals = seen if number == 0 else [total + one for total, one in zip(totals, seen, strict=True)]
         return [total / len(self.boosters) for total in totals] if len(self.boosters) > 1 else totals
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -12,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, check_count
+from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker
-from argrank.rankers.boosted._growth import Settings
 
 Sums = Callable[[Sequence[Any], Any, int], Floats]
 
@@ -89,25 +87,6 @@ class BoostedRanker(BaseRanker):
         names: dict[str, Any] = {"feature_names": self.model_.feature_names, "categories": self.model_.categories}
         return data._but(X=self.model_.features_of(data), **names)
 
-    def _settings(self) -> Settings:
-        return Settings(
-            self.n_leaves,
-            self.min_documents,
-            self.feature_fraction,
-            getattr(self, "extra_trees", False),
-            self.categorical_features,
-            self.random_state,
-            self.n_jobs,
-        )
-
-    def _rounds(self, watcher: Watcher, sums: Sums, start: Model | None) -> Rounds:
-        rounds, patience = self.n_trees, self.early_stopping
-        for name, value in (("n_trees", rounds), ("early_stopping", 1 if patience is None else patience)):
-            check_count(name, value)
-        if patience is not None and not watcher.validations:
-            raise InputError("early_stopping: expected an eval_set to stop by, got none")
-        return Rounds(watcher, patience, sums, start)
-
 
 class Rounds:
     """The trees so far, the scores they give to validation rows, and which round was best.
@@ -115,8 +94,7 @@ class Rounds:
     ``kept`` are the members, and ``objective`` is the objective, after the best round: the last one, or with early
     stopping the best on validation data.
 
-    ``sums`` makes scores of members (trees, say) and rows, which are added to those of ``start``. Used as a context,
-    Ctrl-C inside ends the training and keeps the rounds that were recorded.
+    ``sums`` makes scores of members (trees, say) and rows, which are added to those of ``start``.
     """
 
     def __init__(self, watcher: Watcher, patience: int | None, sums: Sums, start: Model | None) -> None:
@@ -130,7 +108,6 @@ class Rounds:
         self.best, self._best_value, self.n_recorded = 0, -np.inf, 0
         self.kept: list[Any] = []
         self.objective = np.nan
-        self.interrupted = False
 
     def add(self, member: Any) -> None:
         """Add a member."""
@@ -160,25 +137,19 @@ class Rounds:
         """Record a round; tell whether to go on."""
         row = self._watcher.record([scores[:, 0] for scores in self._validation], facts)
         self.n_recorded += 1
-        value = np.inf if self._patience is None else row[self._watcher.validations[0].column]
-        if np.isnan(value):
-            raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
+        value = np.inf if self._patience is None else stopping_value(row, self._watcher)
         if value > self._best_value or self._patience is None:
             self.best, self._best_value = self.n_recorded, value
             self.kept, self.objective = list(self.members), facts["objective"]
         return self._patience is None or self.n_recorded - self.best < self._patience
 
-    @property
-    def complaint(self) -> str | None:
-        """Why the training ended early, if it was not meant to."""
-        return f"interrupted; the {self.best} rounds before were kept" if self.interrupted else None
 
-    def __enter__(self) -> Rounds:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> bool:
-        self.interrupted = kind is KeyboardInterrupt and self.n_recorded > 0
-        return self.interrupted
+def stopping_value(row: Mapping[str, float], watcher: Watcher) -> float:
+    """Return what early stopping goes by: the measure on the first ``eval_set`` in a row of the trace."""
+    value = row[watcher.validations[0].column]
+    if np.isnan(value):
+        raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
+    return value
 
 
 def row_weights(data: Dataset) -> Floats:

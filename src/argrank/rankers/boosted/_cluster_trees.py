@@ -28,7 +28,7 @@ from argrank.models.model import Model
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosters import Draw, Loss
-from argrank.rankers.boosted._growth import load_lightgbm, rounded
+from argrank.rankers.boosted._lightgbm import load_lightgbm, rounded
 from argrank.rankers.boosted._start import RIDGE, centred, joined
 from argrank.rankers.linear._cheap_models import regression
 

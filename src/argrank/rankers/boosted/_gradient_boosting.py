@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 from argrank._files import check_path, refuse_endless
-from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import is_distributed
 from argrank.errors import InputError, OptionError, check_count, shown
-from argrank.models import _forest
 from argrank.models._tree import Tree
 from argrank.models.files import load_model
 from argrank.models.linear import LinearModel
@@ -30,21 +27,18 @@ from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosters import Boosters, Loss
 from argrank.rankers.boosted._boosting import BoostedRanker, row_weights
-from argrank.rankers.boosted._callbacks import call_all, ordered_callbacks
-from argrank.rankers.boosted._further import further_parameters
-from argrank.rankers.boosted._growth import LARGEST_INT, SMALL_CELLS, feature_columns, load_lightgbm
+from argrank.rankers.boosted._growing import Growing
+from argrank.rankers.boosted._lightgbm import (
+    LARGEST_INT,
+    common_parameters,
+    feature_columns,
+    further_parameters,
+    load_lightgbm,
+    seed_of,
+)
 from argrank.rankers.boosted._start import check_start, joined, linear_start
 
 MOST_SEEDS = 1000
-
-
-class Kept(NamedTuple):
-    """The best round so far: rounds grown, rounds of each booster, value on validation data, training outputs."""
-
-    n_rounds: int
-    sizes: list[int]
-    value: float
-    scores: Floats | None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -161,10 +155,8 @@ class GradientBoostedRanker(BoostedRanker):
         return np.zeros(data.n_documents) if start is None else start.scores(data.X, data.indptr)
 
     def _seeds(self) -> list[int]:
-        return [int(self.random_state)] + [
-            int(np.random.SeedSequence([self.random_state, number]).generate_state(1)[0] >> 1)
-            for number in range(1, self.n_seeds)
-        ]
+        further = [seed_of(self.random_state, number) for number in range(1, self.n_seeds)]
+        return [int(self.random_state), *further]
 
     def finished_model(
         self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
@@ -181,77 +173,23 @@ class GradientBoostedRanker(BoostedRanker):
 
             return _cluster_trees.train(self, cast(Any, data), self._seeds(), watcher)
         if self.early_stopping is None or watcher.validations:
-            return self._grow(data, watcher, self.n_trees, self.early_stopping)
+            return Growing(self, data, watcher, self.n_trees, self.early_stopping, self.callbacks).run()
         if data.n_queries < 2:
             raise InputError("early_stopping: expected an eval_set, or queries to hold out, got a single query")
         rest, held = data.split(1.0 - self.holdout, self.holdout, random_state=self.random_state)
-        keeper = watcher.keeper
-        done = None if keeper is None else keeper.finished()
+        done = watcher.finished()
         if done is None:
             search = Watcher(type(self).__name__, self._validations([held]), self.verbose)
-            search.trace, search.keeper = watcher.trace, keeper
+            search.trace, search.keeper = watcher.trace, watcher.keeper
             with search:
-                found = self._grow(rest, search, self.n_trees, self.early_stopping)
+                found = Growing(self, rest, search, self.n_trees, self.early_stopping, self.callbacks).run()
             done = {"n_iter": found.n_iter, "complaint": found.complaint}
-            if keeper is not None and found.complaint is None:
-                keeper.finish(done)
+            if found.complaint is None:
+                watcher.finish(done)
         silent = Watcher(type(self).__name__, [], -1)
-        silent.keeper = keeper
-        grown = self._grow(data, silent, max(1, done["n_iter"]), None, with_callbacks=False)
+        silent.keeper = watcher.keeper
+        grown = Growing(self, data, silent, max(1, done["n_iter"]), None, None).run()
         return grown._replace(complaint=done["complaint"] or grown.complaint)
-
-    def _grow(
-        self, data: Dataset, watcher: Watcher, n_rounds: int, patience: int | None, with_callbacks: bool = True
-    ) -> Outcome:
-        parts = [one.data for one in watcher.validations]
-        keeper = watcher.keeper
-        found = None if keeper is None else keeper.resumed()
-        boosters, loss, model, offset = self.boosters(data, parts, None if found is None else found["boosters"])
-        before, after = ordered_callbacks(self.callbacks if with_callbacks else None)
-        kept = Kept(0, boosters.sizes, -np.inf, None) if found is None else Kept(**found["kept"])
-        first, interrupted = 0 if found is None else found["number"] + 1, False
-        reports = loss.cheap or self.verbose >= 1
-        try:
-            for number in range(first, n_rounds):
-                call_all(before, self._reported, boosters, number, n_rounds, None, watcher)
-                if not boosters.grow():
-                    break
-                scores = boosters.training_scores() if reports else None
-                facts = {} if scores is None else {"objective": loss.value(scores)}
-                row = watcher.record([loss.score(one) for one in boosters.scores()], facts)
-                value = np.inf if patience is None else row[watcher.validations[0].column]
-                if np.isnan(value):
-                    raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
-                if patience is None or value > kept.value:
-                    seen = boosters.training_scores() if patience is not None and scores is None else scores
-                    kept = Kept(number + 1, boosters.sizes, value, seen)
-                stopped = call_all(after, self._reported, boosters, number, n_rounds, row, watcher)
-                if stopped is not None and stopped < number:  # LightGBM's own early stopping
-                    sizes = [min(stopped + 1, size) for size in boosters.sizes]
-                    kept = Kept(stopped + 1, sizes, kept.value, self._outputs(boosters, sizes, model, offset, data))
-                if stopped is not None or (patience is not None and number + 1 - kept.n_rounds >= patience):
-                    break
-                if keeper is not None:
-                    keeper.offer(functools.partial(_state, number, boosters, kept))
-        except KeyboardInterrupt:
-            if kept.n_rounds == 0:
-                raise
-            interrupted = True
-        scores = kept.scores
-        if scores is None:
-            scores = self._outputs(boosters, kept.sizes, model, offset, data)
-        fitted = self.finished_model(boosters, kept.sizes, model, offset, data)
-        complaint = f"interrupted; the {kept.n_rounds} rounds before were kept" if interrupted else None
-        return Outcome(fitted, loss.value(scores), np.nan, kept.n_rounds, complaint)
-
-    def _outputs(
-        self, boosters: Boosters, sizes: list[int], start: Model | None, offset: float, data: Dataset
-    ) -> Floats:
-        """Return the outputs for the training rows after the given number of rounds."""
-        if sizes == boosters.sizes:
-            return boosters.training_scores()
-        sums = _forest.sums(boosters.trees(sizes), data.X, boosters.n_outputs) + offset
-        return sums if start is None else sums + self._begin(start, data).reshape(len(sums), -1)
 
     def _scaling(self, data: Dataset) -> Normaliser | None:
         model = self._given_model()
@@ -288,11 +226,8 @@ class GradientBoostedRanker(BoostedRanker):
         return signs
 
     def _parameters(self, data: Dataset) -> dict[str, Any]:
-        small = data.n_documents * data.n_features <= SMALL_CELLS
         parameters = {
-            "objective": "none",
-            "metric": "None",
-            "boost_from_average": False,
+            **common_parameters(data, self.n_jobs),
             "learning_rate": float(self.learning_rate),
             "num_leaves": int(self.n_leaves),
             "max_depth": -1 if self.max_depth is None else int(self.max_depth),
@@ -303,11 +238,7 @@ class GradientBoostedRanker(BoostedRanker):
             "bagging_fraction": float(self.bagging_fraction),
             "bagging_freq": 1 if 1 <= self.bagging_fraction * data.n_documents < data.n_documents else 0,
             "extra_trees": bool(self.extra_trees),
-            "num_threads": 1 if small else count_jobs(self.n_jobs),
-            "deterministic": True,
             "force_col_wise": True,
-            "feature_pre_filter": False,
-            "verbosity": -1,
         }
         if self.monotone is not None:
             parameters["monotone_constraints"] = self._signs(data).astype(int).tolist()
@@ -341,10 +272,6 @@ class GradientBoostedRanker(BoostedRanker):
         if self.init_model is not None:
             summary["parameters"]["init_model"] = type(self.init_model).__name__
         return summary
-
-
-def _state(number: int, boosters: Boosters, kept: Kept) -> dict[str, Any]:
-    return {"number": number, "boosters": boosters.state(), "kept": kept._asdict()}
 
 
 def read_model(given: Any) -> Model:

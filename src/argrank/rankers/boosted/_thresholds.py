@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +16,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
 from argrank.errors import check_count
 from argrank.models.stumps import StumpsModel
-from argrank.rankers._trace import Watcher
+from argrank.rankers._trace import Interruption, Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 
 MOST_THRESHOLDS = 255  # a document's place among them fits a byte
@@ -69,15 +68,11 @@ Step = tuple[int, float, float]  # feature, threshold, weight
 
 
 class Steps:
-    """The steps taken so far, here or before a checkpoint, and the scores they give to training and validation rows.
-
-    Used as a context, Ctrl-C inside ends the training and keeps the steps that were recorded.
-    """
+    """The steps taken so far, here or before a checkpoint, and the scores they give to training and validation rows."""
 
     def __init__(self, data: Dataset, watcher: Watcher) -> None:
-        self.complaint: str | None = None
         self._n_features, self._watcher = data.n_features, watcher
-        found = None if watcher.keeper is None else watcher.keeper.resumed()
+        found = watcher.resumed()
         self.scores = np.zeros(data.n_documents) if found is None else found["scores"]
         self._taken: list[Step] = [] if found is None else [tuple(step) for step in found["taken"]]
         self._held = [np.zeros(part.data.n_documents) for part in watcher.validations]
@@ -90,8 +85,7 @@ class Steps:
         self._watcher.record(held, facts)
         self._taken.append(step)
         self._held, self.scores = held, scores
-        if self._watcher.keeper is not None:
-            self._watcher.keeper.offer({"scores": scores, "taken": list(self._taken)})
+        self._watcher.offer({"scores": scores, "taken": list(self._taken)})
 
     def _held_after(self, step: Step) -> list[Floats]:
         latest, parts = self._model([step]), self._watcher.validations
@@ -108,14 +102,6 @@ class Steps:
     def _model(self, taken: list[Step]) -> StumpsModel:
         features, thresholds, steps = zip(*taken, strict=True) if taken else ((), (), ())
         return StumpsModel(np.array(features, np.int64), np.array(thresholds), np.array(steps), self._n_features)
-
-    def __enter__(self) -> Steps:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> bool:
-        interrupted = kind is KeyboardInterrupt and len(self) > 0
-        self.complaint = f"interrupted; the {len(self)} rounds before were kept" if interrupted else None
-        return interrupted
 
 
 class Choice(NamedTuple):
@@ -167,7 +153,7 @@ class ThresholdRanker(BaseRanker):
         check_count("n_rounds", self.n_rounds)
         search, steps = self._search(data), Steps(data, watcher)
         objective, potentials = search.look(steps.scores)
-        with steps:
+        with Interruption(lambda: len(steps)) as stop:
             while len(steps) < self.n_rounds and objective >= SEPARATED:
                 chosen = search.choose(steps.scores, objective, potentials)
                 if chosen is None:
@@ -178,4 +164,4 @@ class ThresholdRanker(BaseRanker):
                 facts = {"objective": found[0], name: value}
                 steps.take((feature, float(search.thresholds.values[feature, cut]), step), scores, facts)
                 objective, potentials = found
-        return Outcome(steps.model, objective, np.nan, len(steps), complaint=steps.complaint)
+        return Outcome(steps.model, objective, np.nan, len(steps), complaint=stop.complaint)

@@ -14,7 +14,7 @@ from argrank.errors import check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import query_shares
-from argrank.rankers._trace import Watcher
+from argrank.rankers._trace import Interruption, Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 
 ALMOST_PERFECT = 1.0 - 1e-9  # a weak ranker this good would get an infinite weight
@@ -65,13 +65,12 @@ class AdaRank(BaseRanker):
             return Outcome(LinearModel(weights), 0.0, np.nan, 0)
         weak[~counted] = 0.0
         shares /= shares.sum()
-        chances, before, objective, complaint = shares, -1, 1.0, None
-        rounds, keeper = 0, watcher.keeper
-        found = None if keeper is None else keeper.resumed()
+        chances, before, objective, rounds = shares, -1, 1.0, 0
+        found = watcher.resumed()
         if found is not None:
             weights, scores, chances = found["weights"], found["scores"], found["chances"]
             before, objective, rounds = found["before"], found["objective"], found["rounds"]
-        try:
+        with Interruption(lambda: rounds) as stop:
             while rounds < self.n_rounds:
                 means = chances @ weak
                 if before >= 0:
@@ -89,14 +88,9 @@ class AdaRank(BaseRanker):
                 watcher(latest, facts)
                 weights, objective, before, rounds = latest, facts["objective"], chosen, rounds + 1
                 chances = losses / objective
-                if keeper is not None:
-                    kept = {"weights": weights, "scores": scores, "chances": chances}
-                    keeper.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
-        except KeyboardInterrupt:
-            if rounds == 0:
-                raise
-            complaint = f"interrupted; the {rounds} rounds before were kept"
-        return Outcome(LinearModel(weights), objective, np.nan, rounds, complaint=complaint)
+                kept = {"weights": weights, "scores": scores, "chances": chances}
+                watcher.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
+        return Outcome(LinearModel(weights), objective, np.nan, rounds, stop.complaint)
 
     def _per_query(self, scores: Floats, data: Dataset) -> Floats:
         found = evaluate(data.to_caller(scores), data, self.measure, n_jobs=self.n_jobs)

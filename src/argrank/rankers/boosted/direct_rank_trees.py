@@ -13,7 +13,7 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import refuse_copy
-from argrank.errors import OptionError, check_count, shown
+from argrank.errors import InputError, OptionError, check_choice, check_count, shown
 from argrank.linesearch.landscape import Value
 from argrank.models import _forest
 from argrank.models._tree import Tree
@@ -22,12 +22,12 @@ from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.objectives.objective import Objective
-from argrank.rankers._trace import Watcher
+from argrank.rankers._trace import Interruption, Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosting import BoostedRanker, Rounds, row_weights
-from argrank.rankers.boosted._descent import Descent, Regressors, Source, Trees, Weak
-from argrank.rankers.boosted._growth import feature_columns
+from argrank.rankers.boosted._lightgbm import feature_columns
 from argrank.rankers.boosted._start import check_start, joined, linear_start
+from argrank.rankers.boosted._weak_learners import Descent, Growth, Regressors, Settings, Source, Weak
 from argrank.rankers.boosted._weighing import Weighing
 from argrank.rankers.registry import ranker_class
 
@@ -115,20 +115,21 @@ class DirectRankTrees(BoostedRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         self._check_choices()
+        if self.early_stopping is not None and not watcher.validations:
+            raise InputError("early_stopping: expected an eval_set to stop by, got none")
         tried = self.folds > 1 and self.variant == "stagewise" and not watcher.validations
         tried = tried and data.n_queries >= FEWEST * self.folds
         self.gain_, n_trees = np.nan, self.n_trees
         if tried:
-            n_trees = self._kept_number(data, watcher.keeper)
+            n_trees = self._kept_number(data, watcher)
         return self._grow(data, watcher, self._start_model(data), n_trees)
 
-    def _kept_number(self, data: Dataset, keeper: Any) -> int:
+    def _kept_number(self, data: Dataset, watcher: Watcher) -> int:
         """Return the number of trees to grow, from the checkpoint if it has it."""
-        done = None if keeper is None else keeper.finished()
+        done = watcher.finished()
         if done is None:
             done = dict(zip(("number", "gain"), self._number_worth_growing(data), strict=True))
-            if keeper is not None:
-                keeper.finish(done)
+            watcher.finish(done)
         self.gain_ = done["gain"]
         return int(done["number"])
 
@@ -165,20 +166,16 @@ class DirectRankTrees(BoostedRanker):
         weighing = Weighing(data, self.measure, self.weight_range, self.point, self.n_jobs)
         weighing.move_to(begin)
         descent = Descent(data, self._growing(), begin, self.n_jobs)
-        keeper = watcher.keeper
-        kept = None if keeper is None else keeper.resumed()
-        source: Source
-        if self.base_estimator is None:
-            source = Trees(data, self._settings(), 0 if kept is None else len(kept["trees"]))
-            rounds = self._rounds(watcher, _forest.sums, start)
-        else:
-            source = Regressors(data, self.base_estimator, self.random_state)
-            rounds = self._rounds(watcher, member_sums, start)
+        kept = watcher.resumed()
+        source = self._source(data, 0 if kept is None else len(kept["trees"]))
+        rounds = Rounds(
+            watcher, self.early_stopping, _forest.sums if self.base_estimator is None else member_sums, start
+        )
         found: list[Weak] = []
         weights: list[float] = []
         if kept is not None:
             found, weights = self._resume(kept, data, weighing, rounds)
-        with rounds:
+        with Interruption(lambda: rounds.best) as stop:
             while len(weights) < n_trees:
                 weak = descent.next(source, weighing.scores)
                 if weak is None:
@@ -191,13 +188,27 @@ class DirectRankTrees(BoostedRanker):
                 facts = {"objective": 1.0 - weighing.value.mean, "weight": weight}
                 if not rounds.record(facts):
                     break
-                if keeper is not None:
-                    keeper.offer(functools.partial(_state, found, weights, weighing, rounds))
+                watcher.offer(functools.partial(_state, found, weights, weighing, rounds))
         self.weights_ = np.array(weights[: len(rounds.kept)])
-        if found and not rounds.interrupted:
+        if found and stop.complaint is None:
             self._leverage(weighing, begin, found[: len(rounds.kept)], rounds)
         value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
-        return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), rounds.complaint)
+        return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.complaint)
+
+    def _source(self, data: Dataset, n_before: int) -> Source:
+        """Return what makes weak learners; another process has made some before."""
+        if self.base_estimator is not None:
+            return Regressors(data, self.base_estimator, self.random_state)
+        settings = Settings(
+            self.n_leaves,
+            self.min_documents,
+            self.feature_fraction,
+            self.extra_trees,
+            self.categorical_features,
+            self.random_state,
+            self.n_jobs,
+        )
+        return Growth(data, settings, n_before)
 
     def _resume(
         self, kept: Mapping[str, Any], data: Dataset, weighing: Weighing, rounds: Rounds
@@ -248,10 +259,10 @@ class DirectRankTrees(BoostedRanker):
 
     def _check_choices(self) -> None:
         check_start(self.start)
+        check_count("n_trees", self.n_trees)
         check_count("folds", self.folds, 0)
-        for name, choices in (("variant", ("stagewise", "leveraged")), ("leaves", ("together", "exact"))):
-            if getattr(self, name) not in choices:
-                raise OptionError(f"{name}: expected {' or '.join(choices)}, got {shown(getattr(self, name))}")
+        check_choice("variant", self.variant, ("stagewise", "leveraged"))
+        check_choice("leaves", self.leaves, ("together", "exact"))
         try:
             low, high = (float(end) for end in self.weight_range)
         except (TypeError, ValueError, OverflowError) as error:

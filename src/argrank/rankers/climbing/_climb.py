@@ -79,38 +79,23 @@ class ClimbingRanker(BaseRanker):
         With validation data the best iterate is the one of the greatest validation measure (as in the DirectRank
         paper), else of the greatest training measure. Ctrl-C ends the training with the best so far.
         """
-        keeper = watcher.keeper
-        done = None if keeper is None else keeper.finished()
+        done = watcher.finished()
         if done is not None:
             restore_random(rng, done["random"])
-            return Outcome(
-                LinearModel(done["weights"]), *(done[name] for name in ("objective", "gap", "n_iter", "complaint"))
-            )
-        kept = None if keeper is None else keeper.resumed()
+            numbers = (done[name] for name in ("objective", "gap", "n_iter", "complaint"))
+            return Outcome(LinearModel(done["weights"]), *numbers)
+        kept = watcher.resumed()
         at = Standing() if kept is None else Standing(**kept["standing"])
         try:
             for start, weights in enumerate(starts):
+                if start < at.start:
+                    continue  # climbed before
                 if kept is None:
                     at.begin(start, weights)
-                elif start < at.start:
-                    continue  # climbed before
                 else:
                     restore_random(rng, kept["random"])
-                unfinished = True
-                for number, iterate in self._iterates(rounds, at, kept is not None):
-                    at.note(number, iterate, self._record(watcher, iterate, start), len(watcher.trace))
-                    if at.has_ended(self.tol, self.early_stopping):
-                        unfinished = False
-                        break
-                    if limit is not None and number >= limit:
-                        unfinished = False
-                        break
-                    if number >= self.max_iter:
-                        break
-                    at.before = iterate.value
-                    if keeper is not None:
-                        keeper.offer({"standing": vars(at).copy(), "random": random_state(rng)})
-                kept, at.unfinished = None, at.unfinished or unfinished
+                ended = self._climb_on(at, self._iterates(rounds, at, kept is not None), watcher, rng, limit)
+                kept, at.unfinished = None, at.unfinished or not ended
         except KeyboardInterrupt:
             if at.best is None:
                 raise
@@ -121,10 +106,28 @@ class ClimbingRanker(BaseRanker):
             self._record(watcher, Iterate(at.best, at.best_value), at.best_start)  # the last row is that of the model
         complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if at.unfinished else None
         outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, complaint)
-        if keeper is not None:
-            numbers = {name: value for name, value in outcome._asdict().items() if name != "model"}
-            keeper.finish({"weights": at.best, "random": random_state(rng), **numbers})
+        kept_numbers = {name: value for name, value in outcome._asdict().items() if name != "model"}
+        watcher.finish({"weights": at.best, "random": random_state(rng), **kept_numbers})
         return outcome
+
+    def _climb_on(
+        self,
+        at: Standing,
+        iterates: Iterable[tuple[int, Iterate]],
+        watcher: Watcher,
+        rng: np.random.Generator,
+        limit: int | None,
+    ) -> bool:
+        """Take one iterate after the other; tell whether the climb came to its end before ``max_iter`` rounds."""
+        for number, iterate in iterates:
+            at.note(number, iterate, self._record(watcher, iterate, at.start), len(watcher.trace))
+            if at.has_ended(self.tol, self.early_stopping) or (limit is not None and number >= limit):
+                return True
+            if number >= self.max_iter:
+                break
+            at.before = iterate.value
+            watcher.offer({"standing": vars(at).copy(), "random": random_state(rng)})
+        return False
 
     def _iterates(self, rounds: Rounds, at: Standing, resumed: bool) -> Iterator[tuple[int, Iterate]]:
         """Return the numbered iterates of a climb: from its start, or those after the one where it was left."""

@@ -12,7 +12,7 @@ from argrank._blas import single_threaded_blas
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import refuse_copy
-from argrank.errors import OptionError, check_count
+from argrank.errors import check_choice, check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.linesearch.landscape import Landscape, Value, as_measure
@@ -87,10 +87,8 @@ class DirectRank(ClimbingRanker):
         return as_measure(self.measure if self.scoring is None else self.scoring)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        if self.coordinates not in ("cyclic", "greedy"):
-            raise OptionError(f"coordinates: expected 'cyclic' or 'greedy', got {self.coordinates!r}")
-        if self.point not in ("likelihood", "middle"):
-            raise OptionError(f"point: expected 'likelihood' or 'middle', got {self.point!r}")
+        check_choice("coordinates", self.coordinates, ("cyclic", "greedy"))
+        check_choice("point", self.point, ("likelihood", "middle"))
         for name in ("bags", "folds"):
             check_count(name, getattr(self, name), 0)
         self.gain_ = np.nan
@@ -102,7 +100,7 @@ class DirectRank(ClimbingRanker):
         if self.bags == 0:
             asked = self.folds > 1 and start is None and not watcher.validations
             asked = asked and data.n_queries >= FEWEST * self.folds
-            limit = self._kept_limit(data, watcher.keeper) if asked else None
+            limit = self._kept_limit(data, watcher) if asked else None
             return self._search(data, watcher, start, rng, limit)
         columns = Columns(data)
         bagged = _mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
@@ -128,16 +126,14 @@ class DirectRank(ClimbingRanker):
         starts = iter([start]) if start is not None else walker.starts(data, n_starts, self.n_jobs)
         return self._climb(starts, walker.rounds(self.coordinates), watcher, rng, limit)
 
-    def _kept_limit(self, data: Dataset, keeper: Any) -> int:
+    def _kept_limit(self, data: Dataset, watcher: Watcher) -> int:
         """Return the number of rounds to make, from the checkpoint if it has it."""
-        done = None if keeper is None else keeper.finished()
-        if done is not None:
-            self.gain_ = done["gain"]
-            return int(done["limit"])
-        limit = self._rounds_worth_making(data)
-        if keeper is not None:
-            keeper.finish({"limit": limit, "gain": self.gain_})
-        return limit
+        done = watcher.finished()
+        if done is None:
+            done = {"limit": self._rounds_worth_making(data), "gain": self.gain_}
+            watcher.finish(done)
+        self.gain_ = done["gain"]
+        return int(done["limit"])
 
     def _rounds_worth_making(self, data: Dataset) -> int:
         """Return the number of rounds that did best on queries left out, 0 where they gain no more than by chance."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from argrank.errors import check_count, check_positive, unknown_name
+from argrank.errors import check_count, check_name, check_positive
 from argrank.rankers.factors._alternation import Alternation
 from argrank.rankers.factors._factor_ranker import FactorRanker, Factors, Rated, Watch
 
@@ -71,8 +71,7 @@ class FactorRank(FactorRanker):
         check_count("rounds", self.rounds)
         for name in ("C", "start_ridge"):
             check_positive(name, getattr(self, name))
-        if self.user_weight not in USER_WEIGHTS:
-            raise unknown_name("user_weight", self.user_weight, USER_WEIGHTS)
+        check_name("user_weight", self.user_weight, USER_WEIGHTS)
 
     def _factorise(self, rated: Rated, watch: Watch) -> Factors:
         problem = Alternation(self, rated)

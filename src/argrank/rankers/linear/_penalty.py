@@ -9,7 +9,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, shown, unknown_name
+from argrank.errors import OptionError, check_name, shown, unknown_name
 from argrank.solvers import Absolute, Regulariser, Squared
 
 PENALTIES: dict[str, type[Regulariser]] = {"l1": Absolute, "l2": Squared}
@@ -17,8 +17,7 @@ PENALTIES: dict[str, type[Regulariser]] = {"l1": Absolute, "l2": Squared}
 
 def regulariser_for(penalty: str, signs: Any, data: Dataset, centre: Floats | None = None) -> Regulariser:
     """Return the regulariser of a fit; ``signs`` limits the weights of features to one side of 0."""
-    if penalty not in PENALTIES:
-        raise unknown_name("penalty", penalty, PENALTIES)
+    check_name("penalty", penalty, PENALTIES)
     if signs is None:
         return PENALTIES[penalty](centre=centre)
     direction = sign_vector(signs, data)

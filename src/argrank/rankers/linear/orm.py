@@ -17,6 +17,7 @@ from argrank.errors import FormatError, InputError, OptionError
 from argrank.measures.measure import Measure
 from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
+from argrank.rankers._given_data import check_training
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._cheap_models import weights_of
@@ -163,7 +164,7 @@ class ORM(ProductMeasure, StructuredRanker):
         def risks() -> Iterator[AnyRisk]:
             counted.update(queries=0, documents=0)
             for part in parts():
-                self._check_training(part)
+                check_training(self, part)
                 counted["queries"] += part.n_queries
                 counted["documents"] += part.n_documents
                 yield make_risk(part if scaling is None else self._scaled(scaling, part), objective, self.n_jobs)

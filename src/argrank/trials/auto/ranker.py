@@ -32,7 +32,7 @@ from argrank.models.sum import SumModel
 from argrank.rankers import make_ranker
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.boosted._growth import load_lightgbm
+from argrank.rankers.boosted._lightgbm import load_lightgbm
 from argrank.rankers.registry import registered_name
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, summed
@@ -50,6 +50,8 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 GREATEST = 10.0  # of features that linear members take as they are
+
+Given = cluster.Given
 
 
 class MemberResult(NamedTuple):
@@ -206,36 +208,37 @@ class Auto(BaseRanker):
 
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""
-        given, there = self.members, is_distributed(data)
-        lacking, greatest = cluster.extent(cast(Any, data)) if there else (has_missing(data.X), None)
-        missing = lacking or bool(data.categories)
+        there = is_distributed(data)
+        missing, greatest = cluster.extent(cast(Any, data)) if there else (has_missing(data.X), None)
+        given = self.members
         if given is None:
-            wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
-            if missing and wanted == ["linear"]:
-                refuse_texts(data, type(self).__name__)
-                if not there:  # where workers find missing values in the first pass
-                    refuse_missing(data)
-            if missing:
-                wanted = ["trees"]
-            given = [(name, parameters) for one in wanted for name, parameters in MEMBERS[one].items()]
-            given = self._grown(cluster.able(given, cast(Any, data)) if there else given)
+            given = self._usual(data, families, missing or bool(data.categories))
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
         scaled = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
+        shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
         rankers: dict[str, Any] = {}
         for one in given:
             name, ranker = _named(one)
             known = ranker.get_params()
-            shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
             ranker.set_params(**{key: value for key, value in shared.items() if key in known})
             if name in MEMBERS["linear"] and isinstance(one, tuple):
                 ranker.set_params(**scaled)
-            if name in rankers:
-                name = next(f"{name} {i}" for i in range(2, len(given) + 2) if f"{name} {i}" not in rankers)
-            rankers[name] = ranker
+            names = (name, *(f"{name} {number}" for number in range(2, len(given) + 2)))
+            rankers[next(free for free in names if free not in rankers)] = ranker
         return rankers
 
-    def _grown(self, given: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    def _usual(self, data: Dataset, families: tuple[str, ...], missing: bool) -> Given:
+        """Return the members of the families, the trees alone where values are missing or texts."""
+        wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
+        if missing and wanted == ["linear"]:
+            refuse_texts(data, type(self).__name__)
+            if not is_distributed(data):  # where workers find missing values in the first pass
+                refuse_missing(data)
+        given = [*MEMBERS["trees"].items()] if missing else [pair for one in wanted for pair in MEMBERS[one].items()]
+        return self._grown(cluster.able(given, cast(Any, data)) if is_distributed(data) else given)
+
+    def _grown(self, given: Given) -> Given:
         """Leave the trees out where LightGBM is not installed and there are linear members."""
         linear = [one for one in given if one[0] in MEMBERS["linear"]]
         if len(linear) == len(given):

@@ -45,7 +45,7 @@ class Search:
         self._watcher = watcher
         self._bar = Progress("auto", None, enabled=verbose >= 0)
         self._best = ("", -np.inf)
-        found = None if watcher.keeper is None else watcher.keeper.resumed()
+        found = watcher.resumed()
         self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
 
     def run(self, members: list[Member], end: float | None) -> tuple[list[Member], str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from argrank.errors import OptionError, unknown_name
+from argrank.errors import OptionError, check_name
 from argrank.trials.fusion.scaling import RANK_CONSTANT
 
 _PLAIN = {
@@ -21,8 +21,7 @@ _ELASTICSEARCH = {"none": "none", "minmax": "minmax"}
 
 def formula(weights: Mapping[str, float], normalisers: Mapping[str, str], target: str) -> str:
     """Return the weighted sum for a target; systems of weight 0 are left out."""
-    if target not in TARGETS:
-        raise unknown_name("target", target, TARGETS)
+    check_name("target", target, TARGETS)
     used = {name: weight for name, weight in weights.items() if weight != 0}
     return TARGETS[target](used, {name: normalisers[name] for name in used})
 

@@ -1,0 +1,105 @@
+"""Nested states as files: a zip archive of plain arrays (``.npy``, never pickled) and ``state.json``."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from argrank.engines._vector import Vector
+
+STATE = "state.json"
+#: What reading a file raises that is no such archive, or a damaged one.
+BROKEN = (OSError, EOFError, KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError)
+
+
+def packed(document: Mapping[str, Any]) -> memoryview:
+    """Return the archive of a state."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
+        text = json.dumps(Store(archive).plain(document), ensure_ascii=False, allow_nan=False)
+        archive.writestr(STATE, text, zipfile.ZIP_DEFLATED, 1)  # traces and trees shrink to a fraction
+    return content.getbuffer()
+
+
+def unpacked(path: Path) -> dict[str, Any]:
+    """Return the state of an archive; raises one of BROKEN where it is none."""
+    with zipfile.ZipFile(path) as archive:
+
+        def get(name: str) -> Any:
+            return np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
+
+        return cast("dict[str, Any]", restored(json.loads(archive.read(STATE)), get))
+
+
+class Store:
+    """Writes the arrays of a nested state to an archive and leaves their names in it."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive, self._number = archive, 0
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON can hold it."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, Vector):  # of scores on a cluster
+            value = value.values()
+        if isinstance(value, np.ndarray):
+            if _is_symmetric(value):
+                return {"triangle": self._put(value[np.tril_indices(len(value))]), "n": len(value)}
+            return {"array": self._put(value)}
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"float": repr(value)}
+        if isinstance(value, Mapping):
+            return {"fields": {str(key): self.plain(one) for key, one in value.items()}}
+        if isinstance(value, list | tuple):
+            if value and all(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in value):
+                shapes = [list(one.shape) for one in value]
+                return {"arrays": self._put(np.concatenate([one.ravel() for one in value])), "shapes": shapes}
+            return [self.plain(one) for one in value]
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        raise TypeError(f"a checkpoint cannot hold {type(value).__name__}")
+
+    def _put(self, array: Any) -> str:
+        self._number += 1
+        name = f"{self._number}.npy"
+        content = io.BytesIO()
+        np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+        self._archive.writestr(name, content.getbuffer())
+        return name
+
+
+def _is_symmetric(array: Any) -> bool:
+    """Tell whether half of a matrix of floats says all of it, to the bit: products of planes with one another."""
+    square = array.ndim == 2 and array.dtype == np.float64 and 1 < array.shape[0] == array.shape[1]
+    return square and np.ascontiguousarray(array).tobytes() == np.ascontiguousarray(array.T).tobytes()
+
+
+def restored(value: Any, get: Callable[[str], Any]) -> Any:
+    """Return the value of which ``Store.plain`` left the description; ``get`` reads an array."""
+    if isinstance(value, list):
+        return [restored(one, get) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return get(value["array"])
+    if "triangle" in value:
+        whole, lower = np.empty((value["n"], value["n"])), np.tril_indices(value["n"])
+        whole[lower] = whole.T[lower] = get(value["triangle"])
+        return whole
+    if "arrays" in value:
+        joined, at, found = get(value["arrays"]), 0, []
+        for shape in value["shapes"]:
+            found.append(joined[at : at + math.prod(shape)].reshape(shape))
+            at += math.prod(shape)
+        return found
+    if "float" in value:
+        return float(value["float"])
+    return {name: restored(one, get) for name, one in value["fields"].items()}

@@ -1,0 +1,159 @@
+"""LightGBM as rankers of trees use it: its parameters, its errors, the scores it keeps, in our words."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from argrank._memory import check_memory
+from argrank._threads import count_jobs
+from argrank._types import Floats
+from argrank._uninterrupted import uninterrupted
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, MissingExtraError, OptionError, check_name, shown
+
+LARGEST_INT = 2**31 - 1  # that a parameter of LightGBM can hold
+SMALL_CELLS = 2_000_000  # features times rows that one thread works through as fast as two
+FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
+BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
+
+#: Parameters that are not the user's to set here, with ours in their place; our losses and scores rest on the others.
+OURS = {
+    "boost_from_average": None,
+    "boosting": None,
+    "early_stopping_round": "early_stopping",
+    "linear_tree": None,
+    "metric": "scoring",
+    "num_class": None,
+    "num_iterations": "n_trees",
+    "objective": None,
+    "seed": "random_state",
+}
+
+
+def load_lightgbm() -> Any:
+    """Import LightGBM, or say which extra brings it."""
+    try:
+        with uninterrupted():
+            import lightgbm
+    except ImportError as error:
+        raise MissingExtraError("lightgbm", "trees", "growing trees") from error
+    return lightgbm
+
+
+def check_bins(data: Dataset) -> None:
+    """Refuse features of which LightGBM's bins, a byte for each value, do not fit into memory.
+
+    LightGBM reads an array of rows where it is, also where that is a file that is mapped into memory.
+    """
+    n_values = data.X.nnz if data.is_sparse else data.n_documents * data.n_features
+    check_memory("X: trees need a byte of every value", n_values, "take a part of the queries, or a linear ranker")
+
+
+def can_split(train: Any, n_features: int) -> bool:
+    """Tell whether some feature has two values that LightGBM can tell apart; asked to grow without, it shouts."""
+    return any(train.feature_num_bin(feature) > 0 for feature in range(n_features))
+
+
+@contextlib.contextmanager
+def refusals() -> Iterator[None]:
+    """Let LightGBM's refusal of the features be an error of the caller's data."""
+    try:
+        yield
+    except load_lightgbm().basic.LightGBMError as error:
+        raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
+
+
+def common_parameters(data: Dataset, n_jobs: int | None) -> dict[str, Any]:
+    """Return the parameters of all boosters here: gradients are ours, and the same data gives the same bits."""
+    small = data.n_documents * data.n_features <= SMALL_CELLS
+    return {
+        "objective": "none",
+        "metric": "None",
+        "boost_from_average": False,
+        "num_threads": 1 if small else count_jobs(n_jobs),
+        "deterministic": True,
+        "feature_pre_filter": False,
+        "verbosity": -1,
+    }
+
+
+def further_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return parameters under the names that LightGBM lists first; refuse unknown ones and those that are ours.
+
+    Beside one of ours, LightGBM would pass over another name of the same parameter without a word.
+    """
+    if not given:
+        return {}
+    known, found = known_names(), {}
+    for name, value in given.items():
+        check_name("name in lightgbm_params", name, known)
+        main = known[name]
+        if main in OURS:
+            instead = f"; use {OURS[main]}" if OURS[main] else ""
+            raise OptionError(f"lightgbm_params: {name} is argrank's own to set{instead}")
+        if main in found:
+            raise OptionError(f"lightgbm_params: {name} is another name of {main}, which is given, too")
+        found[main] = value
+    return found
+
+
+@functools.cache
+def known_names() -> dict[str, str]:
+    """Return every name of a parameter that the installed LightGBM knows, with the one that it lists first.
+
+    Its C interface tells them (LGBM_DumpParamAliases); the Python package wraps this for its own use alone.
+    """
+    table = load_lightgbm().basic._ConfigAliases._get_all_param_aliases()
+    return {name: main for main, names in table.items() for name in (main, *names)}
+
+
+def shown_scores(show: Callable[[Any], object]) -> list[Floats]:
+    """Return the scores that LightGBM shows to whoever measures them: ``show`` is ``eval_train`` or ``eval_valid``."""
+    seen: list[Floats] = []
+
+    def look(scores: Floats, data: object) -> tuple[str, float, bool]:
+        seen.append(np.array(scores, np.float64))
+        return "seen", 0.0, True
+
+    show(look)
+    return seen
+
+
+def seed_of(*parts: int) -> int:
+    """Return a seed for LightGBM that is a function of some numbers."""
+    return int(np.random.SeedSequence(parts).generate_state(1)[0] >> 1)
+
+
+def rounded(values: Floats) -> Floats:
+    """Return multiples of a common power of two, whose float32 sums are exact in any order."""
+    greatest = float(np.abs(values).max(initial=0.0))
+    if greatest == 0.0:
+        return values
+    unit = 2.0 ** (int(np.frexp(greatest)[1]) - BITS)
+    rounded: Floats = np.rint(values / unit) * unit
+    return rounded
+
+
+def feature_columns(what: str, given: Any, data: Dataset) -> list[int]:
+    """Return the numbers of features that are given by name or by number; features that are texts are categorical."""
+    listed = isinstance(given, Sequence | Set) or (isinstance(given, np.ndarray) and given.ndim == 1)
+    if given is not None and (isinstance(given, str) or not listed):
+        raise OptionError(f"{what}: expected a list of names or numbers of features, got {shown(given)}")
+    texts = data.categories or () if what == "categorical_features" else ()
+    asked = (*(() if given is None else given), *texts)
+    return list(dict.fromkeys(_column(what, feature, data) for feature in asked))
+
+
+def _column(what: str, feature: Any, data: Dataset) -> int:
+    names = data.feature_names or ()
+    if isinstance(feature, str):
+        check_name("feature", feature, names)
+        return names.index(feature)
+    if isinstance(feature, int | np.integer) and 0 <= feature < data.n_features:
+        return int(feature)
+    raise OptionError(f"{what}: expected names, or numbers below {data.n_features}, got {shown(feature)}")
