@@ -17,7 +17,7 @@ from tests.rankers.checkpoint_work import DRAWS, TREES, WORK
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
-from argrank.rankers._archive import Store, restored
+from argrank.rankers._archive import Store, restored, unpacked
 from argrank.rankers._checkpoint import Checkpoint, model_state
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -205,7 +205,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path: Path, monkey
     for damage in (b"", whole[: len(whole) // 2], whole[:200] + bytes(50) + whole[250:], b"no archive"):
         path.write_bytes(damage)
         with pytest.warns(ArgrankWarning, match=r"fit.ckpt: the checkpoint is damaged; .*fit.ckpt.1 is used"):
-            found = Checkpoint(path, 600, Checkpoint(path.with_name("fit.ckpt.1"), 600, {})._found["identity"])._found
+            found = Checkpoint(path, 600, unpacked(path.with_name("fit.ckpt.1"))["identity"])._found
         assert found["state"]["n_iter"] == 2
     with pytest.warns(ArgrankWarning, match="damaged"):
         again = made("bundle").fit(DATA, eval_set=VALID, checkpoint=path)

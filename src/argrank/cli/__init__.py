@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     finally:
         logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
-    if code == INTERRUPTED:  # typer turns Ctrl-C into this code without a word
+    if code == INTERRUPTED:  # typer silently turns Ctrl-C into this code
         _complain("interrupted")
     code = _flushed(code if isinstance(code, int) else 0)
     if code in (INTERRUPTED, INTERRUPTED_KEPT) and _is_busy():

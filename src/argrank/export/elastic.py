@@ -20,7 +20,7 @@ from argrank.export.plain import Plain
 
 README = """\
 1. Add the model:     PUT _ml/trained_models/{name}   with model.json
-   Every feature needs its own query in "feature_extractors"; match_all stands there in its place. Keep names and order.
+   Every feature needs its own query in "feature_extractors"; match_all is a placeholder. Keep names and order.
    Before Elasticsearch 8.15 add "input": {{"field_names": [the names of the features]}}.
 2. Rescore with it: {{"rescore": {{"window_size": 100, "learning_to_rank": {{"model_id": "{name}", "params": {{}}}}}}}}
 This format was written from its source and was not run against a server: verify before use.

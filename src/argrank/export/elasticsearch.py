@@ -26,7 +26,7 @@ MOST_FEATURES = 10_000  # of a feature set, in both plugins
 README = """\
 1. Make the store, once:            PUT _ltr
 2. Say what the features are:       POST _ltr/_featureset/{name}              with featureset.json
-   Every feature needs its own query in "template"; match_all stands there in its place. Keep names and order.
+   Every feature needs its own query in "template"; match_all is a placeholder. Keep names and order.
 3. Add the model:                   POST _ltr/_featureset/{name}/_createmodel with model.json
 4. Rescore with it:
    {{"rescore": {{"window_size": 100, "query": {{"rescore_query": {{"sltr": {{"params": {{"keywords": "..."}}, \

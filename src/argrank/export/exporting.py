@@ -24,7 +24,7 @@ CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves 
 
 @dataclass(frozen=True)
 class Export:
-    """The files of a target by name, how their scores compare with argrank's, and what one has to know."""
+    """The files of a target by name, how their scores compare with argrank's, and what to know about them."""
 
     to: str
     files: Files

@@ -1,4 +1,4 @@
-"""What one has to know about a target before relying on a model there; printed with every export."""
+"""What to know about a target before relying on a model there; printed with every export."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
 
 
 def text_notes(categories: Categories) -> list[str]:
-    """Return for every feature of texts the numbers that the engine has to give in their place."""
+    """Return for every feature of texts the numbers that the engine has to send instead."""
     found = []
     for feature, texts in (categories or {}).items():
         numbers = ", ".join(f"{text!r} is {number}" for number, text in enumerate(texts[:MOST_TEXTS]))

@@ -95,7 +95,7 @@ def compare(
     """Return the parity on the rows of ``check`` (or on made rows), and on made rows in any case.
 
     ``seen`` gives the rows as the engine reads them, where it does not take them as they are; ``reachable`` tells
-    which cuts its arithmetic can express: only there are rows made, as the notes speak of the others. ``singles``:
+    which cuts its arithmetic can express: rows are made only there, and the notes describe the others. ``singles``:
     whether the engine keeps features as float32, so that argrank's scores of rounded features are what to reach.
     """
     made = seen(made_rows(plain, reachable))

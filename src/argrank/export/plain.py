@@ -174,7 +174,7 @@ def _refusal(model: Any) -> str:
     if kind == "tree-classes":
         return (
             "a model of kind 'tree-classes' turns several sums of trees into probabilities, which no target can say as "
-            "part of a sum; export it alone to onnx or python, or blend mart or lambda-mart in its place"
+            "part of a sum; export it alone to onnx or python, or blend mart or lambda-mart instead"
         )
     reasons = {
         "factors": "scores pairs of users and items by their factors",

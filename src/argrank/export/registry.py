@@ -1,4 +1,4 @@
-"""The engines that models can go to: what each can express, what was proved of it, and what one has to know."""
+"""The engines that models can go to: what each can express, and what was proved of it."""
 
 from __future__ import annotations
 

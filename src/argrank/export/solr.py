@@ -22,7 +22,7 @@ PACKAGE = "org.apache.solr.ltr"
 README = """\
 1. Say what the features are:   curl -XPUT 'http://localhost:8983/solr/COLLECTION/schema/feature-store' \
 --data-binary @features.json -H 'Content-type:application/json'
-   Every feature needs its own query in "params"; a constant stands there in its place. Keep the names.
+   Every feature needs its own query in "params"; the constant is a placeholder. Keep the names.
 2. Add the model:               curl -XPUT 'http://localhost:8983/solr/COLLECTION/schema/model-store' \
 --data-binary @model.json -H 'Content-type:application/json'
 3. Rescore with it:             rq={{!ltr model={name} reRankDocs=100}}

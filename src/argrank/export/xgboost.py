@@ -1,8 +1,8 @@
 """XGBoost's own JSON, which XGBoost 1.7 and later, both search plugins (``model/xgboost+json+raw``) and servers load.
 
-Nodes are numbered level by level, so that a right child follows its left sibling: XGBoost loads other numberings
-without a word and scores them wrongly. ``x < split_condition`` in float32; leaves add up in float32. The files are
-loaded by xgboost in the tests.
+Nodes are numbered level by level, so that a right child follows its left sibling: XGBoost silently loads other
+numberings and scores them wrongly. ``x < split_condition`` in float32; leaves add up in float32. The tests load the
+files with xgboost.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ _SECTION = re.compile(r"^\S[^\n]*\n-{3,}\n", re.MULTILINE)
 
 
 def complete(cls: type) -> None:
-    """Add to the docstring of a class what its bases say of parameters that it has."""
+    """Add to the docstring of a class what its bases say about the parameters that it has."""
     before, own, after = _parts(cls.__doc__ or "")
     seen = {name for entry in own for name in names_of(entry)}
     declared = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}

@@ -79,7 +79,7 @@ def check_training(ranker: BaseRanker, data: Dataset | DistributedDataset) -> No
 
 
 def check_cluster(ranker: BaseRanker, checkpoint: Any) -> None:
-    """Refuse what does not work on a cluster, with what does."""
+    """Refuse what does not work on a cluster, and say what does."""
     name = registered_name(ranker)
     if name in RANKERS and not RANKERS[name].distributed:
         able = ", ".join(one for one, line in RANKERS.items() if line.distributed)

@@ -19,7 +19,7 @@ KINDS = {"bool": "True or False", "int": "a whole number", "float": "a finite nu
 
 
 def check_parameters(ranker: Any) -> None:
-    """Raise where a parameter is not of a declared kind or out of range; other kinds are looked at by who uses them."""
+    """Raise where a parameter is not of a declared kind or out of range; other kinds are checked where they matter."""
     declared: dict[str, str] = {}
     for ancestor in reversed(type(ranker).__mro__):
         declared |= vars(ancestor).get("__annotations__", {})

@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A ranker of rankings, with scikit-learn's manners.
+    """A ranker that follows the conventions of scikit-learn's estimators.
 
     A subclass stores its parameters in ``__init__`` (among them ``scoring``, ``normalise``, ``n_jobs`` and
     ``verbose``) and says in ``_train`` how a Dataset becomes a model.

@@ -119,7 +119,7 @@ def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:
 def _under(name: str, data: Dataset, system: System, measure: str) -> str:
     """Return the mean of a measure by a convention's rules, or that they do not apply to these labels."""
     rules = make_convention(name)
-    if isinstance(rules.gain, GainTable):  # the tool gives labels it does not know no gain, without a word
+    if isinstance(rules.gain, GainTable):  # the tool silently gives labels it does not know no gain
         rules = dataclasses.replace(rules, gain=dataclasses.replace(rules.gain, outside=None))
     try:
         found = evaluate(data.to_caller(system.scores), data, measure, convention=rules)

@@ -128,7 +128,7 @@ class _Judged(NamedTuple):
         return f"{queries}, {counted(self.data.n_documents, 'document', 'documents')}"
 
     def doctor(self) -> Diagnosis:
-        """Look at the data; where its features are the runs' scores, only labels can be unwell."""
+        """Look at the data; where its features are the runs' scores, only the labels are diagnosed."""
         if self.source is self.data:
             return doctor(self.data)
         return doctor(self.data.with_features(np.arange(self.data.n_documents)[:, None]))

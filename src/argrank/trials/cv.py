@@ -51,7 +51,7 @@ def cross_validate(
     ----------
     ranker : estimator, registered name, list of names, or dict of name -> estimator or registered name
         A ranker that fails is left out with a note, as long as another one is left. Estimators of other libraries
-        (LGBMRanker, XGBRanker, CatBoostRanker, scikit-learn's) are welcome, see ``ar.benchmark``.
+        (LGBMRanker, XGBRanker, CatBoostRanker, scikit-learn's) work too, see ``ar.benchmark``.
     data : Dataset
         Split by query into ``n_folds`` random parts.
     measures : str, Measure or a list of them

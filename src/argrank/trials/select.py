@@ -136,7 +136,7 @@ def select(
     Parameters
     ----------
     ranker : estimator or registered name
-        Never changed: every point trains a clone. Estimators of other libraries are welcome.
+        Never changed: every point trains a clone. Estimators of other libraries work too.
     grid : dict of parameter -> list of values, or list of such dicts
         Every combination of a dict's values is a point. "default" is the ranker's own grid, without the parameters
         that the ranker was given; where the best C or ridge is its last value, one or two further ones are tried.

@@ -63,7 +63,7 @@ class Store:
         return self.folder / f"{slug(words)}-{_hash(identity)[:16]}.json"
 
     def get(self, identity: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of a run, None where there is none or the file is no good."""
+        """Return the result of a run, None where there is none or the file is damaged."""
         try:
             found = json.loads(self.path(identity).read_bytes())
         except (OSError, ValueError):
@@ -95,7 +95,7 @@ class Fits:
         return self.folder / f"{slug(registered_name(ranker))}-{_hash(known)[:16]}.ckpt"
 
     def fit(self, ranker: BaseRanker, data: Dataset) -> None:
-        """Train a ranker, or read what was trained before; a checkpoint that is no good is replaced."""
+        """Train a ranker, or read what was trained before; a damaged checkpoint is replaced."""
         path = self.path(ranker, data)
         try:
             ranker.fit(data, checkpoint=path, every=EVERY)

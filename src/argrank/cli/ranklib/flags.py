@@ -47,7 +47,7 @@ _TREES: dict[str, tuple[str, type, Any]] = {
     "mls": ("min_documents", int, 1),
     "estop": ("early_stopping", int, 100),
 }
-#: What RankLib's trees do without: they see all documents, features and cuts, and lambdas as LightGBM has them.
+#: RankLib's trees see all documents, features and cuts, and lambdas as LightGBM has them.
 _PLAIN: dict[str, Any] = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
 FIXED: dict[str, dict[str, Any]] = {"mart": _PLAIN, "lambda-mart": {**_PLAIN, "lambda_norm": True}}
 #: RankLib's parameters of a ranker -> ours, with RankLib's default.

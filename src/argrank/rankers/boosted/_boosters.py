@@ -145,7 +145,7 @@ class Boosters:
     def _begin(self, booster: Any) -> int:
         """Let a booster that goes on make an idle round; return its trees so far, which are 0.
 
-        The first round of a booster draws features otherwise than the later ones do.
+        The first round of a booster draws features differently from later rounds.
         """
         shape = (self._n_rows * self.n_outputs,) if self.n_outputs == 1 else (self._n_rows, self.n_outputs)
         booster.update(fobj=lambda scores, data: (np.zeros(shape), np.ones(shape)))

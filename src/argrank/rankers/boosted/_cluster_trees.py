@@ -134,7 +134,7 @@ def _linear_start(data: DistributedDataset) -> LinearModel | None:
 
 
 def _total(ranker: GradientBoostedRanker, model: Model, data: DistributedDataset) -> float:
-    """Return the loss on all rows: a sum over blocks, or what the measure lacks where the loss is none."""
+    """Return the loss on all rows: a sum over blocks, or 1 - measure where only gradients are defined."""
     if hasattr(ranker, "measure"):
         return 1.0 - mean_of(model, data, ranker.measure)
     return float(sum(data.map_blocks(functools.partial(_value, ranker, model))))

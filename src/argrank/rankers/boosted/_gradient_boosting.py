@@ -51,7 +51,7 @@ class GradientBoostedRanker(BoostedRanker):
     Parameters
     ----------
     n_trees : int
-        Number of rounds, one tree each: 1 or more. Large data wants more of them: set it high and let
+        Number of rounds, one tree each: 1 or more. Large data needs more of them: set it high and let
         ``early_stopping`` end the fit.
     bagging_fraction : float
         Share of the documents, drawn anew for every tree, that it is grown on: above 0, at most 1. Raise it where there
@@ -75,7 +75,7 @@ class GradientBoostedRanker(BoostedRanker):
         Number of boosters whose mean is the model, 1 or more; they differ in what they draw. More are steadier, and
         cost as many times the training and the prediction.
     init_model : ranker, model, LightGBM booster or file of a model, optional
-        Continue from this model; its scores are what the first tree starts from. It takes the place of ``start``.
+        Continue from this model; its scores are what the first tree starts from. It replaces ``start``.
     early_stopping : int, optional
         Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
         Without an ``eval_set`` a share of the queries is held out; the number of rounds found is then grown on all.

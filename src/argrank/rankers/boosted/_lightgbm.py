@@ -21,7 +21,7 @@ SMALL_CELLS = 2_000_000  # features times rows that one thread works through as 
 FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
 BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
 
-#: Parameters that are not the user's to set here, with ours in their place; our losses and scores rest on the others.
+#: Parameters that users cannot set here, with the one of ours to use instead; None where our losses depend on it.
 OURS = {
     "boost_from_average": None,
     "boosting": None,
@@ -55,7 +55,7 @@ def check_bins(data: Dataset) -> None:
 
 
 def can_split(train: Any, n_features: int) -> bool:
-    """Tell whether some feature has two values that LightGBM can tell apart; asked to grow without, it shouts."""
+    """Tell whether some feature has two values that LightGBM can tell apart; it prints errors otherwise."""
     return any(train.feature_num_bin(feature) > 0 for feature in range(n_features))
 
 
@@ -85,7 +85,7 @@ def common_parameters(data: Dataset, n_jobs: int | None) -> dict[str, Any]:
 def further_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return parameters under the names that LightGBM lists first; refuse unknown ones and those that are ours.
 
-    Beside one of ours, LightGBM would pass over another name of the same parameter without a word.
+    LightGBM would silently ignore a second name of a parameter that we set.
     """
     if not given:
         return {}
@@ -113,7 +113,7 @@ def known_names() -> dict[str, str]:
 
 
 def shown_scores(show: Callable[[Any], object]) -> list[Floats]:
-    """Return the scores that LightGBM shows to whoever measures them: ``show`` is ``eval_train`` or ``eval_valid``."""
+    """Return the scores that LightGBM shows to evaluation functions: ``show`` is ``eval_train`` or ``eval_valid``."""
     seen: list[Floats] = []
 
     def look(scores: Floats, data: object) -> tuple[str, float, bool]:

@@ -167,7 +167,7 @@ class Growth:
         self._draws = settings.feature_fraction < 1 or bool(settings.extra_trees)
         self._last = np.zeros(data.n_documents)
         if n_before and self._draws and self._can_split:
-            # the first round of a booster draws otherwise than the later ones do
+            # the first round of a booster draws differently from later rounds
             self._booster.update(fobj=lambda scores, rows: (nothing, nothing + 1.0))
 
     def next(self, gradient: Floats, hessian: Floats) -> Weak | None:

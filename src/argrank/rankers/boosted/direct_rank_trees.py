@@ -74,7 +74,7 @@ class DirectRankTrees(BoostedRanker):
     leaves : "together" or "exact"
         Whether a tree has one weight, or each leaf its own weight in the range, by exact search along the leaf.
     objective : str
-        A name of ``ar.objective``, on whose gradients trees are grown; ``measure`` and all weights are as ever.
+        A name of ``ar.objective``, on whose gradients trees are grown; their weights still depend on ``measure``.
     base_estimator : regressor of scikit-learn, optional
         Weak learner to use instead of LightGBM's trees. Such a model cannot be written to a model file.
     point : "middle" or "likelihood"

@@ -24,7 +24,7 @@ class CoordinateAscent(ClimbingRanker):
     """Linear ranker that maximises the training measure, one weight after the other, by growing trial steps.
 
     For each weight, in random order, growing steps upwards are tried, each ``step_scale`` times the one before; if none
-    is better than what there is, the same downwards, and then the weight 0. The best is taken, and the weights are
+    is better than the present weight, the same downwards, and then the weight 0. The best is taken, and the weights are
     divided by the sum of their magnitudes. The trials of one weight are read off the measure along its line, so that a
     round costs about what a round of ``direct-rank`` does, which takes the best of all steps. Features that are
     constant within every query keep the weight 0. ``objective_`` is 1 - the training measure; there is no ``gap_``

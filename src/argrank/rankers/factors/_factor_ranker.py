@@ -71,8 +71,8 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     Parameters
     ----------
     rank : int
-        Number of factors beside the items' own bias, 1 or more. Choose it by validation; a few hundred ratings bear
-        one or two.
+        Number of factors beside the items' own bias, 1 or more. Choose it by validation; a few hundred ratings are
+        enough for one or two.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report, by user; None for the measure that is optimised,
         and "ndcg@10" where none is.

@@ -22,7 +22,7 @@ class FactorRegression(FactorRanker):
     Parameters
     ----------
     ridge : float
-        Weight of the squares of all factors and worths, above 0. Raise it where users or items have few ratings.
+        Weight of the squares of all factors and biases, above 0. Raise it where users or items have few ratings.
     rounds : int
         Number of rounds of users and items, 1 or more.
 

@@ -72,23 +72,16 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         (n_documents, n_slots), its rows in the caller's order.
         """
         check_parameters(self)
-        try:
-            gains = np.asarray(gains, np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"gains: expected finite numbers, documents by slots, got {error}") from error
-        if gains.ndim != 2 or not np.isfinite(gains).all():
-            raise InputError(f"gains: expected finite numbers, documents by slots, got shape {gains.shape}")
+        gains = _table("gains", gains, "documents by slots")
         data = X if isinstance(X, Dataset) else Dataset(X, None, qid, group=group)
         refuse_texts(data, type(self).__name__)
         refuse_missing(data)
         if len(gains) != data.n_documents:
             raise InputError(f"gains: expected {data.n_documents} rows, got {len(gains)}")
-        try:
-            slots = np.eye(gains.shape[1]) if self.slots is None else np.asarray(self.slots, np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"slots: expected finite numbers, slots by features, got {error}") from error
-        if slots.ndim != 2 or len(slots) != gains.shape[1] or not np.isfinite(slots).all():
-            raise InputError(f"slots: expected features of {gains.shape[1]} slots, got shape {slots.shape}")
+        n_slots = gains.shape[1]
+        slots = np.eye(n_slots) if self.slots is None else _table("slots", self.slots, "slots by features")
+        if len(slots) != n_slots:
+            raise InputError(f"slots: expected features of {n_slots} slots, got shape {slots.shape}")
         scaling = None if self.normalise is None else normaliser(self.normalise).fit(data)
         scaled = data if scaling is None else scaling.transform(data)
         risk = _MatchRisk(scaled, gains if data.rows is None else gains[data.rows], slots, self.n_jobs)
@@ -175,3 +168,14 @@ class _MatchRisk:
 def _page(scores: Floats) -> Page:
     documents, slots = linear_sum_assignment(scores, maximize=True)
     return documents, slots
+
+
+def _table(name: str, given: Any, what: str) -> Floats:
+    """Return a matrix of finite numbers, or say what was given instead."""
+    try:
+        table = np.asarray(given, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name}: expected finite numbers, {what}, got {error}") from error
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise InputError(f"{name}: expected finite numbers, {what}, got shape {table.shape}")
+    return table

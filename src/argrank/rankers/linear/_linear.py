@@ -50,7 +50,7 @@ class LinearRanker(BaseRanker):
     tol : float, optional
         Stop when the gap is at most this share of the objective, above 0; None for the solver's own, which is 1e-3
         (Newton: a gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them
-        ``C |gradient|² / 2`` takes its part. Lower it to compare optima, raise it to try something quickly.
+        ``C |gradient|² / 2`` is used instead. Lower it to compare optima, raise it to try something quickly.
     max_iter : int
         Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
     random_state : int, optional

@@ -15,9 +15,9 @@ class DORM(StructuredRanker):
     The most violated ranking is an assignment, solved exactly by far smaller problems than the paper's n x n.
 
     The default is the tight bound, started from RankSVM, with C = 100, chosen on validation parts; the paper's is
-    ``bound="convex"``, which has its optimum at w = 0 on data like OHSUMED. Nor is the default reference the paper's
-    y*, one ideal ranking: "averaged" is the mean over *all* rankings without loss, which does not depend on the order
-    of equal documents in the file; ``reference="any"`` is the paper's reading.
+    ``bound="convex"``, which has its optimum at w = 0 on data like OHSUMED. The default reference is not the
+    paper's y*, one ideal ranking: "averaged" is the mean over *all* rankings without loss, which does not depend on the
+    order of equal documents in the file; ``reference="any"`` is the paper's reading.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ class RankSVM(LinearRanker):
     Lin (2014) and svm_rank weighs the sum over the P pairs of the training data: theirs is C / P; LETOR's runs, which
     divide by the number of pairs, have ours. Objective, gradient and Hessian products cost O(n log n) per query.
     ``loss="hinge"`` leaves the square out, as svm_rank does; it is then SVMauc on another scale. C = 30 had
-    the best mean over validation parts; fewer queries want less, more queries more.
+    the best mean over validation parts; fewer queries need a smaller C, more queries a larger one.
 
     Parameters
     ----------

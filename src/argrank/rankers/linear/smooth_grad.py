@@ -34,7 +34,7 @@ class SmoothGrad(ProductMeasure, LinearRanker):
     C : float, optional
         Weight of the risk against ``|w - w0|² / 2``. With None, the default, every weight counts there in units of its
         feature's spread within queries, and C is 0.03 times the squared spread of w0's scores over its risk, so that
-        the scale of the features has no say; chosen on validation parts. ``C_`` is the C that was used.
+        the scale of the features does not matter; chosen on validation parts. ``C_`` is the C that was used.
     measure : str or Measure
         Any of the form a · b, as in ``orm``; also "map", in SmoothRank's form.
     sigma : float

@@ -1,4 +1,4 @@
-"""The blend of members: its weights, and an estimate of its quality by queries that had no say in them."""
+"""The blend of members: its weights, and an estimate of its quality on queries that did not influence them."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Member:
         return model
 
     def folds_model(self, most: int | None = None) -> Model:
-        """Return the mean of the models of the folds, for who has no time to fit again."""
+        """Return the mean of the models of the folds, for fits that have no time to train again."""
         models = self.models[:most]
         return models[0] if len(models) == 1 else SumModel(tuple(models), np.full(len(models), 1.0 / len(models)))
 
@@ -161,7 +161,7 @@ class Member:
         return model.scores(part.X, part.indptr)
 
     def _fitted(self, data: Dataset, **parameters: Any) -> Any:
-        """Return a fitted clone; a fit that Ctrl-C cut short is none."""
+        """Return a fitted clone; a fit that Ctrl-C cut short does not count."""
         ranker = clone(self.ranker).set_params(**parameters)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ArgrankWarning)

@@ -57,7 +57,7 @@ Given = cluster.Given
 class MemberResult(NamedTuple):
     """What became of a member: share in the blend, mean of the scoring measure out of fold, trees, seconds.
 
-    As for the blend's estimate, no query has a say in the number of trees that it is judged by.
+    As for the blend's estimate, no query influences the number of trees that it is judged by.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Auto(BaseRanker):
     members_ : tuple of MemberResult
         What each member got out of fold, and its weight.
     estimate_ : Estimate
-        The mean of ``scoring`` over queries that had no say in trees and weights, with a 95 % interval.
+        The mean of ``scoring`` over queries that did not influence trees and weights, with a 95 % interval.
 
     Examples
     --------

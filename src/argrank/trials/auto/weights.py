@@ -12,8 +12,8 @@ from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
 from argrank.objectives.objective import query_shares
 
-PULL = 10.0  # towards equal weights, beside a sum over queries: at least so much,
-PULL_SHARE = 0.1  # and so much for every query
+PULL = 10.0  # least pull towards equal weights, on the scale of a sum over queries
+PULL_SHARE = 0.1  # pull for every query, where that is more
 STEPS = 100
 CONVERGED = 1e-10
 

@@ -107,7 +107,7 @@ def _returned(names: list[str], data: Dataset, raw: Floats, unjudged: NDArray[np
 def _check_known(raw: Floats, names: list[str]) -> None:
     for name, scores in zip(names, raw, strict=True):
         if np.isnan(scores).all():
-            raise InputError(f"scores of {name}: expected at least one score, got none but NaN")
+            raise InputError(f"scores of {name}: expected at least one score, got only NaN")
 
 
 def _shuffled(systems: Systems) -> Systems:
