@@ -69,6 +69,7 @@ def test_a_table_with_one_column_per_system(capsys, folder):
         (["q.qrels"], "expected runs after the judgements"),
         (["table.csv", "--column", "bm"], "--column: expected one of bm25, embedding"),
         (["q.qrels", "bm25.run", "--column", "a"], "--column: expected no runs"),
+        (["q.qrels", "bm25.run", "--fix", "bm25"], "--fix: expected NAME=VALUE"),
         (["q.qrels", "bm25.run", "--bounds", "0"], "--bounds: expected LOW:HIGH"),
         (["q.qrels", "bm25.run", "--bounds", "x:1"], "--bounds: expected LOW:HIGH"),
         (["q.qrels", "bm25.run", "--bounds", "0:", "--bounds", "bm25=0:1"], "--bounds: expected one LOW:HIGH"),

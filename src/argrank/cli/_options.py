@@ -115,27 +115,18 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def parse_parameters(given: list[str]) -> dict[str, Any]:
-    """Return the parameters of ``-p NAME=VALUE`` options."""
-    parameters: dict[str, Any] = {}
-    for text in given:
-        name, value = _split(text, "-p")
-        if name in parameters:
-            raise OptionError(f"-p: expected every parameter once, got {name!r} twice")
-        parameters[name] = parse_value(value)
-    return parameters
+def parse_parameters(given: list[str], option: str = "-p") -> dict[str, Any]:
+    """Return the parameters of options such as ``-p NAME=VALUE``."""
+    return {name: parse_value(value) for name, value in _by_name(given, option).items()}
 
 
 def parse_grid(given: list[str]) -> dict[str, Any]:
     """Return the grid of ``--grid NAME=V,V,…`` options, as ``ar.select`` takes it."""
     grid: dict[str, Any] = {}
-    for text in given:
-        name, values = _split(text, "--grid")
-        if name in grid:
-            raise OptionError(f"--grid: expected every parameter once, got {name!r} twice")
+    for name, values in _by_name(given, "--grid").items():
         parts = re.split(r",(?![^\[]*\])", values)  # not inside a list [V,V]
         if not all(part.strip() for part in parts):
-            raise OptionError(f"--grid: expected NAME=VALUE,VALUE,…, got {text!r}")
+            raise OptionError(f"--grid: expected NAME=VALUE,VALUE,…, got {f'{name}={values}'!r}")
         grid[name] = [parse_value(part) for part in parts]
     return grid
 
@@ -167,11 +158,17 @@ def parse_settings(parameters: list[str], grid: list[str]) -> tuple[dict[str, An
     return fixed, choices
 
 
-def _split(text: str, option: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip() or not value.strip():
-        raise OptionError(f"{option}: expected NAME=VALUE, got {text!r}")
-    return name.strip(), value
+def _by_name(given: list[str], option: str) -> dict[str, str]:
+    """Return the texts of options NAME=TEXT by their names."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise OptionError(f"{option}: expected NAME=VALUE, got {text!r}")
+        if name in found:
+            raise OptionError(f"{option}: expected every name once, got {name!r} twice")
+        found[name] = value
+    return found
 
 
 QID: Any = typer.Option(None, "--qid", metavar="COLUMN", help="Column of a table with the query ids.")

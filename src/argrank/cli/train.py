@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from argrank.trials.select import Selection
 
 DEFAULT = "auto"
+Means = _special.Means
 
 
 @options.with_columns
@@ -113,7 +114,7 @@ def run(
         estimator.set_params(verbose=-1)
     params: dict[str, Any] = {}
     parts: dict[str, Any] = {}
-    means: dict[str, dict[str, float]] = {}
+    means: Means = {}
     told: Selection | None = None
     if job.way != "ranking":
         means = _special.TRAIN[job.way](estimator, job.files, names, convention, epochs)
@@ -133,12 +134,12 @@ def run(
     for role, part in parts.items():
         means[role] = sources.means_of(estimator.predict(part), part, names, convention)
     if as_json:
-        typer.echo(options.json_text(_summary(ranker, estimator, params, means, convention, output)))
+        typer.echo(options.json_text(_summary(job, estimator, params, means, output)))
     elif quiet:
         typer.echo(options.means_lines(means))
     else:
         traffic = None if scheduler is None else parts["train"].traffic
-        typer.echo(_text(ranker, estimator, params, means, convention, output, traffic))
+        typer.echo(_text(job, estimator, params, means, output, traffic))
     if target is not None:
         from argrank.export.plain import plain
         from argrank.export.registry import check_takes
@@ -245,24 +246,17 @@ def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
     return 3
 
 
-def _summary(
-    name: str,
-    estimator: Any,
-    params: dict[str, Any],
-    means: dict[str, dict[str, float]],
-    convention: str,
-    output: Path | None,
-) -> dict[str, Any]:
+def _summary(job: Job, estimator: Any, params: dict[str, Any], means: Means, output: Path | None) -> dict[str, Any]:
     found = {
-        "ranker": name,
+        "ranker": job.name,
         "chosen": params,
         "objective": estimator.objective_,
         "iterations": estimator.n_iter_,
-        "convention": convention,
+        "convention": job.convention,
         "means": means,
         "model": None if output is None else str(output),
     }
-    if name == DEFAULT:
+    if job.name == DEFAULT:
         found |= {
             "members": [member._asdict() for member in estimator.members_],
             "estimate": estimator.estimate_._asdict(),
@@ -271,26 +265,18 @@ def _summary(
     return plain
 
 
-def _text(
-    name: str,
-    estimator: Any,
-    params: dict[str, Any],
-    means: dict[str, dict[str, float]],
-    convention: str,
-    output: Path | None,
-    traffic: object,
-) -> str:
+def _text(job: Job, estimator: Any, params: dict[str, Any], means: Means, output: Path | None, traffic: object) -> str:
     """Return the means as a table with notes; of a blend, its members before."""
     from argrank.export.registry import sentence
 
     names = list(next(iter(means.values()), {}))
     chosen = f", chosen {parameters_text(params)}" if params else ""
     notes = [
-        f"{name}{chosen}: objective {estimator.objective_:.6g}; convention {convention}.",
+        f"{job.name}{chosen}: objective {estimator.objective_:.6g}; convention {job.convention}.",
         "The model was not saved: say where with -o." if output is None else f"Model saved to {output}.",
         sentence(estimator.model_),
         *([] if traffic is None else [f"The cluster: {traffic}."]),
     ]
     rows = [(role, *(measure_text(values[one]) for one in names)) for role, values in means.items()]
     text = to_text([table(("", *names), rows)], notes)
-    return f"{estimator.summary()}\n\n{text}" if name == DEFAULT else text
+    return f"{estimator.summary()}\n\n{text}" if job.name == DEFAULT else text

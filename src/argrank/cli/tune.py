@@ -65,7 +65,7 @@ def run(
         "normalise": _normalise(normalise),
         "missing": options.parse_value(missing),
         "bounds": _bounds(bounds),
-        "fixed": options.parse_parameters(fixed),
+        "fixed": options.parse_parameters(fixed, "--fix"),
     }
     if target not in TARGETS:
         raise OptionError(f"--formula: expected one of {', '.join(TARGETS)}, got {target!r}")

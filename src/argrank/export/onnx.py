@@ -20,6 +20,12 @@ from argrank.export.plain import Classes, Linear, Plain
 
 OPSETS = {"": 13, "ai.onnx.ml": 3}
 IR_VERSION = 8
+#: What a TreeEnsembleRegressor says of every node and of every leaf.
+NODE_COLUMNS = (
+    "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_values", "nodes_modes", "nodes_truenodeids",
+    "nodes_falsenodeids", "nodes_missing_value_tracks_true",
+)  # fmt: skip
+LEAF_COLUMNS = ("target_treeids", "target_nodeids", "target_ids", "target_weights")
 README = """\
 Input "features": float [N, {n}], in this order; NaN is missing. Output "score": float [N, 1].
 {names}
@@ -113,42 +119,22 @@ def _classes(classes: Classes, with_linear: bool, helper: Any, kinds: Any, const
 def _trees(forest: Forest, helper: Any, n_sums: int) -> Any:
     thresholds = [float(t) for t in cuts.writable(forest.cut).tolist()]
     values = singles(forest.value, "leaves")
-    nodes: dict[str, list[Any]] = {
-        name: []
-        for name in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
-    }  # fmt: skip
-    missing: list[int] = []
-    targets: dict[str, list[Any]] = {name: [] for name in ("treeids", "nodeids", "ids", "weights")}
+    nodes: list[tuple[Any, ...]] = []
+    leaves: list[tuple[Any, ...]] = []
     for tree, root in enumerate(forest.roots.tolist()):
-        order = [node for node, _ in forest.walk(root)]
-        number = {node: i for i, node in enumerate(order)}
-        for node in order:
-            split = node >= 0
-            row = (
-                tree,
-                number[node],
-                int(forest.feature[node]) if split else 0,
-                thresholds[node] if split else 0.0,
-                "BRANCH_LEQ" if split else "LEAF",
-                number[int(forest.left[node])] if split else 0,
-                number[int(forest.right[node])] if split else 0,
-            )
-            for column, value in zip(nodes.values(), row, strict=True):
-                column.append(value)
-            missing.append(int(split and forest.nan_left[node]))
-            if not split:
-                leaf = (tree, number[node], tree % n_sums, values[~node])
-                for column, value in zip(targets.values(), leaf, strict=True):
-                    column.append(value)
+        number = {node: i for i, (node, _) in enumerate(forest.walk(root))}
+        for node, own in number.items():
+            if node < 0:
+                nodes.append((tree, own, 0, 0.0, "LEAF", 0, 0, 0))
+                leaves.append((tree, own, tree % n_sums, values[~node]))
+                continue
+            split = (int(forest.feature[node]), thresholds[node], "BRANCH_LEQ")
+            children = (number[int(forest.left[node])], number[int(forest.right[node])])
+            nodes.append((tree, own, *split, *children, int(forest.nan_left[node])))
+    columns = dict(zip(NODE_COLUMNS, map(list, zip(*nodes, strict=True)), strict=True))
+    columns |= dict(zip(LEAF_COLUMNS, map(list, zip(*leaves, strict=True)), strict=True))
     return helper.make_node(
-        "TreeEnsembleRegressor",
-        ["features"],
-        ["trees"],
-        domain="ai.onnx.ml",
-        n_targets=n_sums,
-        nodes_missing_value_tracks_true=missing,
-        **{f"nodes_{name}": column for name, column in nodes.items()},
-        **{f"target_{name}": column for name, column in targets.items()},
+        "TreeEnsembleRegressor", ["features"], ["trees"], domain="ai.onnx.ml", n_targets=n_sums, **columns
     )
 
 

@@ -137,18 +137,24 @@ def plain(model: Any, missing: str, shift: bool = False) -> Plain:
     own, constant = _one_linear(linear, model.n_features) if linear else (None, 0.0)
     singles = doubles = None
     if trees:
-        changed = [(plain_splits(tree) if needs_chains(tree) else tree, normaliser) for tree, normaliser in trees]
-        if shift and classes is not None:
-            lift = max(0.0, -float(classes.gains.min()))
-            classes = replace(classes, gains=classes.gains + lift)
+        trees = [(plain_splits(tree) if needs_chains(tree) else tree, normaliser) for tree, normaliser in trees]
+        if shift:
+            trees, classes, lift = _lifted(trees, classes)
             constant -= lift
-        elif shift:
-            lift = max(0.0, -sum(float(tree.value.min()) for tree, _ in changed))
-            first, normaliser = changed[0]
-            changed[0] = (first.with_values(first.value + lift), normaliser)
-            constant -= lift
-        singles, doubles = _forests(changed, missing)
+        singles, doubles = _forests(trees, missing)
     return Plain(model.n_features, own, singles, doubles, constant, seen_missing, classes)
+
+
+def _lifted(
+    trees: Sequence[tuple[Tree, Normaliser | None]], classes: Classes | None
+) -> tuple[list[tuple[Tree, Normaliser | None]], Classes | None, float]:
+    """Return trees and classes of which no score is below 0, and the constant that was added."""
+    if classes is not None:
+        lift = max(0.0, -float(classes.gains.min()))
+        return list(trees), replace(classes, gains=classes.gains + lift), lift
+    lift = max(0.0, -sum(float(tree.value.min()) for tree, _ in trees))
+    (first, normaliser), *others = trees
+    return [(first.with_values(first.value + lift), normaliser), *others], None, lift
 
 
 def _parts(model: Any) -> Iterator[tuple[float, Any, Normaliser | None]]:

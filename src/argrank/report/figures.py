@@ -21,9 +21,9 @@ MOST_BARS = 24
 def measure_curves(
     scores: Mapping[str, Any],
     data: Any,
-    measure: str = "ndcg",
-    cutoffs: Sequence[int] = tuple(range(1, 11)),
-    convention: str | Convention = "default",
+    measure: str,
+    cutoffs: Sequence[int],
+    convention: str | Convention,
 ) -> dict[str, Floats]:
     """Return for every system its mean of a measure at each cut-off; scores and data as in ``ar.evaluate``."""
     names = [f"{measure}@{k}" for k in cutoffs]

@@ -94,15 +94,12 @@ class Boosters:
         train = binned(data, begins[0], categorical_feature=list(categorical) or "auto")
         held = [binned(part, begin, reference=train) for part, begin in zip(parts, begins[1:], strict=True)]
         self._parameters, self._n_rows = parameters, data.n_documents
-        self.boosters: list[Any] = []
+        scores = [None for _ in seeds] if kept is None else kept["scores"]
         try:
-            for position, seed in enumerate(seeds):
-                if kept is not None:
-                    for rows, scores in zip((train, *held), kept["scores"][position], strict=True):
-                        rows.set_init_score(scores[:, 0] if self.n_outputs == 1 else scores)
-                self.boosters.append(lightgbm.Booster({**common, "seed": seed}, train))
-                for number, rows in enumerate(held):
-                    self.boosters[-1].add_valid(rows, str(number))
+            self.boosters = [
+                self._booster({**common, "seed": seed}, train, held, own)
+                for seed, own in zip(seeds, scores, strict=True)
+            ]
             self._can_split = can_split(train, data.n_features)
         except lightgbm.basic.LightGBMError as error:
             if "config" in str(error):  # where LightGBM checks its parameters
@@ -115,6 +112,16 @@ class Boosters:
             self._number, self._texts = kept["number"], [list(texts) for texts in kept["texts"]]
             self._idle = [self._begin(booster) if self._can_split else 0 for booster in self.boosters]
         self._before = [[read(text).trees for text in texts] for texts in self._texts]
+
+    def _booster(self, parameters: Mapping[str, Any], train: Any, held: Sequence[Any], scores: Any) -> Any:
+        """Return one booster; ``scores`` are those of the rows so far, where another process has begun."""
+        if scores is not None:
+            for rows, own in zip((train, *held), scores, strict=True):
+                rows.set_init_score(own[:, 0] if self.n_outputs == 1 else own)
+        booster = load_lightgbm().Booster(dict(parameters), train)
+        for number, rows in enumerate(held):
+            booster.add_valid(rows, str(number))
+        return booster
 
     @property
     def n_outputs(self) -> int:

@@ -183,46 +183,46 @@ class _Walker:
         return starting_weights(data, self.columns, n_starts, self.rng, n_jobs)
 
     def rounds(self, coordinates: str) -> Rounds:
-        """Return how rounds are made."""
-        return self.cyclic if coordinates == "cyclic" else self.greedy
+        """Return how rounds are made: it yields the weights as they begin and after every round."""
+        move = self._cyclic if coordinates == "cyclic" else self._greedy
 
-    def cyclic(self, weights: Floats, left: Floats | None = None) -> Iterator[Iterate]:
-        """Yield the weights as they begin and after every round, in which each of them moves once."""
-        place = self._stand(self.columns.normed(weights))
-        placement = self._placement(place)
-        place = place if left is None else self._stand(left)
-        while True:
-            yield Iterate(place.weights, place.value.mean)
-            weights, scores, here = place.weights.copy(), place.scores, place.value
-            for number in self.rng.permutation(self.columns.moving).tolist():
-                slopes = self.columns.column(number)
-                found, here = search(self.landscape, scores, slopes, here, placement=placement)
-                if found.step != 0.0:
-                    weights[number] += found.step
-                    scores = scores + found.step * slopes
-            place = self._after(place, weights)
+        def rounds(weights: Floats, left: Floats | None) -> Iterator[Iterate]:
+            place = self._stand(self.columns.normed(weights))
+            placement = self._placement(place)
+            place = place if left is None else self._stand(left)
+            while True:
+                yield Iterate(place.weights, place.value.mean)
+                place = self._after(place, move(place, placement))
 
-    def greedy(self, weights: Floats, left: Floats | None = None) -> Iterator[Iterate]:
-        """Yield the weights as they begin and after every round, in which the best of all single moves is made."""
-        place = self._stand(self.columns.normed(weights))
-        placement = self._placement(place)
-        place = place if left is None else self._stand(left)
-        while True:
-            yield Iterate(place.weights, place.value.mean)
-            likelihood = placement.likelihood or self.landscape.wanted(place.scores)
-            best: tuple[float, float, int, float] | None = None
-            for number in self.columns.moving.tolist():
-                slopes = self.columns.column(number)
-                found, _ = search(self.landscape, place.scores, slopes, place.value, placement=placement)
-                if best is not None and found.value < best[0] - BETTER:
-                    continue
-                likely = float(likelihood(place.scores, slopes)(found.step)[0])
-                if best is None or found.value > best[0] + BETTER or likely > best[1]:
-                    best = (found.value, likely, number, found.step)
-            weights = place.weights.copy()
-            if best is not None:
-                weights[best[2]] += best[3]
-            place = self._after(place, weights)
+        return rounds
+
+    def _cyclic(self, place: _Place, placement: Placement) -> Floats:
+        """Return the weights after a round in which each of them moves once."""
+        weights, scores, here = place.weights.copy(), place.scores, place.value
+        for number in self.rng.permutation(self.columns.moving).tolist():
+            slopes = self.columns.column(number)
+            found, here = search(self.landscape, scores, slopes, here, placement=placement)
+            if found.step != 0.0:
+                weights[number] += found.step
+                scores = scores + found.step * slopes
+        return weights
+
+    def _greedy(self, place: _Place, placement: Placement) -> Floats:
+        """Return the weights after a round in which the best of all single moves is made."""
+        likelihood = placement.likelihood or self.landscape.wanted(place.scores)
+        best: tuple[float, float, int, float] | None = None
+        for number in self.columns.moving.tolist():
+            slopes = self.columns.column(number)
+            found, _ = search(self.landscape, place.scores, slopes, place.value, placement=placement)
+            if best is not None and found.value < best[0] - BETTER:
+                continue
+            likely = float(likelihood(place.scores, slopes)(found.step)[0])
+            if best is None or found.value > best[0] + BETTER or likely > best[1]:
+                best = (found.value, likely, number, found.step)
+        weights = place.weights.copy()
+        if best is not None:
+            weights[best[2]] += best[3]
+        return weights
 
     def _placement(self, place: _Place) -> Placement:
         if self.point == "middle":

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.linesearch.enumeration import FunctionMeasure
-from argrank.linesearch.landscape import Landscape
+from argrank.linesearch.landscape import Landscape, Value
 from argrank.linesearch.search import Placement, natural_step, search
 from argrank.linesearch.step_function import BETTER
 from argrank.measures.measure import Measure
@@ -96,22 +96,23 @@ class Limits:
         free = [number for number in self.free if spread[number] > 0]
         pairs = [(i, j) for i in free for j in free if i < j]
         chosen = rng.permutation(len(pairs))[: MOST_PAIRS // 2].tolist()
-        if not self.on_shares:
-            yield from unit[free]
-            for i, j in (pairs[number] for number in sorted(chosen)):
-                yield unit[i] + unit[j]
-                yield unit[i] - unit[j]
+        tried = [pairs[number] for number in sorted(chosen)]
+        if self.on_shares:
+            yield from self._along_shares(weights, free, tried)
             return
+        yield from unit[free]
+        for i, j in tried:
+            yield unit[i] + unit[j]
+            yield unit[i] - unit[j]
+
+    def _along_shares(self, weights: Floats, free: list[int], pairs: list[tuple[int, int]]) -> Iterator[Floats]:
+        """Yield directions along which the magnitudes still add up to 1, of either sign that a weight can have."""
         whole = np.eye(len(weights))
-        for number in free:  # towards a system alone, the others in proportion: the magnitudes still add up to 1
-            for sign in (1.0, -1.0):
-                if weights[number] * sign >= 0:
-                    yield sign * whole[number] - weights
-        for i, j in (pairs[number] for number in sorted(chosen)):
-            for sign_i in (1.0, -1.0):
-                for sign_j in (1.0, -1.0):
-                    if weights[i] * sign_i >= 0 and weights[j] * sign_j >= 0:
-                        yield sign_i * whole[i] - sign_j * whole[j]
+        signs = [[sign for sign in (1.0, -1.0) if weight * sign >= 0] for weight in weights]
+        for number in free:  # towards a system alone, the others in proportion
+            yield from (sign * whole[number] - weights for sign in signs[number])
+        for i, j in pairs:
+            yield from (one * whole[i] - other * whole[j] for one in signs[i] for other in signs[j])
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +148,14 @@ class Problem:
         return np.where(spread > 1e-12 * greatest, spread, 0.0)  # a mean of equal numbers may be off by rounding
 
 
+class _Place(NamedTuple):
+    """Weights, their scores and the value there."""
+
+    weights: Floats
+    scores: Floats
+    value: Value
+
+
 class Climb:
     """Weights on their way up, on one landscape."""
 
@@ -161,38 +170,44 @@ class Climb:
 
     def best(self, weights: Floats, near: bool = False) -> tuple[Floats, float]:
         """Return the weights from which no direction leads to anything better, and their value."""
-        placement = Placement(point="middle", settle=False)
-        scores = weights @ self.systems
-        here = self.landscape.value(scores)
+        place = self._stand(weights)
         idle = searches = 0
         while searches < MOST_SEARCHES:
-            directions = list(self.limits.directions(weights, self.spread, self.rng))
-            before = searches
+            directions = list(self.limits.directions(place.weights, self.spread, self.rng))
+            if not directions:
+                break
             for direction in directions:
                 if idle >= len(directions):
-                    return self._without_idle(weights, here.mean)
+                    return self._without_idle(place.weights, place.value.mean)
                 searches, idle = searches + 1, idle + 1
-                slopes = direction @ self.systems
-                low, high = self.limits.window(weights, direction)
-                if near:
-                    reach = NEAR * natural_step(scores, slopes)
-                    low, high = max(low, -reach), min(high, reach)
-                if not low < high:
-                    continue
-                found, _ = search(self.landscape, scores, slopes, here, (low, high), placement)
-                if found.value <= here.mean + BETTER:
-                    continue
-                moved = self.limits.nearest(self.limits.normed(weights + found.step * direction))
-                moved_scores = moved @ self.systems
-                there = self.landscape.value(moved_scores)
-                if there.mean > here.mean + BETTER:  # else the division moved documents that were all but tied
-                    weights, scores, here, idle = moved, moved_scores, there, 1
+                better = self._better(place, direction, near)
+                if better is not None:
+                    place, idle = better, 1
                     if self.limits.on_shares:
                         idle = 0
                         break  # these directions depend on the weights
-            if searches == before:
-                break
-        return self._without_idle(weights, here.mean)
+        return self._without_idle(place.weights, place.value.mean)
+
+    def _better(self, place: _Place, direction: Floats, near: bool) -> _Place | None:
+        """Return the best place along a direction, None where it is not better than the present one."""
+        slopes = direction @ self.systems
+        low, high = self.limits.window(place.weights, direction)
+        if near:
+            reach = NEAR * natural_step(place.scores, slopes)
+            low, high = max(low, -reach), min(high, reach)
+        if not low < high:
+            return None
+        placement = Placement(point="middle", settle=False)
+        found, _ = search(self.landscape, place.scores, slopes, place.value, (low, high), placement)
+        if found.value <= place.value.mean + BETTER:
+            return None
+        there = self._stand(self.limits.nearest(self.limits.normed(place.weights + found.step * direction)))
+        # the division may move documents that were nearly tied
+        return there if there.value.mean > place.value.mean + BETTER else None
+
+    def _stand(self, weights: Floats) -> _Place:
+        scores = weights @ self.systems
+        return _Place(weights, scores, self.landscape.value(scores))
 
     def _without_idle(self, weights: Floats, value: float) -> tuple[Floats, float]:
         """Return the weights with 0 for every system that adds nothing."""

@@ -135,26 +135,33 @@ def _scaled(systems: Systems, normalisers: Mapping[str, str], missing: str | flo
 def _limits(names: Sequence[str], bounds: Any, fixed: Mapping[str, float] | None) -> Limits:
     low, high, held = np.full(len(names), -np.inf), np.full(len(names), np.inf), np.full(len(names), np.nan)
     for name, pair in (bounds if isinstance(bounds, Mapping) else dict.fromkeys(names, bounds or (None, None))).items():
-        if name not in names:
-            raise unknown_name("system", name, names)
-        if not isinstance(pair, Sequence) or len(pair) != 2 or not all(end is None or is_number(end) for end in pair):
-            raise OptionError(f"bounds: expected (low, high) with numbers or None, got {shown(pair)} for {name}")
-        number = names.index(name)
-        low[number] = -np.inf if pair[0] is None else pair[0]
-        high[number] = np.inf if pair[1] is None else pair[1]
-        if not low[number] <= high[number]:
-            raise OptionError(f"bounds: expected low <= high, got {shown(pair)} for {name}")
+        number = _number(name, names)
+        low[number], high[number] = _ends(name, pair)
     for name, weight in (fixed or {}).items():
-        if name not in names:
-            raise unknown_name("system", name, names)
+        number = _number(name, names)
         if not is_number(weight) or not math.isfinite(weight):
             raise OptionError(f"fixed: expected a number, got {shown(weight)} for {name}")
-        number = names.index(name)
         low[number] = high[number] = held[number] = weight
     limits = Limits(low, high, held)
     if not limits.free:
         raise OptionError("fixed: expected at least one system whose weight is free, got none")
     return limits
+
+
+def _number(name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        raise unknown_name("system", name, names)
+    return names.index(name)
+
+
+def _ends(name: str, pair: Any) -> tuple[float, float]:
+    """Return the bounds of one weight; None is no bound."""
+    if not isinstance(pair, Sequence) or len(pair) != 2 or not all(end is None or is_number(end) for end in pair):
+        raise OptionError(f"bounds: expected (low, high) with numbers or None, got {shown(pair)} for {name}")
+    low, high = -np.inf if pair[0] is None else pair[0], np.inf if pair[1] is None else pair[1]
+    if not low <= high:
+        raise OptionError(f"bounds: expected low <= high, got {shown(pair)} for {name}")
+    return low, high
 
 
 def _curves(landscape: Landscape, systems: Floats, weights: Floats, names: Sequence[str]) -> dict[str, LineSearch]:
