@@ -59,7 +59,7 @@ def answer_section(
     duels = duels_of(comparison, best.name)
     told = [_verdict(best.name, comparison, intervals, trial)]
     if duels:
-        told += [_runner_up(best.name, duels[0], comparison), _others(duels)]
+        told += [_runner_up(duels[0], comparison), _others(duels)]
         told += [_queries(data, comparison, best.name, duels[0].rival)]
     if comparison.segment_of is not None and duels:
         told.append(_segments(comparison, best.name, duels[0].rival))
@@ -112,7 +112,7 @@ def _verdict(best: str, comparison: Comparison, intervals: Intervals, trial: Tri
     )
 
 
-def _runner_up(best: str, duel: Duel, comparison: Comparison) -> str:
+def _runner_up(duel: Duel, comparison: Comparison) -> str:
     interval = f"{100 * (1 - comparison.level):g} % interval {_signed(duel.low)} to {_signed(duel.high)}"
     test = TEST_TITLES[comparison.test].lower()
     p = f"{test}, {_probability(duel.p)}"

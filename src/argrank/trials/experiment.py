@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +101,7 @@ def _identity(config: Config, data: DataSpec, number: int, fold: Fold, spec: Ran
         "select_by": config.select_by,
         "data": {"name": data.name, "content": data_identity(fold)},
         "fold": number,
-        "ranker": {
-            "name": spec.name,
-            "ranker": spec.ranker,
-            "parameters": spec.parameters,
-            "grid": spec.grid,
-        },
+        "ranker": asdict(spec),
     }
 
 

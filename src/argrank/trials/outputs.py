@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import logging
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from argrank.trials.results import Results, results_text
 from argrank.trials.store import slug
 
 log = logging.getLogger("argrank.experiment")
+
+RUN_PARTS = ("data", "fold", "ranker", "params", "validation", "means", "undefined")  # of a RunResult, as they are
 
 
 def write_outputs(results: Results, folder: Path) -> None:
@@ -55,32 +58,14 @@ def as_dict(results: Results) -> dict[str, Any]:
         },
         "runs": [
             {
-                "data": run.data,
-                "fold": run.fold,
-                "ranker": run.ranker,
-                "params": run.params,
-                "validation": run.validation,
-                "means": run.means,
-                "undefined": run.undefined,
+                **{name: getattr(run, name) for name in RUN_PARTS},
                 "grid": [{"params": point.params, "value": point.value, "error": point.error} for point in run.points],
                 "notes": list(run.notes),
                 "seconds": run.seconds,
             }
             for run in results.runs
         ],
-        "expected": [
-            {
-                "data": check.expected.data,
-                "ranker": check.expected.ranker,
-                "measure": check.expected.measure,
-                "value": check.expected.value,
-                "tolerance": check.expected.tolerance,
-                "source": check.expected.source,
-                "got": check.got,
-                "holds": check.holds,
-            }
-            for check in results.checks
-        ],
+        "expected": [{**asdict(check.expected), "got": check.got, "holds": check.holds} for check in results.checks],
     }
     plain: dict[str, Any] = json_value(found)
     return plain

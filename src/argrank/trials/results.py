@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from argrank._json import json_value
-from argrank._tables import Cell, Table, measure_text, parameters_text, plain, render, table
+from argrank._tables import Cell, Table, measure_text, plain, render, table
 from argrank._types import Floats
 from argrank._version import __version__
 from argrank.trials.config import Config, Expected
 from argrank.trials.engine import Run
 from argrank.trials.grid import Params
 from argrank.trials.select import Point
+from argrank.trials.trial import folds_table
 
 ROUNDING = 1e-12  # a figure exactly at the end of its range is inside, also where a sum was rounded
 
@@ -150,23 +151,6 @@ def means_table(results: Results, data: str) -> Table:
     return table((data, *config.measures), rows)
 
 
-def folds_table(results: Results, data: str) -> Table:
-    """Return every run: what was chosen, its validation value, the measures on the test part."""
-    config = results.config
-    rows = [
-        (
-            run.ranker,
-            str(run.fold),
-            parameters_text(run.params),
-            measure_text(run.validation),
-            *(measure_text(run.means[name]) for name in config.measures),
-        )
-        for ranker in config.rankers
-        for run in results.of(data, ranker.name)
-    ]
-    return table((data, "fold", "chosen", f"validation {config.select_by}", *config.measures), rows, 3)
-
-
 def expected_table(results: Results) -> Table:
     """Return the expected figures with what came out."""
     rows = [
@@ -192,7 +176,8 @@ def results_text(results: Results, format: str) -> str:  # noqa: A002 (as elsewh
     config = results.config
     title = f"{'# ' if format == 'markdown' else ''}{plain(config.title)}\n\n"
     means = [means_table(results, data.name) for data in config.data]
-    folds = [folds_table(results, data.name) for data in config.data]
+    by_data = {data.name: {one.name: results.of(data.name, one.name) for one in config.rankers} for data in config.data}
+    folds = [folds_table(name, runs, config) for name, runs in by_data.items()]
     own = "".join(f", of {data.name} {data.convention}" for data in config.data if data.convention)
     how = (
         f"Mean over folds; best of each measure marked. Convention {config.convention}{own}; parameters chosen by "

@@ -25,6 +25,8 @@ from argrank.trials.grid import Params
 from argrank.trials.store import Fits
 from argrank.trials.system import System
 
+RUN_PARTS = ("fold", "n_queries", "params", "validation", "means", "notes")  # of a Run, as plain data
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trial:
@@ -147,7 +149,7 @@ class Trial:
             return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         if format not in FORMATS:
             raise unknown_name("format", format, [*FORMATS, "json"])
-        tables = [self._means_table(), *([self._folds_table()] if self.n_folds > 1 else [])]
+        tables = [self._means_table(), *([folds_table("ranker", self.folds, self)] if self.n_folds > 1 else [])]
         return render(format, tables, self.footer)
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,17 +167,7 @@ class Trial:
             "means": self.means,
             "seconds": {name: one.seconds for name, one in self.systems.items()},
             "folds": {
-                name: [
-                    {
-                        "fold": run.fold,
-                        "n_queries": run.n_queries,
-                        "params": run.params,
-                        "validation": run.validation,
-                        "means": run.means,
-                        "notes": run.notes,
-                    }
-                    for run in runs
-                ]
+                name: [{part: getattr(run, part) for part in RUN_PARTS} for run in runs]
                 for name, runs in self.folds.items()
             },
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
@@ -212,20 +204,6 @@ class Trial:
         ]
         return table(("", "ranker", "chosen", f"validation {self.select_by}", *self.measures, "seconds"), rows, 3)
 
-    def _folds_table(self) -> Table:
-        rows = [
-            (
-                name,
-                str(run.fold),
-                parameters_text(run.params),
-                measure_text(run.validation),
-                *(measure_text(run.means[one]) for one in self.measures),
-            )
-            for name, runs in self.folds.items()
-            for run in runs
-        ]
-        return table(("ranker", "fold", "chosen", f"validation {self.select_by}", *self.measures), rows, 3)
-
     @property
     def footer(self) -> list[str]:
         """What was done and chosen, and what should be known about it."""
@@ -257,6 +235,25 @@ class Trial:
             f"Best by {self.select_by} on validation queries: {self.best} ({measure_text(value)}); on the tested "
             f"queries its {first} is {measure_text(tested)}."
         )
+
+
+def folds_table(title: str, folds: Mapping[str, Sequence[Any]], asked: Any) -> Table:
+    """Return every run of every ranker: what was chosen, its validation value, the measures on the test part.
+
+    ``asked`` says which ``measures``, and which ``select_by`` chose.
+    """
+    rows = [
+        (
+            name,
+            str(run.fold),
+            parameters_text(run.params),
+            measure_text(run.validation),
+            *(measure_text(run.means[one]) for one in asked.measures),
+        )
+        for name, runs in folds.items()
+        for run in runs
+    ]
+    return table((title, "fold", "chosen", f"validation {asked.select_by}", *asked.measures), rows, 3)
 
 
 def _chosen(runs: Sequence[Run]) -> str:

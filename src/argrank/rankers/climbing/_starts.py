@@ -8,11 +8,10 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import make_risk
 from argrank.errors import InputError
-from argrank.objectives.pairwise import PairwiseHinge
 from argrank.rankers.climbing._climb import Columns
-from argrank.solvers import least_squares, minimise
+from argrank.rankers.linear._cheap_models import rank_svm_weights
+from argrank.solvers import least_squares
 
 
 def starting_weights(
@@ -34,9 +33,8 @@ def starting_weights(
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
     # C = 10: the best of the published grids on LETOR lie near; a rough solution will do
     try:
-        risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
         with np.errstate(over="ignore", invalid="ignore"):
-            return minimise(risk, "newton", C=10.0, tol=1e-4, max_iter=100).step()
+            return rank_svm_weights(data, n_jobs, C=10.0, tol=1e-4, max_iter=100)
     except InputError:  # features so large that their squares overflow
         return np.zeros(columns.n_features)
 

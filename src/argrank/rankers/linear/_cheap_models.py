@@ -45,10 +45,12 @@ def regression_weights(data: Dataset, n_jobs: int | None) -> Floats:
     return regression(data, "linear", 0.0, False, n_jobs).w
 
 
-def rank_svm_weights(data: Dataset, n_jobs: int | None) -> Floats:
+def rank_svm_weights(
+    data: Dataset, n_jobs: int | None, C: float = C, tol: float = ENOUGH, max_iter: int = MOST_PASSES
+) -> Floats:
     """Return the weights of RankSVM with squared hinge, roughly minimised."""
     risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
-    return minimise(risk, C=C, tol=ENOUGH, max_iter=MOST_PASSES).step()
+    return minimise(risk, C=C, tol=tol, max_iter=max_iter).step()
 
 
 def best_length(models: Sequence[Floats], risk: Risk, penalty: Callable[[Floats], float]) -> Floats:
