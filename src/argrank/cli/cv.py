@@ -90,20 +90,20 @@ def run(
         "n_folds": folds, "convention": convention, "random_state": seed, "n_jobs": jobs, "progress": not quiet,
         "resume": resume,
     }  # fmt: skip
-    if rankers:
-        asked = options.split_names(rankers, "-r", "rankers")
-        made = {name: sources.ranker_of(name, {}, normalise) for name in asked}
-        grids = _settings(made, fixed, choices, no_grid)
-        with going_on(resume):
-            found = cross_validate(made, sources.load_wide(data, None, not quiet), names, grid=grids, **shared)
-    else:
-        if fixed or choices or no_grid:
-            raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
-        scaling = "auto" if normalise is None else normalise
-        with going_on(resume):
-            found = benchmark(sources.load_wide(data, None, not quiet), names, normalise=scaling, **shared)
+    asked = options.split_names(rankers, "-r", "rankers")
+    if not asked and (fixed or choices or no_grid):
+        raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
+    made = {name: sources.ranker_of(name, {}, normalise) for name in asked}
+    grids = _settings(made, fixed, choices, no_grid)
+    with going_on(resume):
+        judged = sources.load_wide(data, None, not quiet)
+        if asked:
+            found = cross_validate(made, judged, names, grid=grids, **shared)
+        else:
+            found = benchmark(judged, names, normalise="auto" if normalise is None else normalise, **shared)
+    if not asked and report is None:
         stem = "data" if data == STDIN else Path(data).name.split(".")[0]
-        report = Path(f"{stem}-report.html") if report is None else report
+        report = Path(f"{stem}-report.html")
     if report is not None:
         write_report(report, found, title=f"Cross-validation of {Path(data).name}")
     if save is not None:
