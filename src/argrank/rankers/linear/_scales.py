@@ -1,4 +1,4 @@
-"""Warn of features whose scales differ so much that one regulariser cannot suit them."""
+"""A word about features whose scales differ so much that one regulariser cannot suit them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
     named = [str(number) if names is None else repr(names[number]) for number in (large, small)]
     return [
         f"the scales of the features differ wildly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
-        f"{named[1]} over {extent[small]:.3g}. The fit is slow, and the penalty hardly limits the "
-        f"weight of {named[0]}; normalise='standard' helps"
+        f"{named[1]} over {extent[small]:.3g}. The fit is slow, and the penalty hardly touches the former; "
+        "normalise='standard' helps"
     ]
 
 
