@@ -41,10 +41,9 @@ def _trace_chart(systems: Sequence[System], column: str) -> str:
     for number, system in enumerate(systems):
         trace = system.trace or {}
         values = trace.get(column, [])
-        if column == "objective" and values:
-            values = [value / values[0] if values[0] else math.nan for value in values]
-        if column == "gap" and values:
-            values = [gap / total if total else math.nan for gap, total in zip(values, trace["objective"], strict=True)]
+        if values and column in ("objective", "gap"):
+            totals = [values[0]] * len(values) if column == "objective" else trace["objective"]
+            values = [value / total if total else math.nan for value, total in zip(values, totals, strict=True)]
         if len(values) > 1:
             series.append(svg.Series(system.name, list(range(1, len(values) + 1)), values, number))
     if not series:

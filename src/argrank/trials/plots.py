@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +26,22 @@ def draw(results: Results, folder: Path) -> list[Path]:
     except ImportError as error:
         raise MissingExtraError("matplotlib", "plot", "drawing the results") from error
     drawn = []
+    for name, paint, *subject in _plots(results):
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        if paint(figure, results, *subject):
+            drawn.append(_save(figure, folder / f"{name}.png"))
+    return drawn
+
+
+def _plots(results: Results) -> Iterator[tuple[Any, ...]]:
+    """Yield the name of every plot, what paints it and what it is about."""
     for data in results.config.data:
         name = slug(data.name)
-        for what, paint in (("measures", _bars), ("ndcg", _curves)):
-            figure = Figure(figsize=(7, 4), layout="constrained")
-            if paint(figure, results, data):
-                drawn.append(_save(figure, folder / f"{name}-{what}.png"))
+        yield f"{name}-measures", _bars, data
+        yield f"{name}-ndcg", _curves, data
         for ranker in results.config.rankers:
             for parameter in ranker.grid:
-                figure = Figure(figsize=(7, 4), layout="constrained")
-                if _grid_curve(figure, results, data.name, ranker.name, parameter):
-                    path = folder / f"{name}-{slug(ranker.name)}-{slug(parameter)}.png"
-                    drawn.append(_save(figure, path))
-    return drawn
+                yield f"{name}-{slug(ranker.name)}-{slug(parameter)}", _grid_curve, data.name, ranker.name, parameter
 
 
 def _save(figure: Any, path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,28 +59,31 @@ class CoordinateAscent(ClimbingRanker):
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
         if not landscape.is_defined:
             return nothing_to_learn(data.n_features, watcher)
+        starts = self._starts(columns, rng) if start is None else iter([start])
+        return self._climb(starts, functools.partial(self._rounds, landscape, columns, rng), watcher, rng)
 
-        def starts() -> Iterator[Floats]:
-            for number in range(self.n_starts):
-                equal = np.ones(columns.n_features)
-                yield columns.useful(equal if number == 0 else rng.uniform(-1.0, 1.0, columns.n_features))
+    def _starts(self, columns: Columns, rng: np.random.Generator) -> Iterator[Floats]:
+        for number in range(self.n_starts):
+            equal = np.ones(columns.n_features)
+            yield columns.useful(equal if number == 0 else rng.uniform(-1.0, 1.0, columns.n_features))
 
-        def rounds(weights: Floats, left: Floats | None) -> Iterator[Iterate]:
-            weights = weights / (np.abs(weights).sum() or 1.0) if left is None else left
-            scores = columns.scores(weights)
-            here = landscape.value(scores)
-            while True:
-                yield Iterate(weights, here.mean)
-                for number in rng.permutation(columns.moving).tolist():
-                    step, here = self._best_step(landscape, scores, columns.column(number), here, weights[number])
-                    if step != 0.0:
-                        weights = weights.copy()
-                        weights[number] += step
-                        weights /= np.abs(weights).sum() or 1.0
-                        scores = columns.scores(weights)
-                here = landscape.value(scores)  # the division may have moved documents that were all but tied
-
-        return self._climb(starts() if start is None else iter([start]), rounds, watcher, rng)
+    def _rounds(
+        self, landscape: Landscape, columns: Columns, rng: np.random.Generator, weights: Floats, left: Floats | None
+    ) -> Iterator[Iterate]:
+        """Yield the weights as they begin, from a start or where a climb was left, and after every round."""
+        weights = weights / (np.abs(weights).sum() or 1.0) if left is None else left
+        scores = columns.scores(weights)
+        here = landscape.value(scores)
+        while True:
+            yield Iterate(weights, here.mean)
+            for number in rng.permutation(columns.moving).tolist():
+                step, here = self._best_step(landscape, scores, columns.column(number), here, weights[number])
+                if step != 0.0:
+                    weights = weights.copy()
+                    weights[number] += step
+                    weights /= np.abs(weights).sum() or 1.0
+                    scores = columns.scores(weights)
+            here = landscape.value(scores)  # the division may have moved documents that were nearly tied
 
     def _best_step(
         self, landscape: Landscape, scores: Floats, slopes: Floats, here: Value, weight: float
