@@ -95,7 +95,7 @@ def _method(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
         f"other. *Tuned* is the best of {len(SETTINGS)} settings on the validation part, with up to {N_TREES} trees,",
         f"stopped after {PATIENCE} without a gain there; its CPU seconds are those of the whole search. Differences",
         "are paired by query, ± one standard error, over the folds that both systems have, and sort the tables.",
-        f"CatBoost's default grows 1,000 trees, so {N_TREES} are a small budget for it: on the generated sets its tuned",
+        f"CatBoost's default grows 1,000 trees, so {N_TREES} are a small budget for it: on generated sets its tuned",
         "form is behind its own default. Judge a peer by the better of its two rows.",
         "",
         "Each test part was scored once by each system here, and nothing was chosen by it. The members of `auto` were",
