@@ -159,8 +159,8 @@ def test_sparse_and_dense_agree(exact, data):
 
 
 def test_same_bits_for_any_number_of_threads(ranker, monkeypatch):
-    monkeypatch.setattr("argrank.data.blocks.BLOCK_ROWS", 30)  # several blocks of queries
-    monkeypatch.setattr("argrank.data.blocks.SMALL_ROWS", 0)
+    monkeypatch.setattr("argrank.data.grouping.BLOCK_ROWS", 30)  # several blocks of queries
+    monkeypatch.setattr("argrank.data.grouping.SMALL_ROWS", 0)
     data = ar.make_ranking(12, (8, 14), 5, random_state=5)
     one, two = (clone(ranker).set_params(n_jobs=n).fit(data) for n in (1, 2))
     assert learned(one, data).tobytes() == learned(two, data).tobytes()

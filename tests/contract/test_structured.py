@@ -20,7 +20,7 @@ from argrank import Dataset, objective
 from argrank._jit import LazyKernel
 from argrank.engines.local import LocalRisk
 from argrank.objectives.structured import ORACLES
-from argrank.solvers.collapse import look_at_zero
+from argrank.solvers.meter import look_at_zero
 
 # ---- all rankings of n documents: which document is at each rank, and the rank of each document ---------------------
 

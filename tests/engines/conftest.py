@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.data import blocks
+from argrank.data import grouping
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def cluster():
 @pytest.fixture(scope="module")
 def packs(tmp_path_factory):
     """Packs of the same queries without and with weights, cut into blocks of about 100 rows."""
-    folder, kept = tmp_path_factory.mktemp("packs"), (blocks.BLOCK_ROWS, blocks.SMALL_ROWS)
-    blocks.BLOCK_ROWS, blocks.SMALL_ROWS = 100, 100
+    folder, kept = tmp_path_factory.mktemp("packs"), (grouping.BLOCK_ROWS, grouping.SMALL_ROWS)
+    grouping.BLOCK_ROWS, grouping.SMALL_ROWS = 100, 100
     plain = ar.make_ranking(40, (3, 30), 6, random_state=4)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 40)
     longest = np.argmax(plain.sizes)  # in the first partition only
@@ -35,4 +35,4 @@ def packs(tmp_path_factory):
     for name, data in (("plain", plain), ("weighted", weighted)):
         ar.pack(data, folder / f"{name}.pack")
     yield folder
-    blocks.BLOCK_ROWS, blocks.SMALL_ROWS = kept
+    grouping.BLOCK_ROWS, grouping.SMALL_ROWS = kept

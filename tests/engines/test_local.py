@@ -8,7 +8,7 @@ from scipy import sparse
 from tests.contract.test_objectives import names_with_objectives
 
 from argrank import Dataset, objective
-from argrank.data import blocks
+from argrank.data import grouping
 from argrank.engines.local import LocalRisk
 from argrank.errors import InputError, OptionError
 
@@ -16,8 +16,8 @@ from argrank.errors import InputError, OptionError
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Several blocks on data small enough for a test."""
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 300)
-    monkeypatch.setattr(blocks, "SMALL_ROWS", 300)
+    monkeypatch.setattr(grouping, "BLOCK_ROWS", 300)
+    monkeypatch.setattr(grouping, "SMALL_ROWS", 300)
 
 
 def make(dtype=np.float64, kind=np.asarray, **options) -> Dataset:
@@ -98,7 +98,7 @@ def test_query_weights_make_a_weighted_mean():
 
 def test_blocks_cover_every_query_once_whatever_their_sizes():
     for sizes in ([1], [2000], [1, 2000, 1], [299, 2, 299, 300, 301], [1] * 1000):
-        borders = blocks.block_borders(np.concatenate(([0], np.cumsum(sizes))))
+        borders = grouping.block_borders(np.concatenate(([0], np.cumsum(sizes))))
         assert (borders[0], borders[-1]) == (0, len(sizes))
         assert (np.diff(borders) > 0).all()
 

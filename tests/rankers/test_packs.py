@@ -100,5 +100,5 @@ def test_what_copies_is_refused_where_memory_is_short(packs, monkeypatch):
         made("direct-rank").fit(packs[2])
     with pytest.raises(InputError, match="fits into"):
         ar.make_ranker("lambda-mart", normalise="standard").fit(data)
-    monkeypatch.setattr("argrank.data.blocks.BLOCK_ROWS", 30)  # so that a block fits
+    monkeypatch.setattr("argrank.data.grouping.BLOCK_ROWS", 30)  # so that a block fits
     ar.make_ranker("rank-svm", normalise="standard").fit(data)

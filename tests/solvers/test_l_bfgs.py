@@ -10,8 +10,9 @@ import argrank as ar
 from argrank.engines import make_risk
 from argrank.errors import OptionError
 from argrank.solvers import l_bfgs, minimise
-from argrank.solvers._result import Meter, Problem
 from argrank.solvers.l_bfgs import Descent, State, two_loops
+from argrank.solvers.meter import Meter
+from argrank.solvers.problem import Problem
 from argrank.solvers.regularisers import Squared
 
 

@@ -13,7 +13,7 @@ import argrank as ar
 from argrank.engines import make_risk
 from argrank.errors import ArgrankError
 from argrank.solvers import Absolute, Squared, minimise
-from argrank.solvers.mixture import Inner, best_mixture
+from argrank.solvers.planes import Inner, best_mixture
 
 LIMITS = {
     "free": (None, None),

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data.grouping import Grouping, group_by_id, group_by_size, id_array
-from argrank.data.mapped import is_mapped
+from argrank.data.mapped import is_mapped, refuse_copy
 from argrank.errors import ArgrankWarning, InputError, InputTypeError, is_text, shown
 
 LARGEST_LABEL = 1e100  # beyond, squares and sums of labels leave the range of floats
@@ -271,3 +271,50 @@ def preferences_of(pairs: Any, queries: Grouping) -> Preferences | None:
     if pairs.ndim == 2 and pairs.shape[1] >= 2 and (pairs[:, :2] >= 0).all() and (pairs[:, :2] < len(stored)).all():
         pairs[:, :2] = stored[pairs[:, :2].astype(np.int64)]
     return preferences(pairs, queries.indptr)
+
+
+def fields(
+    X: Any,
+    *,
+    y: Any,
+    qid: Any,
+    group: Any,
+    feature_names: Any,
+    sample_weight: Any,
+    query_weight: Any,
+    query_texts: Any,
+    preferences: Any,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return the fields of a Dataset, checked and grouped by query; ``more``: categories, and ids or texts of rows."""
+    X = features(X)
+    n_rows = X.shape[0]
+    if n_rows == 0:
+        raise InputError(f"X: expected at least one row, got an array of shape {X.shape} (0 sample(s))")
+    if X.shape[1] == 0:
+        raise InputError(f"X: got 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    queries = queries_of(qid, group, n_rows)
+    by_row: dict[str, Any] = {"y": np.full(n_rows, np.nan) if y is None else labels(y, n_rows)}
+    for name in ("document_ids", "comments", "sources", "titles"):
+        gaps = name in ("comments", "titles")  # a row without a comment has None
+        by_row[name] = None if more[name] is None else id_array(more[name], n_rows, name, gaps).copy()
+    by_row["sample_weight"] = None if sample_weight is None else weights(sample_weight, n_rows, "sample_weight", "row")
+    if queries.rows is None:
+        X = owned(X)
+    else:
+        refuse_copy(X, "X: the rows of a query are not adjacent, and sorting them", "write them with ar.pack")
+        X = X[queries.rows]
+        by_row = {name: None if values is None else values[queries.rows] for name, values in by_row.items()}
+    weight, names = per_query(query_weight, queries, "query_weight"), names_of(feature_names, X.shape[1])
+    if weight is not None:
+        weight = weights(weight, len(queries.query_ids), "query_weight", "query")
+    return {
+        **queries._asdict(),
+        **by_row,
+        "X": X,
+        "query_weight": weight,
+        "query_texts": per_query(query_texts, queries, "query_texts"),
+        "feature_names": names,
+        "categories": categories(more["categories"], X, names),
+        "preferences": preferences_of(preferences, queries),
+    }

@@ -12,19 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, align, decode, places
-from argrank.data.checks import Preferences, names_of, per_query, preferences_of, queries_of
-from argrank.data.facts import facts_of
+from argrank.data.categories import Categories, align, places
+from argrank.data.checks import Preferences
 from argrank.data.frames import COLUMNS, columns_of, is_frame
-from argrank.data.grouping import id_array, offsets
-from argrank.data.mapped import refuse_copy, row_view
+from argrank.data.grouping import adjacent_queries
+from argrank.data.parts import BY_ROW, fields_of_rows, joined_fields
 from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
 
-BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
 CACHED = ("fingerprint", "longest")  # found when first asked for, not given
-BY_QUERY = ("query_ids", "query_weight", "query_texts")
 EXTRAS = ("feature_names", *BY_ROW, "query_weight", "query_texts", "preferences")
 
 
@@ -127,39 +125,8 @@ class Dataset:
             if group is not None:
                 found.pop("qid", None)
             given |= {name: value for name, value in found.items() if given[name] is None}
-        X = checks.features(X)
-        n_rows = X.shape[0]
-        if n_rows == 0:
-            raise InputError(f"X: expected at least one row, got an array of shape {X.shape} (0 sample(s))")
-        if X.shape[1] == 0:
-            raise InputError(f"X: got 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
-        queries = queries_of(given["qid"], group, n_rows)
-        fields: dict[str, Any] = {
-            "indptr": queries.indptr,
-            "query_ids": queries.query_ids,
-            "rows": queries.rows,
-        }
-        fields["y"] = np.full(n_rows, np.nan) if given["y"] is None else checks.labels(given["y"], n_rows)
-        for name in ("document_ids", "comments", "sources", "titles"):
-            gaps = name in ("comments", "titles")  # a row without a comment has None
-            fields[name] = None if given[name] is None else id_array(given[name], n_rows, name, gaps).copy()
-        fields["sample_weight"] = _optional(checks.weights, given["sample_weight"], n_rows, "sample_weight", "row")
-        if queries.rows is None:
-            X = checks.owned(X)
-        else:
-            refuse_copy(X, "X: the rows of a query are not adjacent, and sorting them", "write them with ar.pack")
-            X = X[queries.rows]
-            for name in ("y", *(name for name in BY_ROW if fields[name] is not None)):
-                fields[name] = fields[name][queries.rows]
-        n_queries = len(queries.query_ids)
-        weight = per_query(given["query_weight"], queries, "query_weight")
-        fields["query_weight"] = _optional(checks.weights, weight, n_queries, "query_weight", "query")
-        fields["query_texts"] = per_query(given["query_texts"], queries, "query_texts")
-        fields["feature_names"] = names_of(given["feature_names"], X.shape[1])
-        fields["categories"] = checks.categories(given["categories"], X, fields["feature_names"])
-        fields["preferences"] = preferences_of(preferences, queries)
         check_choice("feature_base", feature_base, (0, 1))
-        self._freeze(X=X, feature_base=feature_base, **fields)
+        self._freeze(feature_base=feature_base, **checks.fields(X, group=group, preferences=preferences, **given))
 
     @classmethod
     def _assemble(cls, rows: Any = None, **fields: Any) -> Dataset:
@@ -284,7 +251,7 @@ class Dataset:
         else:
             rows = np.concatenate([np.arange(self.indptr[q], self.indptr[q + 1]) for q in chosen])
         some: Any = slice(int(chosen[0]), int(chosen[-1]) + 1) if adjacent else chosen
-        return self._of_rows(rows, some, self.sizes[chosen])
+        return Dataset._assemble(**fields_of_rows(self, rows, some, self.sizes[chosen]))
 
     def keep(self, rows: Any) -> Dataset:
         """Return the stored rows of a mask as a Dataset of its own, without the queries that lose all of theirs."""
@@ -292,27 +259,7 @@ class Dataset:
         if mask.dtype != bool or mask.shape != (self.n_documents,) or not mask.any():
             raise InputError(f"keep: expected a mask of {self.n_documents} rows with at least one to keep")
         sizes = np.add.reduceat(mask.astype(np.int64), self.indptr[:-1])
-        return self._of_rows(np.flatnonzero(mask), np.flatnonzero(sizes), sizes[sizes > 0])
-
-    def _of_rows(self, rows: Any, queries: Any, sizes: Integers) -> Dataset:
-        fields: dict[str, Any] = {name: _part(getattr(self, name), rows) for name in ("y", *BY_ROW)}
-        if isinstance(rows, slice):
-            fields |= {"X": row_view(self.X, rows), "XT": None if self.XT is None else self.XT[:, rows]}
-        else:
-            share = int(sizes.sum()) / max(1, self.n_documents)
-            refuse_copy(self.X, "select", "take adjacent queries, or pack the part by itself", share)
-            fields["X"] = self.X[rows]
-        fields |= {name: _part(getattr(self, name), queries) for name in BY_QUERY}
-        fields["indptr"] = offsets(sizes)
-        fields["preferences"] = None
-        if self.preferences is not None:
-            new_row = np.full(self.n_documents, -1)
-            new_row[rows] = np.arange(fields["indptr"][-1])
-            better, worse = new_row[self.preferences.better], new_row[self.preferences.worse]
-            kept = (better >= 0) & (worse >= 0)
-            fields["preferences"] = Preferences(better[kept], worse[kept], self.preferences.weight[kept])
-        fields |= {name: getattr(self, name) for name in ("feature_names", "categories", "normalised")}
-        return Dataset._assemble(feature_base=self.feature_base, **fields)
+        return Dataset._assemble(**fields_of_rows(self, np.flatnonzero(mask), np.flatnonzero(sizes), sizes[sizes > 0]))
 
     def split(self, *shares: float, random_state: int | None = 0) -> tuple[Dataset, ...]:
         """Split by query into random parts: ``train, valid, test = data.split(0.6, 0.2, 0.2)``.
@@ -334,19 +281,13 @@ class Dataset:
         """Yield adjacent queries in order, in batches of about n_documents rows and at least one query."""
         if n_documents < 1:
             raise OptionError(f"batches: expected a positive number of documents, got {n_documents}")
-        first = 0
-        while first < self.n_queries:
-            last = int(np.searchsorted(self.indptr, self.indptr[first] + n_documents, side="right")) - 1
-            last = max(last, first + 1)
+        for first, last in adjacent_queries(self.indptr, n_documents):
             yield self._take(np.arange(first, last))
-            first = last
 
     @staticmethod
     def concatenate(parts: Sequence[Dataset]) -> Dataset:
         """Join Datasets of different queries and the same features, in order."""
-        from argrank.data.joining import join
-
-        return Dataset._assemble(**join(parts))
+        return Dataset._assemble(**joined_fields(parts))
 
     def with_features(self, X: Any) -> Dataset:
         """Return the same queries, documents and labels with other features, given in stored row order.
@@ -393,16 +334,9 @@ class Dataset:
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
-        from argrank.data.io.columns import feature_names, named_columns, stored_rows
+        from argrank.data.io.columns import columns_of_data
 
-        order, columns = stored_rows(self), named_columns(self)
-        X = self.X.tocsc() if self.is_sparse else self.X
-        for position, name in enumerate(feature_names(self)):
-            column = X[:, [position]].toarray()[:, 0] if self.is_sparse else X[:, position]
-            columns[name] = column[order]
-            if self.categories and name in self.categories:
-                columns[name] = np.array(decode(column[order], self.categories[name]), object)
-        return columns
+        return columns_of_data(self)
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
         """Refuse to be converted to an array and say what works instead; scikit-learn's searches try to."""
@@ -419,13 +353,38 @@ class Dataset:
     # ---- words ------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return "Dataset: " + "; ".join(text for _, text in facts_of(self, EXTRAS))
+        return "Dataset: " + "; ".join(text for _, text in _facts_of(self))
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in facts_of(self, EXTRAS)
-        )
+        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in _facts_of(self))
         return f"<table><caption>argrank Dataset</caption>{rows}</table>"
+
+
+def _facts_of(data: Dataset) -> list[tuple[str, str]]:
+    """Return what a Dataset shows of itself, as text and in notebooks: size, labels, and which of the extras it has."""
+    sizes = data.sizes
+    kind = f"CSR with {data.X.nnz / max(1, np.prod(data.X.shape)):.1%} filled, " if data.is_sparse else ""
+    facts = [
+        (
+            "size",
+            f"{counted(data.n_queries, 'query', 'queries')}, {counted(data.n_documents, 'document', 'documents')} "
+            f"({sizes.min()} to {sizes.max()} a query), {counted(data.n_features, 'feature', 'features')}, "
+            f"{kind}{data.X.dtype}",
+        )
+    ]
+    if not data.is_judged:
+        facts.append(("labels", "no labels"))
+    else:
+        values, counts = np.unique(data.y, return_counts=True)
+        if len(values) <= 10:
+            listing = ", ".join(f"{value:g}: {count:,}" for value, count in zip(values, counts, strict=True))
+        else:
+            listing = f"{values[0]:g} to {values[-1]:g}, {len(values):,} different"
+        facts.append(("labels", f"labels {listing}"))
+    present = [name.replace("_", " ") for name in EXTRAS if getattr(data, name) is not None]
+    if present:
+        facts.append(("also", "with " + ", ".join(present)))
+    return facts
 
 
 def fingerprint_of(shape: tuple[int, ...], dtype: Any, sums: Sequence[str]) -> str:
@@ -438,11 +397,3 @@ def check_dataset(what: str, given: Any) -> Dataset:
     if not isinstance(given, Dataset):
         raise InputTypeError(f"{what}: expected a Dataset, got {shown(given)}")
     return given
-
-
-def _optional(check: Any, values: Any, *arguments: Any) -> Any:
-    return None if values is None else check(values, *arguments)
-
-
-def _part(values: Any, where: Any) -> Any:
-    return None if values is None else values[where]

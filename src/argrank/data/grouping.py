@@ -1,7 +1,11 @@
-"""From a query id per row, or group sizes, to queries: any type of id, any order of rows."""
+"""From a query id per row, or group sizes, to queries (any type of id, any order of rows), and to blocks of queries.
+
+Where data is cut into blocks of whole queries depends on the data alone, for every engine and every file.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +13,9 @@ from numpy.typing import NDArray
 
 from argrank._types import Integers
 from argrank.errors import InputError, shown
+
+BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
+SMALL_ROWS = 4_000  # up to this many documents, one thread is as fast as two
 
 
 class Grouping(NamedTuple):
@@ -102,3 +109,24 @@ def _codes_of_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
             first.append(row)
         codes[row] = code
     return codes, np.array(first, np.int64)
+
+
+def block_borders(indptr: Integers) -> Integers:
+    """Return the numbers of the queries at which blocks begin, and the number of queries: cuts about every BLOCK_ROWS.
+
+    It depends on the sizes of the queries alone, so sums over blocks have the same bits for any number of threads.
+    """
+    n_rows = int(indptr[-1])
+    n_blocks = -(-n_rows // BLOCK_ROWS)
+    if n_rows > SMALL_ROWS:
+        n_blocks += n_blocks % 2  # an even number, so that two threads end together
+    return np.unique(np.searchsorted(indptr, np.linspace(0, n_rows, n_blocks + 1)))
+
+
+def adjacent_queries(indptr: Integers, n_rows: int) -> Iterator[tuple[int, int]]:
+    """Yield (first, last) of adjacent queries, in order, that have about ``n_rows`` rows and at least one query."""
+    first = 0
+    while first < len(indptr) - 1:
+        last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + n_rows, side="right")) - 1)
+        yield first, last
+        first = last

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from argrank.data.blocks import block_borders
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import block_borders
 from argrank.engines._blocks import map_blocks as _map_blocks
 from argrank.engines.dask_data import DistributedDataset, is_distributed
 from argrank.engines.dask_risk import DaskRisk

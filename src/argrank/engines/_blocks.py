@@ -19,9 +19,8 @@ from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import row_view
 from argrank.data.prepare.scaled_rows import ScaledRows
-from argrank.engines._dense import PULL_BACK
 from argrank.errors import InputError
-from argrank.models._product import SCORE
+from argrank.models._product import PULL_BACK, SCORE
 from argrank.objectives._sorting import Sorter
 from argrank.objectives.objective import Objective
 

@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
-from argrank.data.blocks import block_borders
 from argrank.data.dataset import Dataset
-from argrank.data.grouping import offsets
+from argrank.data.grouping import block_borders, offsets
 from argrank.data.io.pack.loader import Pack, load_part
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.scaled_rows import ScaledRows
-from argrank.engines import _part_scores
+from argrank.engines import _part
 from argrank.engines._direct import Holders
-from argrank.engines._part import Part, forget, over_blocks, size_of
 from argrank.engines.dask_frames import datasets_of, refuse_split
 from argrank.engines.dask_risk import DaskRisk
 from argrank.errors import ClusterError, InputError, check_count
@@ -173,7 +171,7 @@ class DistributedDataset:
 
     def map_blocks(self, function: Callable[[Dataset], Result]) -> list[Result]:
         """Apply a function to all blocks of queries, where they are, and return what it gives in their order."""
-        found = self.run(over_blocks, self.borders, common=(function,))
+        found = self.run(_part.over_blocks, self.borders, common=(function,))
         return list(itertools.chain.from_iterable(found))
 
     def over_features(self, function: Callable[[Any], Result]) -> list[Result]:
@@ -218,8 +216,8 @@ class DistributedDataset:
         import dask
         import dask.array as da
 
-        made = [dask.delayed(_part_scores.of_data)(part, function) for part in self._parts]
-        first = self.gathered(self.client.map(_part_scores.kind_of, self._parts, [function] * len(made), pure=False))
+        made = [dask.delayed(_part.of_data)(part, function) for part in self._parts]
+        first = self.gathered(self.client.map(_part.kind_of, self._parts, [function] * len(made), pure=False))
         arrays = [da.from_delayed(one, shape, dtype) for one, (shape, dtype) in zip(made, first, strict=True)]
         return da.concatenate(arrays)
 
@@ -232,7 +230,7 @@ class DistributedDataset:
     def predict(self, model: Any) -> DistributedScores:
         """Return the scores that a model gives to all rows; they stay where the rows are."""
         models = [_served(model)] * self.n_partitions
-        calls = self.client.map(_part_scores.predict, self._parts, models, pure=False, retries=3)
+        calls = self.client.map(_part.predict, self._parts, models, pure=False, retries=3)
         return DistributedScores(self, calls)
 
     def measure_queries(
@@ -251,7 +249,7 @@ class DistributedDataset:
             if scores.shape != (self.n_documents,):
                 raise InputError(f"scores: expected one for each of {self.n_documents:,} rows, got {scores.shape}")
             systems = np.split(scores, self.first_rows()[1:-1])
-        found = self.run(_part_scores.measure, systems, common=(list(measures), convention))
+        found = self.run(_part.measure, systems, common=(list(measures), convention))
         columns = zip(*(one[0] for one in found), strict=True)
         return [np.concatenate(column) for column in columns], np.concatenate([one[1] for one in found])
 
@@ -302,7 +300,7 @@ class DistributedDataset:
         self.traffic.round_trips += 1
         self.traffic.seconds += time.perf_counter() - begin
         self.traffic.worker_seconds += sum(getattr(one, "seconds", 0.0) for one in found)
-        self.traffic.received += size_of(found)
+        self.traffic.received += _part.size_of(found)
         return found
 
     def gathered(self, calls: list[Any]) -> list[Any]:
@@ -353,7 +351,7 @@ class DistributedScores:
 async def _drop(client: Any, fit: str) -> None:
     """Let all workers forget a fit; one that is gone has nothing to forget."""
     with contextlib.suppress(OSError):
-        await client.run(forget, fit, on_error="ignore")
+        await client.run(_part.forget, fit, on_error="ignore")
 
 
 def is_distributed(data: Any) -> bool:
@@ -369,7 +367,7 @@ def _served(model: Any) -> Any:
 def _submit(client: Any, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
     """Return the partitions as futures, made by calls, which are made again where a worker is lost."""
     columns = [list(column) for column in zip(*calls, strict=True)]
-    futures: list[Any] = client.map(Part, *columns, pure=False, retries=3, key="argrank-partition")
+    futures: list[Any] = client.map(_part.Part, *columns, pure=False, retries=3, key="argrank-partition")
     return futures
 
 
@@ -377,11 +375,11 @@ def _itself(data: Dataset) -> Dataset:
     return data
 
 
-def _scaled(part: Part, scaling: Normaliser) -> Dataset:
+def _scaled(part: _part.Part, scaling: Normaliser) -> Dataset:
     return part.data._but(X=ScaledRows(part.data.X, scaling))
 
 
-def _selected(part: Part, queries: Integers) -> Dataset:
+def _selected(part: _part.Part, queries: Integers) -> Dataset:
     return part.data.select(queries)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.data.blocks import block_borders
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import block_borders
 from argrank.engines._blocks import Blocks, Judge, Point, sample_of
 from argrank.engines._summed import SummedRisk
 from argrank.errors import InputError, OptionError

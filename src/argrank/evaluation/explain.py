@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from argrank._tables import text_lines
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.gaps import JUDGED
+from argrank.data.gaps import JUDGED, Gaps
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import Judgements, rank_queries
 from argrank.measures.conventions import Convention, describe
@@ -67,13 +67,7 @@ def explain_query(
     gaps = None if judged is None or judged.gaps is None else judged.gaps
     if convention.judged_only and gaps is not None:
         rows, rankings = rows[gaps[rows] == JUDGED], rankings.judged_only
-    ranking: dict[str, list[Any]] = {"rank": list(range(1, len(rows) + 1))}
-    if data.document_ids is not None:
-        ranking["document"] = [str(one) for one in data.document_ids[rows].tolist()]
-    caller = rows if data.rows is None else data.rows[rows]
-    ranking |= {"row": caller.tolist(), "score": scores[rows].tolist(), "label": data.y[rows].tolist()}
-    if gaps is not None:
-        ranking["judged"] = np.where(gaps[rows] == JUDGED, "yes", "no").tolist()
+    ranking = _shown_ranking(rows, scores, data, gaps)
     if rankings.ties is not None:
         ranking["tied ranks"] = [""] * len(rows)
         for first, size in zip(rankings.ties.first.tolist(), rankings.ties.sizes.tolist(), strict=True):
@@ -83,20 +77,39 @@ def explain_query(
     facts: dict[str, dict[str, Any]] = {}
     for name, measure in asked:
         rules = measure.adapt(convention)
-        value = float(measure.values(rankings, convention)[0])
         same_lists = rules.judged_only == convention.judged_only  # else its ranks are others than those shown
-        values[name], parts[name] = value, measure.columns(rankings, convention) if same_lists else {}
-        facts[name] = {"relevant documents": int(rankings.n_relevant(rules.relevant_at)[0])}
-        if np.isnan(value):
-            facts[name]["undefined here, counts as"] = rules.undefined
-        for title, column in parts[name].items():
-            if "x discount" in title:
-                facts[name][f"sum of {title}"] = float(column.sum())
-        if len(block.tied):
-            facts[name]["ties"] = rules.ties
-        if "gain" in parts[name]:
-            facts[name]["gain"] = describe(rules.gain)
+        values[name] = float(measure.values(rankings, convention)[0])
+        parts[name] = measure.columns(rankings, convention) if same_lists else {}
+        n_relevant = int(rankings.n_relevant(rules.relevant_at)[0])
+        facts[name] = _facts(values[name], parts[name], rules, n_relevant, len(block.tied) > 0)
     return Explanation(data.query_ids.tolist()[query[0]], convention, ranking, values, parts, facts)
+
+
+def _shown_ranking(rows: Integers, scores: Floats, data: Dataset, gaps: Gaps | None) -> dict[str, list[Any]]:
+    """Return what is shown of the documents of a ranking."""
+    ranking: dict[str, list[Any]] = {"rank": list(range(1, len(rows) + 1))}
+    if data.document_ids is not None:
+        ranking["document"] = [str(one) for one in data.document_ids[rows].tolist()]
+    caller = rows if data.rows is None else data.rows[rows]
+    ranking |= {"row": caller.tolist(), "score": scores[rows].tolist(), "label": data.y[rows].tolist()}
+    if gaps is not None:
+        ranking["judged"] = np.where(gaps[rows] == JUDGED, "yes", "no").tolist()
+    return ranking
+
+
+def _facts(
+    value: float, parts: dict[str, Floats], rules: Convention, n_relevant: int, has_ties: bool
+) -> dict[str, Any]:
+    """Return what else counts in the value of a measure."""
+    facts: dict[str, Any] = {"relevant documents": n_relevant}
+    if np.isnan(value):
+        facts["undefined here, counts as"] = rules.undefined
+    facts |= {f"sum of {title}": float(column.sum()) for title, column in parts.items() if "x discount" in title}
+    if has_ties:
+        facts["ties"] = rules.ties
+    if "gain" in parts:
+        facts["gain"] = describe(rules.gain)
+    return facts
 
 
 def _number_of(qid: Any, data: Dataset) -> int:

@@ -13,22 +13,23 @@ from numpy.typing import NDArray
 from argrank._threads import map_threads
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.grouping import offsets
+from argrank.data.grouping import adjacent_queries, offsets
 from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
 from argrank.evaluation.systems import judged_labels
-from argrank.linesearch.changes import Changes, Task, adjacent_queries, walk_block
+from argrank.linesearch.changes import Changes, Task, route, walk_block
 from argrank.linesearch.counting import count_above
 from argrank.linesearch.crossings import crossings
 from argrank.linesearch.enumeration import FunctionMeasure, QueryLines, enumerate_query
 from argrank.linesearch.likelihood import order_likelihood, wanted_order
-from argrank.linesearch.routes import route
 from argrank.linesearch.step_function import StepFunction
 from argrank.linesearch.sweep import ADDITIVE
 from argrank.measures.conventions import make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
+
+BLOCK_ROWS = 1 << 14  # rows of queries walked by one call
 
 Likelihood = Callable[[Floats, Floats], Callable[[float], Floats]]
 
@@ -90,7 +91,7 @@ class Landscape:
         self.is_defined = bool(defined.any())
         self.share = share
         self.route = route(self.measure, self.rules, data, self.judged)
-        self.blocks = [block for block in adjacent_queries(data.indptr) if share[slice(*block)].any()]
+        self.blocks = [block for block in adjacent_queries(data.indptr, BLOCK_ROWS) if share[slice(*block)].any()]
 
     def value(self, scores: Floats) -> Value:
         """Return the mean of the measure at scores, with the bits of ``evaluate``."""

@@ -14,11 +14,10 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.blocks import block_borders
 from argrank.data.categories import Categories, align, places
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame
-from argrank.data.grouping import group_by_id, group_by_size
+from argrank.data.grouping import block_borders, group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.errors import InputError, ModelError

@@ -1,4 +1,4 @@
-"""The pairwise hinge, squared or plain, without ever forming the pairs of graded labels.
+"""The pairwise hinge, squared or plain, without ever forming the pairs of graded labels; FRank's fidelity loss.
 
 The squared one is the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score,
 one all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin
@@ -263,3 +263,47 @@ class ExplicitPairs(Prepared):
 
 def _totals(where: Integers, values: Floats, n: int) -> Floats:
     return np.bincount(where, weights=values, minlength=n).astype(np.float64, copy=False)
+
+
+@query_kernel
+def _fidelity(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Mean over pairs of 1 - sqrt(P) = (1 - P) / (1 + sqrt(P)), which cancels nothing; ``gains`` are level numbers."""
+    n = len(scores)
+    for row in range(n):
+        gradient[row] = 0.0
+    loss, n_pairs = 0.0, 0
+    for better in range(n):
+        for worse in range(n):
+            if gains[better] > gains[worse]:
+                apart = scores[better] - scores[worse]
+                tail = np.exp(-abs(apart))
+                wrong = tail / (1.0 + tail) if apart >= 0.0 else 1.0 / (1.0 + tail)  # 1 - P
+                root = np.sqrt(1.0 / (1.0 + tail) if apart >= 0.0 else tail / (1.0 + tail))
+                loss += wrong / (1.0 + root)
+                gradient[better] -= 0.5 * root * wrong
+                gradient[worse] += 0.5 * root * wrong
+                n_pairs += 1
+    if n_pairs == 0:
+        return 0.0
+    for row in range(n):
+        gradient[row] /= n_pairs
+    return float(loss / n_pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fidelity(Objective):
+    """Mean over a query's pairs of the fidelity loss 1 - sqrt(P), P = 1 / (1 + exp(-(s_better - s_worse))).
+
+    Tsai et al. 2007, the better document being better for certain (their P* = 1). A pair costs at most 1 however
+    wrong it is, so no query outweighs others; not convex.
+    """
+
+    name: ClassVar[str] = "fidelity loss"
+    convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
+
+    def prepare(self, data: Dataset) -> Prepared:
+        """Number the label levels."""
+        refuse_row_weights(data, self.name)
+        levels = level_numbers(require_labels(data, self.name), data.indptr)
+        return Kernels(data.indptr, levels, np.empty(0), _fidelity, ranks=False)

@@ -31,7 +31,7 @@ from argrank.rankers._docstrings import complete
 from argrank.rankers._given_data import check_cluster, check_training, eval_parts, training_data
 from argrank.rankers._parameters import check_parameters
 from argrank.rankers._trace import Trace, Validation, Watcher
-from argrank.solvers._result import Result
+from argrank.solvers.problem import Result
 
 NO_QUERIES = (
     "score: expected query ids, got none; give a data frame with a column 'qid' as X, or, in searches and pipelines, "

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 
 from argrank._types import Floats
 from argrank.errors import OptionError, check_positive, unknown_name
-from argrank.solvers._result import Callback, Problem, Result, Risk
-from argrank.solvers.keeping import Keeper, keeping
-from argrank.solvers.regularisers import Absolute, Regulariser, Squared
-from argrank.solvers.shifted import solve_around
+from argrank.solvers.problem import Callback, Keeper, Problem, Result, Risk, keeping
+from argrank.solvers.regularisers import Absolute, Regulariser, Squared, solve_around
 
 __all__ = ["SOLVERS", "Absolute", "Problem", "Regulariser", "Result", "Risk", "Solver", "Squared", "choose", "minimise"]
 
@@ -130,7 +128,7 @@ def minimise(
     random_state : int, optional
         Seed of solvers that draw.
     keeper : Keeper, optional
-        Who keeps the solver's states, so that it can go on after its process has ended; see ``keeping``.
+        Who keeps the solver's states, so that it can go on after its process has ended; see ``problem``.
     own
         Options of the solver, such as ``n_starts`` or ``batch_size``; a solver ignores those of others.
     """

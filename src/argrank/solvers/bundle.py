@@ -21,9 +21,9 @@ from dataclasses import replace
 
 from argrank._types import Floats
 from argrank.solvers import block_qp, cutting_plane, level
-from argrank.solvers._result import Meter, Problem, Result, Scores
-from argrank.solvers.keeping import Nested, result_state
+from argrank.solvers.meter import Meter
 from argrank.solvers.planes import Point, SquaredPlanes, look, planes_for
+from argrank.solvers.problem import Nested, Problem, Result, Scores, result_state
 
 TOWARDS = 0.1  # the next plane is taken so far from the best point towards the minimiser of the planes
 MOST_STEPS = 10  # oracle calls in a line search

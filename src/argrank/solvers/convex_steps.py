@@ -15,10 +15,9 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers import bundle
-from argrank.solvers._result import Meter, Problem, Result, Risk, Scores
-from argrank.solvers.keeping import Nested
+from argrank.solvers.meter import Meter
 from argrank.solvers.planes import planes_for
-from argrank.solvers.shifted import Wrapped
+from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Wrapped
 
 
 class _Majorant(Wrapped):

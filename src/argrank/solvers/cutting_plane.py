@@ -16,8 +16,8 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers import block_qp, simplex_qp
-from argrank.solvers._result import Best, Meter, Problem, Result
-from argrank.solvers.keeping import random_state, restore_random
+from argrank.solvers.meter import Best, Meter
+from argrank.solvers.problem import Problem, Result, random_state, restore_random
 
 REPEATS = 10  # rounds over the working sets after every pass
 PLANES = ("gradients", "offsets", "weights", "gram")  # of a query

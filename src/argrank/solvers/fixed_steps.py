@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._result import Meter, Problem, Result
+from argrank.solvers.meter import Meter
+from argrank.solvers.problem import Problem, Result
 
 MOMENTUM = 0.9
 

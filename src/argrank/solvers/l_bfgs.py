@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._result import Meter, Problem, Result, Scores
-from argrank.solvers.keeping import random_state, restore_random
+from argrank.solvers.meter import Meter
+from argrank.solvers.problem import Problem, Result, Scores, random_state, restore_random
 
 MEMORY = 20  # pairs of steps and gradient changes that approximate the inverse Hessian
 REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift and allows to resume there

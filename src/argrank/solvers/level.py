@@ -14,9 +14,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from argrank._types import Floats
-from argrank.solvers._result import Meter, Problem, Result
-from argrank.solvers.mixture import Inner, best_mixture
-from argrank.solvers.planes import Planes, look
+from argrank.solvers.meter import Meter
+from argrank.solvers.planes import Inner, Planes, best_mixture, look
+from argrank.solvers.problem import Problem, Result
 
 LEVEL = 0.5  # the height between bound (0) and best (1) that the next point aims at
 CLOSE = 0.1  # how far from it the next point may be

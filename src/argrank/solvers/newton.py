@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers._result import Meter, Problem, Result, Scores
+from argrank.solvers.meter import Meter
+from argrank.solvers.problem import Problem, Result, Scores
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
 ITERATION = 2.5  # passes of the shortest iteration: a Hessian product, the scores of the direction, an evaluation

@@ -22,8 +22,8 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.errors import OptionError, check_count, check_positive
-from argrank.solvers._result import MESSAGES, Best, Callback, Meter, Problem, Result, Risk
-from argrank.solvers.keeping import random_state, restore_random
+from argrank.solvers.meter import MESSAGES, Best, Meter
+from argrank.solvers.problem import Callback, Problem, Result, Risk, random_state, restore_random
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried

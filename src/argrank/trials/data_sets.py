@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from argrank.data.collections import load_collection
-from argrank.data.collections.collection import Collection
+from argrank.data.collections.known import Collection
 from argrank.data.collections.local_copy import read_fold
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, QueryKFold

@@ -12,7 +12,7 @@ from argrank.engines import make_risk
 from argrank.errors import InputError, ModelError, OptionError
 from argrank.rankers.factors._alternation import Alternation
 from argrank.solvers import Squared, minimise
-from argrank.solvers.shifted import Offset
+from argrank.solvers.problem import Offset
 
 
 def some_ratings(n_users=40, n_items=30, per_user=12, random_state=0):

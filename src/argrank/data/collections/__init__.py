@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from argrank.data.collections.collection import Collection
-from argrank.data.collections.known import COLLECTIONS
+from argrank.data.collections.known import COLLECTIONS, Collection
 from argrank.data.collections.local_copy import differences, find_file, find_folder, read_fold
 from argrank.data.collections.ratings import RatingFold, read_ratings
 from argrank.data.folds import Fold

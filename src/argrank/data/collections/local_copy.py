@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from argrank._files import COMPRESSIONS, open_bytes
-from argrank.data.collections.collection import Collection, Part
+from argrank.data.collections.known import Collection, Part
 from argrank.data.collections.ratings import read_ratings
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, letor_parts

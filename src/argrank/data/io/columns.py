@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Integers
-from argrank.data.dataset import BY_QUERY, Dataset
+from argrank.data.categories import decode
+from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS, FEATURE, meanings_of
 from argrank.data.io.text import first_repeated
+from argrank.data.parts import BY_QUERY
 from argrank.errors import FormatError, InputError, shown, unknown_name
 
 NUMBERS = ("label", "query_weight", "sample_weight")  # columns with a meaning that are numbers from 0 up
@@ -39,17 +41,11 @@ def choose(
     """
     listing = ", ".join(names)
     listing = listing if len(listing) <= 200 else listing[:199] + "…"
-    twice = first_repeated(names)
-    if twice is not None:
-        raise FormatError(path, line, "columns of different names", f"{shown(twice)} twice")
-    if "" in names:
-        raise FormatError(path, line, "a name for every column", f"none for column {names.index('') + 1} of {listing}")
-    for column, meaning in columns.items():
+    _check_names(names, listing, path, line)
+    for meaning in columns.values():
         if meaning is not None and meaning not in (*COLUMNS, FEATURE):
             raise unknown_name("meaning of a column", meaning, [*COLUMNS, FEATURE])
-        if column not in names:
-            raise FormatError(path, line, f"a column {column!r}", f"columns {listing}")
-    for name in features or ():
+    for name in (*columns, *(features or ())):
         if name not in names:
             raise FormatError(path, line, f"a column {name!r}", f"columns {listing}")
     meanings = meanings_of(names, columns, features=features or (), where=os.fspath(path))
@@ -68,6 +64,14 @@ def choose(
     if not places:
         raise FormatError(path, line, "at least one column that is a feature", f"columns {listing}")
     return Chosen(named, places)
+
+
+def _check_names(names: Sequence[str], listing: str, path: str | os.PathLike[str], line: int | None) -> None:
+    twice = first_repeated(names)
+    if twice is not None:
+        raise FormatError(path, line, "columns of different names", f"{shown(twice)} twice")
+    if "" in names:
+        raise FormatError(path, line, "a name for every column", f"none for column {names.index('') + 1} of {listing}")
 
 
 def refused_text(path: str | os.PathLike[str], name: str) -> InputError:
@@ -106,3 +110,15 @@ def named_columns(data: Dataset) -> dict[str, NDArray[Any]]:
 def stored_rows(data: Dataset) -> Integers:
     """Return the stored row of every row of the caller."""
     return data.to_caller(np.arange(data.n_documents))
+
+
+def columns_of_data(data: Dataset) -> dict[str, NDArray[Any]]:
+    """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
+    order, columns = stored_rows(data), named_columns(data)
+    X = data.X.tocsc() if data.is_sparse else data.X
+    for position, name in enumerate(feature_names(data)):
+        column = X[:, [position]].toarray()[:, 0] if data.is_sparse else X[:, position]
+        columns[name] = column[order]
+        if data.categories and name in data.categories:
+            columns[name] = np.array(decode(column[order], data.categories[name]), object)
+    return columns

@@ -23,9 +23,9 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
-from argrank.data.blocks import block_borders
 from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.grouping import block_borders
 from argrank.data.mapped import is_mapped, refuse_copy, row_view
 from argrank.data.prepare.query_statistics import Block, blocks
 from argrank.data.prepare.row_statistics import Over, extremes, moments

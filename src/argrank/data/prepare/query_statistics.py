@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats, Integers
+from argrank.data.grouping import adjacent_queries
 
 BLOCK_VALUES = 1 << 16  # half a megabyte of float64 at a time: the temporaries stay in the cache
 
@@ -102,13 +103,8 @@ def blocks(X: Any, indptr: Integers) -> Iterator[Block]:
     """Yield the queries of a matrix in order, as Blocks of about BLOCK_VALUES values and at least one query."""
     width = max(1, X.nnz // max(1, X.shape[0])) if sparse.issparse(X) else X.shape[1]
     rows_at_once = max(1, BLOCK_VALUES // max(1, width))
-    first, n_queries = 0, len(indptr) - 1
-    while first < n_queries:
-        last = int(np.searchsorted(indptr, indptr[first] + rows_at_once, side="right")) - 1
-        last = min(max(last, first + 1), n_queries)
-        part = indptr[first : last + 1]
-        yield (_csr_block if sparse.issparse(X) else _dense_block)(X, part, first)
-        first = last
+    for first, last in adjacent_queries(indptr, rows_at_once):
+        yield (_csr_block if sparse.issparse(X) else _dense_block)(X, indptr[first : last + 1], first)
 
 
 def _dense_block(X: NDArray[Any], part: Integers, first: int) -> Block:

@@ -15,10 +15,17 @@ from argrank.errors import check_choice, check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.structure import level_numbers, pair_counts
-from argrank.objectives.conditional import forms
 from argrank.objectives.conditional.closed_forms import log_mean_sigmoid, mean_sigmoid, softplus_sum
 from argrank.objectives.conditional.losses import RankingLoss, ranking_loss
-from argrank.objectives.conditional.sampled import Form, Sampled
+from argrank.objectives.conditional.sampled import (
+    Form,
+    Sampled,
+    convex_loss,
+    expected_loss,
+    likelihood_and_loss,
+    log_expected_loss,
+    minus_log_gain,
+)
 from argrank.objectives.conditional.sampling import draw
 from argrank.objectives.conditional.valid_rankings import Sampling
 from argrank.objectives.objective import Kernels, Objective, Prepared, as_value, refuse_row_weights, require_labels
@@ -124,7 +131,7 @@ class LogExpectedGain(Conditional):
         return log_mean_sigmoid, (1.0, -1.0, 0.0)
 
     def _form(self) -> Form:
-        return forms.gain
+        return minus_log_gain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +161,7 @@ class ExpectedLoss(Conditional):
         return log_mean_sigmoid, (-1.0, 1.0, float(np.log(self.rho)))
 
     def _form(self) -> Form:
-        return (forms.expected if self.form == "expected" else forms.log_expected)(self._log_f)
+        return (expected_loss if self.form == "expected" else log_expected_loss)(self._log_f)
 
     def _log_f(self, losses: Floats) -> Floats:
         if self.f == "exp":
@@ -178,7 +185,7 @@ class LikelihoodAndLoss(Conditional):
         return mean_sigmoid, (self.rho, 1.0)
 
     def _form(self) -> Form:
-        return forms.combined(self.rho)
+        return likelihood_and_loss(self.rho)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,4 +202,4 @@ class ConvexLoss(Conditional):
         return softplus_sum, (self.rho * weight, 0.0, 0.0)
 
     def _form(self) -> Form:
-        return forms.convex(self.rho)
+        return convex_loss(self.rho)

@@ -15,8 +15,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk, make_risk
 from argrank.measures.structure import level_numbers, pair_counts
-from argrank.objectives.fidelity import Fidelity
 from argrank.objectives.objective import Objective, query_shares
+from argrank.objectives.pairwise import Fidelity
 from argrank.rankers.boosted._thresholds import MOST_THRESHOLDS, Choice, Search, ThresholdRanker, Thresholds
 
 BLOCKS = 16  # of queries, for threads; sums are added in their order, so that any number of threads gives the same bits

@@ -17,7 +17,7 @@ from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.solvers.keeping import random_state, restore_random
+from argrank.solvers.problem import random_state, restore_random
 
 
 class Iterate(NamedTuple):

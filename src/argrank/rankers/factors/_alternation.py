@@ -19,7 +19,7 @@ from argrank.rankers.factors._factor_ranker import Rated, Watch
 from argrank.rankers.factors.factor_regression import factorise
 from argrank.rankers.linear.orm import ORM
 from argrank.solvers import Squared, minimise
-from argrank.solvers.shifted import Offset
+from argrank.solvers.problem import Offset
 
 if TYPE_CHECKING:
     from argrank.rankers.factors.factor_rank import FactorRank

@@ -22,7 +22,7 @@ from argrank.rankers.linear._cheap_models import best_length, rank_svm_weights, 
 from argrank.rankers.linear._penalty import regulariser_for
 from argrank.rankers.linear._scales import notes_of_scales
 from argrank.solvers import Regulariser, minimise
-from argrank.solvers.collapse import Collapse
+from argrank.solvers.problem import Collapse
 
 COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
 

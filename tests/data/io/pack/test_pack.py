@@ -84,7 +84,7 @@ def is_mapped(array) -> bool:
 
 
 def test_any_run_of_blocks_is_the_same_as_those_queries(tmp_path, monkeypatch):
-    monkeypatch.setattr("argrank.data.blocks.BLOCK_ROWS", 20)
+    monkeypatch.setattr("argrank.data.grouping.BLOCK_ROWS", 20)
     for kind in ("dense", "sparse"):
         data = make(kind, document_ids=np.arange(ROWS), query_weight=np.arange(N_QUERIES))
         ar.pack(data, tmp_path / "a.pack")

@@ -1,7 +1,12 @@
-"""One array of a pack: a plain ``.npy`` file that grows at its end while it is written, and is mapped to be read."""
+"""One array of a pack: a plain ``.npy`` file that grows at its end while it is written, and is mapped to be read.
+
+Ids of rows are integers, or texts of one width that is known only at the end. Features may be stored a second time,
+column by column, for the rankers that read columns.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import stat
@@ -11,9 +16,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.data.io.pack.contents import ContentsError, Stored
+from argrank.data.io.pack.chunks import as_texts, plain_ids
+from argrank.data.io.pack.contents import Contents, ContentsError, Stored
+from argrank.errors import OptionError
 
 SUFFIX = ".npy"
+STEP = 1 << 20  # ids that are written again together
+TRANSPOSED = "XT"
 
 
 class GrowingArray:
@@ -103,3 +112,71 @@ def sum_of(values: NDArray[Any]) -> str:
     for start in range(0, len(values), step):
         digest.update(np.ascontiguousarray(values[start : start + step]).data)
     return digest.hexdigest()
+
+
+class GrowingIds:
+    """An array of ids; it is rewritten when a wider text follows, or a first text after integers."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._array: GrowingArray | None = None
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Write ids at the end."""
+        ids = plain_ids(values, len(values), self._name)
+        array = self._array
+        if ids.dtype == object or (array is not None and array.dtype.kind == "U"):
+            ids = as_texts(ids).astype("U")
+        if ids.dtype.itemsize == 0:  # empty texts alone
+            ids = ids.astype("U1")
+        if array is None:
+            array = self._array = GrowingArray(self._folder, self._name, ids.dtype)
+        elif ids.dtype.kind == "U" and (array.dtype.kind != "U" or ids.dtype.itemsize > array.dtype.itemsize):
+            array = self._array = self._wider(array, ids.dtype)
+        array.append(ids)
+
+    def finish(self) -> Stored:
+        """Write the header; return what is stored."""
+        if self._array is None:
+            self._array = GrowingArray(self._folder, self._name, np.int64)
+        return self._array.finish()
+
+    def close(self) -> None:
+        """Close the file, finished or not."""
+        if self._array is not None:
+            self._array.close()
+
+    def _wider(self, narrow: GrowingArray, dtype: np.dtype[Any]) -> GrowingArray:
+        narrow.finish()
+        path = self._folder / f"{self._name}.npy"
+        before: Any = np.load(path, mmap_mode="r") if narrow.n_rows else np.empty(0, narrow.dtype)
+        path.unlink()
+        if before.dtype.kind != "U":
+            widest = max((len(str(one)) for one in (before.min(), before.max())), default=1) if len(before) else 1
+            dtype = max(dtype, np.dtype(f"U{widest}"), key=lambda one: one.itemsize)
+        wide = GrowingArray(self._folder, self._name, dtype)
+        for start in range(0, len(before), STEP):
+            piece = before[start : start + STEP]
+            wide.append(piece if piece.dtype.kind == "U" else as_texts(piece).astype("U"))
+        return wide
+
+
+def write_transposed(folder: Path, contents: Contents, n_bytes: int) -> Contents:
+    """Write ``XT.npy`` beside ``X.npy``, about ``n_bytes`` at a time; return the description with it."""
+    if contents.sparse:
+        raise OptionError("columns: expected dense features, got sparse ones, which are stored by row alone")
+    X = open_array(folder, "X", contents.arrays["X"])
+    shape = X.shape[::-1]
+    with open(folder / f"{TRANSPOSED}{SUFFIX}", "wb") as file:
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": np.lib.format.dtype_to_descr(X.dtype), "fortran_order": False, "shape": shape}
+        )
+        begin, size = file.tell(), X.dtype.itemsize
+        step = max(1, n_bytes // X[:1].nbytes)
+        for start in range(0, len(X), step):
+            for column, values in enumerate(np.ascontiguousarray(X[start : start + step].T)):
+                file.seek(begin + (column * len(X) + start) * size)
+                file.write(values.data)
+    stored = Stored(X.dtype.str, shape, "")
+    whole = dataclasses.replace(stored, sha256=sum_of(open_array(folder, TRANSPOSED, stored)))
+    return dataclasses.replace(contents, arrays={**contents.arrays, TRANSPOSED: whole})

@@ -16,12 +16,11 @@ from argrank._progress import Progress
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.letor.format import Options
+from argrank.data.io.pack.array_file import write_transposed
 from argrank.data.io.pack.bucket_sort import count, sorted_chunks
-from argrank.data.io.pack.chunks import Chunk
+from argrank.data.io.pack.chunks import Chunk, check_by_query, normalised
 from argrank.data.io.pack.contents import DESCRIPTION, Contents
 from argrank.data.io.pack.sources import Source, source_of
-from argrank.data.io.pack.transposed import write_transposed
-from argrank.data.io.pack.whole_queries import check_by_query, normalised
 from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
 from argrank.data.io.tables import named
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank.data import checks
-from argrank.data.blocks import block_borders
-from argrank.data.io.pack.array_file import GrowingArray, write_array
+from argrank.data.grouping import block_borders
+from argrank.data.io.pack.array_file import GrowingArray, GrowingIds, write_array
 from argrank.data.io.pack.chunks import Chunk, as_texts, plain_ids
 from argrank.data.io.pack.contents import Contents, Stored
-from argrank.data.io.pack.id_file import GrowingIds
 from argrank.errors import InputError, OptionError
 
 IDS = {"document_ids": "docids", "sources": "sources"}

@@ -1,157 +1,23 @@
-"""What a solver sees and what it hands back."""
+"""What all solvers do alike: count passes, tell the caller, decide when to stop, look whether w = 0 is the optimum.
+
+``|w|² / (2C) + risk(w)`` has its minimum at 0, for this and every other C, exactly where 0 is a subgradient of the risk
+there. The subgradients at 0 are the mixtures of the slopes that the oracle gives a little away from 0, in any
+direction. So we look for the mixture of least length: if it has (nearly) no length, 0 is the optimum; if the risk falls
+along its opposite, that is a direction to go. Each round costs a pass over the features.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers.collapse import Collapse, Verdict, look_at_zero
-from argrank.solvers.regularisers import Regulariser
-
-#: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
-Callback = Callable[[Floats, Mapping[str, float]], bool | None]
-
-#: A vector with one number per row. Solvers only add, subtract and scale it: it may live on other machines.
-Scores = Any
-
-
-class Risk(Protocol):
-    """A mean loss as a function of the scores ``X @ w``: all that a solver knows of data and objective.
-
-    Only risks with ``per_query`` can be asked query by query, and only those with ``second_order`` have a Hessian (at
-    least a generalised one). A risk that is a ``difference`` of two convex ones hands out both as ``parts()``.
-    """
-
-    n_features: int
-    n_queries: int
-    convex: bool
-    smooth: bool
-    second_order: bool
-    difference: bool
-    per_query: bool
-    query_shares: Floats
-
-    @property
-    def n_passes(self) -> float:
-        """Passes over the features so far."""
-
-    @property
-    def seconds(self) -> float:
-        """Time spent in the risk so far."""
-
-    def go_on(self, n_passes: float, seconds: float) -> None:
-        """Go on counting passes and seconds from what another process had counted."""
-
-    def zero_scores(self) -> Scores:
-        """Return the scores of w = 0, without a pass over the features."""
-
-    def scores(self, w: Floats) -> Scores:
-        """Return the scores of all rows: half a pass."""
-
-    def given_scores(self, values: Floats) -> Scores:
-        """Return scores of which the values are known, as a kept state has them."""
-
-    def at_scores(self, scores: Scores) -> tuple[float, Scores]:
-        """Return the risk and its gradient by the scores, without a pass over the features."""
-
-    def pull_back(self, u: Scores) -> Floats:
-        """Return ``X.T @ u``, the gradient by the weights for a gradient u by the scores: half a pass."""
-
-    def dot(self, u: Scores, v: Scores) -> float:
-        """Return the inner product of two vectors of scores."""
-
-    def spread(self, scores: Scores) -> float:
-        """Return the standard deviation of scores."""
-
-    def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
-        """Return the risk and its gradient: one pass."""
-
-    def hessian_product(self, direction: Floats) -> Floats:
-        """Return the Hessian at the last ``value_and_gradient`` times a direction: one pass."""
-
-    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
-        """Return loss, gradient and offset of one query; it counts with its share."""
-
-    def parts(self) -> tuple[Risk, Risk]:
-        """Return the convex risk and the convex risk that is subtracted from it."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Minimise ``regulariser(w) / C + risk(w)``: what every solver is handed."""
-
-    risk: Risk
-    C: float
-    regulariser: Regulariser
-    tol: float
-    max_iter: int
-    start: Floats | None = None
-    callback: Callback | None = None
-    random_state: int | None = 0
-    keeper: Any = None  # a keeping.Keeper: who keeps the states that the solver offers
-
-    def resumed(self) -> Any:
-        """Return the state from which to go on, None to begin."""
-        return None if self.keeper is None else self.keeper.resumed()
-
-    def offer(self, **state: Any) -> None:
-        """Offer the state after an iteration, see ``keeping``."""
-        if self.keeper is not None:
-            self.keeper.offer(state)
-
-    def begin(self) -> Floats:
-        """Return where to start: the given weights or zero, within the limits."""
-        start = np.zeros(self.risk.n_features) if self.start is None else np.array(self.start, np.float64)
-        return self.regulariser.project(start)
-
-    def penalty(self, w: Floats) -> float:
-        """Return the regulariser's share of the objective."""
-        return self.regulariser.value(w) / self.C
-
-
-@dataclass(frozen=True)
-class Result:
-    """The weights a solver found, and how good they provably are.
-
-    ``lower_bound`` is a proven bound of the minimum and ``gap = objective - lower_bound``, or NaN where the method
-    proves none. ``reason`` is one word, ``message`` a sentence for people.
-    """
-
-    w: Floats
-    objective: float
-    lower_bound: float
-    gap: float
-    gradient_norm: float
-    n_iter: int
-    n_passes: float
-    converged: bool
-    reason: str
-    message: str
-    collapsed: Collapse | None = None  # the proof that w = 0 is the optimum for every C, where it was found
-
-    def step(self) -> Floats:
-        """Return the weights as a step of a larger fit, which Ctrl-C ends together with the step."""
-        if self.reason == "interrupted":
-            raise KeyboardInterrupt
-        return self.w
-
-
-class Found(Protocol):
-    """Weights and their objective."""
-
-    @property
-    def w(self) -> Floats:
-        """The weights."""
-
-    @property
-    def objective(self) -> float:
-        """Their objective."""
-
+from argrank.solvers import simplex_qp
+from argrank.solvers.problem import Collapse, Problem, Result, Risk
 
 #: Why a solver stopped, in one word and in a sentence. The first four mean that it is done.
 MESSAGES = {
@@ -168,6 +34,23 @@ DONE = ("gap", "gradient", "steps", "epochs")
 
 GAINED = 0.1  # an optimum is found when the gap is at most this share of what any weights gain over w = 0
 PRECISION = 1e-12  # the share of the objective below which a gap is rounding
+
+SMALL = 1e-6  # a subgradient this short, relative to the longest seen, is 0
+AWAY = 1e-3  # the spread of the scores at which the oracle is asked first
+NEAREST = 1e-11  # and last: below it, rounding takes over
+ACTIVE = 1e-12  # a plane that lies no lower than this share below the risk at 0 touches it
+
+
+class Found(Protocol):
+    """Weights and their objective."""
+
+    @property
+    def w(self) -> Floats:
+        """The weights."""
+
+    @property
+    def objective(self) -> float:
+        """Their objective."""
 
 
 class Meter:
@@ -317,3 +200,42 @@ class Best:
         objective = self._problem.risk.at_scores(self._problem.risk.scores(w))[0] + self._problem.penalty(w)
         if objective < self.objective:
             self.w, self.objective = w, objective
+
+
+class Verdict(NamedTuple):
+    """What is known of the risk at 0: a proof that it is least there, or where it falls; neither if undecided."""
+
+    proof: Collapse | None = None
+    descent: Floats | None = None
+    slope: float = 0.0  # of the risk along the descent
+
+
+def look_at_zero(risk: Risk, max_passes: float) -> Verdict:
+    """Find out whether the risk is least at 0."""
+    at_zero, u = risk.at_scores(risk.zero_scores())
+    slopes = risk.pull_back(u)[None, :]
+    weights, away, last = np.ones(1), AWAY, risk.n_passes + max_passes
+    while risk.n_passes < last:
+        gram = slopes @ slopes.T
+        tolerance = SMALL * float(np.sqrt(gram.diagonal().max()))
+        weights = simplex_qp.solve(gram, np.zeros(len(slopes)), weights, 0.01 * tolerance**2)
+        shortest = weights @ slopes
+        norm = float(np.linalg.norm(shortest))
+        if norm <= tolerance:
+            return Verdict(proof=Collapse(norm, tolerance))
+        scores = risk.scores(-shortest)
+        spread = risk.spread(scores)
+        while True:  # come nearer to 0 until the plane there touches the risk at 0
+            here = (away / spread if spread > 0 else 1.0) * scores
+            value, u = risk.at_scores(here)
+            if at_zero - (value - risk.dot(u, here)) <= ACTIVE * abs(at_zero):
+                break
+            away *= 0.1
+            if away < NEAREST:
+                return Verdict()
+        slope = risk.pull_back(u)
+        along = -float(slope @ shortest)
+        if along < -tolerance * norm:
+            return Verdict(descent=-shortest, slope=along)
+        slopes, weights = np.vstack([slopes, slope]), np.append(weights, 0.0)
+    return Verdict()

@@ -1,22 +1,56 @@
-"""Several Datasets become one."""
+"""One Dataset becomes parts, and several become one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._types import Integers
 from argrank.data.categories import align
 from argrank.data.checks import Preferences
-from argrank.data.dataset import BY_QUERY, BY_ROW, Dataset
 from argrank.data.grouping import offsets
+from argrank.data.mapped import refuse_copy, row_view
 from argrank.errors import InputError
 
+if TYPE_CHECKING:
+    from argrank.data.dataset import Dataset
 
-def join(parts: Sequence[Dataset]) -> dict[str, Any]:
+BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
+BY_QUERY = ("query_ids", "query_weight", "query_texts")
+
+
+def fields_of_rows(data: Dataset, rows: Any, queries: Any, sizes: Integers) -> dict[str, Any]:
+    """Return the fields of some stored rows, which are those of some queries, now of these sizes."""
+
+    def part(name: str, where: Any) -> Any:
+        values = getattr(data, name)
+        return None if values is None else values[where]
+
+    fields: dict[str, Any] = {name: part(name, rows) for name in ("y", *BY_ROW)}
+    if isinstance(rows, slice):
+        fields |= {"X": row_view(data.X, rows), "XT": None if data.XT is None else data.XT[:, rows]}
+    else:
+        share = int(sizes.sum()) / max(1, data.n_documents)
+        refuse_copy(data.X, "select", "take adjacent queries, or pack the part by itself", share)
+        fields["X"] = data.X[rows]
+    fields |= {name: part(name, queries) for name in BY_QUERY}
+    fields["indptr"] = offsets(sizes)
+    fields["preferences"] = None
+    if data.preferences is not None:
+        new_row = np.full(data.n_documents, -1)
+        new_row[rows] = np.arange(fields["indptr"][-1])
+        better, worse = new_row[data.preferences.better], new_row[data.preferences.worse]
+        kept = (better >= 0) & (worse >= 0)
+        fields["preferences"] = Preferences(better[kept], worse[kept], data.preferences.weight[kept])
+    kept_names = ("feature_names", "categories", "normalised", "feature_base")
+    return fields | {name: getattr(data, name) for name in kept_names}
+
+
+def joined_fields(parts: Sequence[Dataset]) -> dict[str, Any]:
     """Return the fields of Datasets of different queries and the same features, joined in order."""
     if not parts:
         raise InputError("concatenate: expected at least one Dataset, got none")

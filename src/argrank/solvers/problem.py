@@ -1,0 +1,252 @@
+"""What a solver is handed and what it hands back: a risk, a problem, a result, and states by which it can go on.
+
+A solver's work survives its process: it offers its state after every iteration, and begins from a kept one. A state is
+a mapping of names to arrays, numbers, texts, None, lists and further mappings: all that the rest of the work depends
+on, so that it goes on with the same bits. A solver never changes an array that it has offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from argrank._types import Floats
+
+if TYPE_CHECKING:
+    from argrank.solvers.regularisers import Regulariser
+
+#: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
+Callback = Callable[[Floats, Mapping[str, float]], bool | None]
+
+#: A vector with one number per row. Solvers only add, subtract and scale it: it may live on other machines.
+Scores = Any
+
+State = Mapping[str, Any]
+
+
+class Risk(Protocol):
+    """A mean loss as a function of the scores ``X @ w``: all that a solver knows of data and objective.
+
+    Only risks with ``per_query`` can be asked query by query, and only those with ``second_order`` have a Hessian (at
+    least a generalised one). A risk that is a ``difference`` of two convex ones hands out both as ``parts()``.
+    """
+
+    n_features: int
+    n_queries: int
+    convex: bool
+    smooth: bool
+    second_order: bool
+    difference: bool
+    per_query: bool
+    query_shares: Floats
+
+    @property
+    def n_passes(self) -> float:
+        """Passes over the features so far."""
+
+    @property
+    def seconds(self) -> float:
+        """Time spent in the risk so far."""
+
+    def go_on(self, n_passes: float, seconds: float) -> None:
+        """Go on counting passes and seconds from what another process had counted."""
+
+    def zero_scores(self) -> Scores:
+        """Return the scores of w = 0, without a pass over the features."""
+
+    def scores(self, w: Floats) -> Scores:
+        """Return the scores of all rows: half a pass."""
+
+    def given_scores(self, values: Floats) -> Scores:
+        """Return scores of which the values are known, as a kept state has them."""
+
+    def at_scores(self, scores: Scores) -> tuple[float, Scores]:
+        """Return the risk and its gradient by the scores, without a pass over the features."""
+
+    def pull_back(self, u: Scores) -> Floats:
+        """Return ``X.T @ u``, the gradient by the weights for a gradient u by the scores: half a pass."""
+
+    def dot(self, u: Scores, v: Scores) -> float:
+        """Return the inner product of two vectors of scores."""
+
+    def spread(self, scores: Scores) -> float:
+        """Return the standard deviation of scores."""
+
+    def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
+        """Return the risk and its gradient: one pass."""
+
+    def hessian_product(self, direction: Floats) -> Floats:
+        """Return the Hessian at the last ``value_and_gradient`` times a direction: one pass."""
+
+    def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
+        """Return loss, gradient and offset of one query; it counts with its share."""
+
+    def parts(self) -> tuple[Risk, Risk]:
+        """Return the convex risk and the convex risk that is subtracted from it."""
+
+
+class Wrapped:
+    """A risk that answers as another one does where a subclass does not say otherwise."""
+
+    def __init__(self, risk: Risk) -> None:
+        self._risk = risk
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._risk, name)
+
+
+class Offset(Wrapped):
+    """A risk whose rows have a score of their own, to which that of the weights is added."""
+
+    per_query = False
+    second_order = False
+
+    def __init__(self, risk: Risk, base: Scores) -> None:
+        super().__init__(risk)
+        self._base = base
+
+    def at_scores(self, scores: Scores) -> tuple[float, Scores]:
+        """Return risk and gradient at the scores of the weights together with the rows' own."""
+        return self._risk.at_scores(scores + self._base)
+
+
+class Keeper(Protocol):
+    """Who keeps the states of one solve after the other."""
+
+    def resumed(self) -> State | None:
+        """Return the state from which to go on, once; None to begin."""
+
+    def offer(self, state: State) -> None:
+        """Take note of a state; it may be written to a file."""
+
+    def finished(self) -> State | None:
+        """Begin the next solve: return its result, as ``finish`` got it, if it was finished before."""
+
+    def finish(self, result: State) -> None:
+        """Take note of the result of a solve."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Minimise ``regulariser(w) / C + risk(w)``: what every solver is handed."""
+
+    risk: Risk
+    C: float
+    regulariser: Regulariser
+    tol: float
+    max_iter: int
+    start: Floats | None = None
+    callback: Callback | None = None
+    random_state: int | None = 0
+    keeper: Keeper | None = None  # who keeps the states that the solver offers
+
+    def resumed(self) -> Any:
+        """Return the state from which to go on, None to begin."""
+        return None if self.keeper is None else self.keeper.resumed()
+
+    def offer(self, **state: Any) -> None:
+        """Offer the state after an iteration."""
+        if self.keeper is not None:
+            self.keeper.offer(state)
+
+    def begin(self) -> Floats:
+        """Return where to start: the given weights or zero, within the limits."""
+        start = np.zeros(self.risk.n_features) if self.start is None else np.array(self.start, np.float64)
+        return self.regulariser.project(start)
+
+    def penalty(self, w: Floats) -> float:
+        """Return the regulariser's share of the objective."""
+        return self.regulariser.value(w) / self.C
+
+
+class Collapse(NamedTuple):
+    """The proof that w = 0 is the optimum for every C: a subgradient of the risk at 0 of (nearly) no length.
+
+    No optimum is longer than 2 C times ``norm``; up to ``tolerance`` that counts as 0.
+    """
+
+    norm: float
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """The weights a solver found, and how good they provably are.
+
+    ``lower_bound`` is a proven bound of the minimum and ``gap = objective - lower_bound``, or NaN where the method
+    proves none. ``reason`` is one word, ``message`` a sentence for people.
+    """
+
+    w: Floats
+    objective: float
+    lower_bound: float
+    gap: float
+    gradient_norm: float
+    n_iter: int
+    n_passes: float
+    converged: bool
+    reason: str
+    message: str
+    collapsed: Collapse | None = None  # the proof that w = 0 is the optimum for every C, where it was found
+
+    def step(self) -> Floats:
+        """Return the weights as a step of a larger fit, which Ctrl-C ends together with the step."""
+        if self.reason == "interrupted":
+            raise KeyboardInterrupt
+        return self.w
+
+
+class Nested:
+    """The keeper of a solver inside another one, whose own state goes along."""
+
+    def __init__(self, keeper: Keeper, outer: State, inner: State | None) -> None:
+        self._keeper, self._outer, self._inner = keeper, outer, inner
+
+    def resumed(self) -> State | None:
+        """Return the inner state from which to go on, once."""
+        inner, self._inner = self._inner, None
+        return inner
+
+    def offer(self, state: State) -> None:
+        """Offer both states."""
+        self._keeper.offer({"outer": self._outer, "inner": state})
+
+    def finished(self) -> State | None:
+        """Return None: an inner solve is part of the outer one."""
+        return None
+
+    def finish(self, result: State) -> None:
+        """Do nothing: the outer solve goes on."""
+
+
+def keeping(keeper: Keeper | None, solve: Callable[[], Result]) -> Result:
+    """Solve, unless the solve was finished before; let the keeper know the result."""
+    if keeper is None:
+        return solve()
+    found = keeper.finished()
+    if found is not None:
+        proof = found.get("collapsed")
+        return Result(**{**found, "collapsed": None if proof is None else Collapse(*proof)})
+    result = solve()
+    if result.reason != "interrupted":
+        keeper.finish(result_state(result))
+    return result
+
+
+def result_state(result: Result) -> State:
+    """Return the fields of a result of which a new one can be made."""
+    given = {field.name: getattr(result, field.name) for field in fields(result)}
+    return {name: value for name, value in given.items() if isinstance(value, float | int | str | np.ndarray | tuple)}
+
+
+def random_state(random: np.random.Generator) -> State:
+    """Return the state of a generator of random numbers."""
+    return dict(random.bit_generator.state)
+
+
+def restore_random(random: np.random.Generator, state: State) -> None:
+    """Put a generator of random numbers into a state."""
+    random.bit_generator.state = dict(state)
