@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers.meter import Meter
+from argrank.solvers.meter import PRECISION, SMALL, Meter
 from argrank.solvers.problem import Problem, Result, Scores
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
@@ -63,7 +63,7 @@ def minimise(problem: Problem) -> Result:
             along = risk.scores(direction)
             step = _line_search(problem, here, direction, along)
             there = _at(problem, here.w + step * direction, here.scores + step * along)
-            if not there.objective < here.objective:
+            if not there.objective < here.objective and not _leaves_zero(problem, here, there):
                 reason = "precision"
                 break
             here, n_iter = there, n_iter + 1
@@ -74,6 +74,17 @@ def minimise(problem: Problem) -> Result:
     except KeyboardInterrupt:
         reason = "interrupted"
     return meter.result(here.w, here.objective, 0.5 * problem.C * here.norm**2, n_iter, reason, here.norm)
+
+
+def _leaves_zero(problem: Problem, here: _Point, there: _Point) -> bool:
+    """Tell whether a step leaves w = 0 for a reason: on tiny features, what it gains is less than rounding.
+
+    The gradient has to be more than rounding, too: the curvature along it says how large the features are.
+    """
+    if here.w.any() or not there.w.any() or there.objective > here.objective * (1.0 + PRECISION):
+        return False
+    along = here.gradient / here.norm
+    return here.norm > SMALL * math.sqrt(max(float(along @ problem.risk.hessian_product(along)), 0.0))
 
 
 def _at(problem: Problem, w: Floats, scores: Scores) -> _Point:

@@ -1,4 +1,4 @@
-"""Linear rankers say where the scales of features differ wildly."""
+"""Linear rankers say where the scales of features differ wildly, or are tiny."""
 
 from __future__ import annotations
 
@@ -36,3 +36,30 @@ def test_ordinary_and_normalised_features_are_not_worth_a_word():
         warnings.simplefilter("error")
         ar.make_ranker("rank-svm").fit(ar.load_bundled())
         ar.make_ranker("rank-svm", normalise="standard").fit(wild)
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1e-150])
+def test_tiny_features_are_told_and_still_rank(factor):
+    """What a step gains on them is less than rounding; the direction is that of any small C."""
+    data = ar.make_ranking(30, 20, 5, random_state=1)
+    tiny = data.with_features(factor * np.asarray(data.X))
+    with pytest.warns(ArgrankWarning, match="the features are tiny: none ranges over more than .*normalise='standard'"):
+        ranker = ar.make_ranker("rank-svm").fit(tiny)
+    short = ar.make_ranker("rank-svm", C=1e-6).fit(data)
+    np.testing.assert_allclose(
+        ranker.coef_ / np.abs(ranker.coef_).max(), short.coef_ / np.abs(short.coef_).max(), rtol=1e-4
+    )
+    assert ranker.score(tiny) > 0.8
+
+
+def test_features_too_small_to_square_are_told():
+    data = ar.make_ranking(30, 20, 5, random_state=1)
+    with pytest.warns(ArgrankWarning, match="the features are tiny"):
+        ar.make_ranker("rank-svm").fit(data.with_features(1e-200 * np.asarray(data.X)))
+
+
+def test_without_anything_to_learn_rounding_does_not_become_a_direction():
+    """Every feature vector has its mirror image with the same label: the gradient at w = 0 is 0 up to rounding."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    data = ar.Dataset(np.vstack([X, -X]), np.tile(np.arange(30) % 3, 2), group=[60])
+    assert not ar.make_ranker("rank-svm").fit(data).coef_.any()

@@ -1,4 +1,4 @@
-"""A word about features whose scales differ so much that one regulariser cannot suit them."""
+"""A word about features whose scales differ so much, or are so small, that one regulariser cannot suit them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from argrank.data.dataset import Dataset
 from argrank.engines import map_blocks
 
 WILD = 1e6  # ratio of the largest to the smallest range of a feature; the doctor speaks up earlier
+TINY = 1e-6  # the largest range of a feature, below which weights of ordinary size make no difference
 LONG = 1024  # numbers of rows that are looked at as one
 
 
 def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
-    """Return a note where the ranges of features differ wildly, which makes solvers slow and the fit one-sided."""
+    """Return a note where the ranges of features differ wildly or are all tiny.
+
+    Differences make solvers slow and the fit one-sided; for tiny features the penalty outweighs all there is to learn.
+    """
     ranges = map_blocks(data, _range, n_jobs)
     low, high = np.min([one[0] for one in ranges], axis=0), np.max([one[1] for one in ranges], axis=0)
     with np.errstate(over="ignore"):
@@ -22,13 +26,18 @@ def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
     if not len(usable):
         return []
     small, large = usable[np.argmin(extent[usable])], usable[np.argmax(extent[usable])]
-    if not extent[large] > WILD * extent[small]:
-        return []
     names = data.feature_names
     named = [str(number) if names is None else repr(names[number]) for number in (large, small)]
+    if extent[large] < TINY:
+        return [
+            f"the features are tiny: none ranges over more than {extent[large]:.3g} (feature {named[0]}), so that the "
+            "penalty on the weights outweighs all that they can gain; normalise='standard' helps"
+        ]
+    if not extent[large] > WILD * extent[small]:
+        return []
     return [
         f"the scales of the features differ wildly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
-        f"{named[1]} over {extent[small]:.3g}. The fit is slow, and the penalty hardly touches the former; "
+        f"{named[1]} over {extent[small]:.3g}. The fit is slow, and the penalty hardly touches the first of them; "
         "normalise='standard' helps"
     ]
 
