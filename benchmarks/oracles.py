@@ -17,8 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from argrank import Dataset, objective
 from argrank._jit import query_kernel
 from argrank.engines.local import LocalRisk
-from argrank.objectives._sorting import Sorter
-from argrank.objectives.objective import Prepared
+from argrank.objectives.objective import Prepared, Sorter
 from argrank.objectives.structured.pairs import staircase
 from argrank.objectives.structured.positions.decay import decay_vector
 from benchmarks._interleaved import medians

@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 from argrank import Dataset, objective
 from argrank.engines.local import LocalRisk
-from argrank.objectives._sorting import Sorter
+from argrank.objectives.objective import Sorter
 from argrank.objectives.structured.positions.decay import decay_vector
 from argrank.objectives.structured.positions.oracle import best_assignment
 from benchmarks._interleaved import medians

@@ -45,7 +45,7 @@ GB = 1e9
 
 
 def rows_for(n_bytes: float) -> int:
-    """Return the rows of float32 features that take so many bytes, in whole queries."""
+    """Return how many rows of float32 features take a given number of bytes, in whole queries."""
     return int(n_bytes / (4 * N_FEATURES) // QUERY * QUERY)
 
 

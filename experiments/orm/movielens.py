@@ -22,7 +22,7 @@ from scipy import sparse
 from scipy.stats import ttest_rel, wilcoxon
 
 import argrank as ar
-from argrank.data.collections.ratings import Ratings
+from argrank.data.io.triples import Ratings
 from experiments._common import write_csv
 
 HERE = Path(__file__).parent

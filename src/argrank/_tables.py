@@ -66,9 +66,9 @@ def render(format: str, tables: Sequence[Table], notes: Sequence[str] = ()) -> s
     return FORMATS[format](tables, notes)
 
 
-def text_lines(header: Sequence[str], rows: Iterable[Sequence[object]], n_names: int = 1) -> list[str]:
+def text_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Return one table as lines of text, for results that print more than tables."""
-    return _text_table(table(header, rows, n_names)).split("\n")
+    return _text_table(table(header, rows)).split("\n")
 
 
 def measure_text(value: float) -> str:

@@ -16,8 +16,7 @@ from tests.contract.test_objectives import names_with_objectives
 import argrank
 from argrank import Dataset, objective
 from argrank._jit import LazyKernel, declared_helpers, declared_kernels
-from argrank.objectives._sorting import Sorter
-from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.objective import Kernels, Prepared, Sorter
 
 
 def import_everything() -> None:

@@ -189,7 +189,7 @@ def test_smooth_objectives(name, parameters):
     "case", [case for case in CASES if case.parameters in ({}, {"k": 3})], ids=lambda case: case.label
 )
 def test_tight_bounds_end_at_the_least_of_their_last_convex_bound(case: Case):
-    """They are a convex bound less a convex function, and the plane that touches the latter gives a bound above."""
+    """They are a convex bound less a convex function; the plane that touches that function gives a bound above."""
     labels, X = queries(case)
     data, C = data_of(labels, X), 10.0
     fitted = ar.make_ranker(case.name, bound="tight", C=C, tol=1e-8, max_iter=5000, **case.parameters).fit(data)

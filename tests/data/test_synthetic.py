@@ -31,7 +31,7 @@ def test_shares_of_grades(grades, relevant):
     assert len(counts) == grades
     assert counts[1:].sum() == round(relevant * 10_000)
     for lower, higher in itertools.pairwise(counts[1:]):
-        assert abs(lower - 2 * higher) <= 2  # half as frequent as the grade below, but for rounding
+        assert abs(lower - 2 * higher) <= 2  # half as frequent as the grade below, up to rounding
 
 
 def test_grades_equally_frequent():

@@ -26,7 +26,7 @@ from typing import NamedTuple
 MOST_SHOWN = 20  # failures of an area that are printed
 LONGEST = 10.0  # seconds of a case, and of what compiles in it
 MEMORY = "1GB"  # that one thing may take
-WHOLE = {"rankers": 4.0}  # areas that are gone through as a whole, in so many times the seconds of others at most
+WHOLE = {"rankers": 4.0}  # areas that are gone through as a whole, in up to this many times the seconds of others
 
 
 class Row(NamedTuple):

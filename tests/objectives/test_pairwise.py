@@ -36,7 +36,7 @@ def by_pairs(scores, labels, indptr, direction):
     decimals=st.sampled_from([0, 1, 12]),
     seed=st.integers(0, 10_000),
 )
-@example(sizes=[1, 6, 9], n_levels=2, scale=1.0, decimals=1, seed=544)  # a pair at the margin but for rounding
+@example(sizes=[1, 6, 9], n_levels=2, scale=1.0, decimals=1, seed=544)  # a pair at the margin, up to rounding
 @settings(max_examples=60)
 def test_it_equals_the_sum_over_pairs(sizes, n_levels, scale, decimals, seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argrank.objectives._sorting import Sorter
+from argrank.objectives.objective import Sorter
 
 
 @given(st.lists(st.integers(1, 70), min_size=1, max_size=12), st.integers(0, 3), st.integers(0, 10_000))

@@ -9,11 +9,7 @@ from scipy.optimize import minimize as scipy_minimize
 import argrank as ar
 from argrank.engines import make_risk
 from argrank.errors import OptionError
-from argrank.solvers import l_bfgs, minimise
-from argrank.solvers.l_bfgs import Descent, State, two_loops
-from argrank.solvers.meter import Meter
-from argrank.solvers.problem import Problem
-from argrank.solvers.regularisers import Squared
+from argrank.solvers import minimise
 
 
 @pytest.fixture(scope="module")
@@ -57,24 +53,6 @@ def test_it_takes_no_more_passes_than_scipy(data, name, C):
     mine = minimise(risk, "l-bfgs", C=C, tol=1e-6, start=start)
     assert mine.converged
     assert mine.n_passes <= 1.2 * theirs + 1
-
-
-def test_a_descent_goes_on_from_its_state_with_the_same_bits(data, monkeypatch):
-    monkeypatch.setattr(l_bfgs, "REFRESH", 5)
-
-    def descent(state=None):
-        problem = Problem(make_risk(data, ar.objective("log-mle")), 1e6, Squared(), 1e-13, 200)
-        return minimise(problem.risk, "l-bfgs", C=1e6, tol=1e-13, max_iter=200, resume=state), problem
-
-    whole, problem = descent()
-    assert whole.n_iter > 10
-    first = Descent(problem, Meter(problem), State(np.zeros(6)), two_loops)
-    while first.n_iter < 7:
-        assert not first._step()
-    assert first.state.n_iter == 5
-    resumed, _ = descent(first.state)
-    assert resumed.w.tobytes() == whole.w.tobytes()
-    assert (resumed.objective, resumed.n_iter) == (whole.objective, whole.n_iter)
 
 
 @pytest.mark.parametrize("name", ["log-convex", "log-mle", "listnet"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,29 +14,37 @@ from argrank.data.dataset import Dataset
 from argrank.data.mapped import row_view
 
 ROWS_AT_ONCE = 1 << 10  # some hundred kilobytes at a time: the passes of the mixing stay in the cache
+Bits = NDArray[np.uint64]
+
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
-def fingerprints(X: Any) -> NDArray[np.uint64]:
+def fingerprints(X: Any) -> Bits:
     """Return 64 bits per row that are equal for equal rows, whether dense or CSR, float32 or float64.
 
     A row's fingerprint is the sum, modulo 2^64, of the mixed bits of its values that are not 0 (all NaN alike), each
     mixed together with its column. Two different rows agree with a probability of about 2^-64.
     """
     columns = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _SEED)
+    return row_hashes(X, columns, _mixed)
+
+
+def row_hashes(X: Any, columns: Bits, mixed: Callable[[Bits], Bits]) -> Bits:
+    """Return the sum, modulo 2^64, of the mixed bits of every row's values that are not 0, XOR those of the columns."""
     starts = range(0, X.shape[0], ROWS_AT_ONCE)
     parts = (row_view(X, slice(start, min(start + ROWS_AT_ONCE, X.shape[0]))) for start in starts)
-    return np.concatenate([_row_sums(part, columns) for part in parts])
+    return np.concatenate([_row_sums(part, columns, mixed) for part in parts])
 
 
-def _row_sums(X: Any, columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _row_sums(X: Any, columns: Bits, mixed: Callable[[Bits], Bits]) -> Bits:
     if not sparse.issparse(X):
-        return np.asarray(_terms(X, columns).sum(axis=1, dtype=np.uint64))
-    totals = np.concatenate((np.zeros(1, np.uint64), np.cumsum(_terms(X.data, columns[X.indices]), dtype=np.uint64)))
+        return np.asarray(_terms(X, columns, mixed).sum(axis=1, dtype=np.uint64))
+    terms = _terms(X.data, columns[X.indices], mixed)
+    totals = np.concatenate((np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)))
     return np.asarray(totals[X.indptr[1:]] - totals[X.indptr[:-1]])  # modulo 2^64: the sums may wrap
 
 
-def identical_in_query(data: Dataset, prints: NDArray[np.uint64] | None = None) -> Integers:
+def identical_in_query(data: Dataset, prints: Bits | None = None) -> Integers:
     """Return a number per stored row, the same for the rows of one query whose features are all equal."""
     prints = fingerprints(data.X) if prints is None else prints
     query = data.query_of_row
@@ -47,15 +56,15 @@ def identical_in_query(data: Dataset, prints: NDArray[np.uint64] | None = None) 
     return group
 
 
-def _terms(values: NDArray[Any], columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    values = values.astype(np.float64)
+def _terms(values: NDArray[Any], columns: Bits, mixed: Callable[[Bits], Bits]) -> Bits:
+    values = np.array(values, np.float64)  # also of rows that are scaled when they are used
     values[np.isnan(values)] = np.nan  # NaN has many bit patterns
-    terms = _mixed(values.view(np.uint64) ^ columns)
+    terms = mixed(values.view(np.uint64) ^ columns)
     terms[values == 0] = 0
     return terms
 
 
-def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mixed(bits: Bits) -> Bits:
     """Return the bits mixed one to one, so that every input bit changes about half of the output (SplitMix64)."""
     bits = bits ^ (bits >> np.uint64(30))
     bits *= np.uint64(0xBF58476D1CE4E5B9)

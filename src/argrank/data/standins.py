@@ -22,7 +22,7 @@ from argrank.errors import check_count, check_name
 class Standin:
     """Published counts. ``counts[g]`` is the number of documents with label g; ``even`` lists all have one length.
 
-    The number of features of the TREC sets and of the web sets is not published (the latter: "several hundred");
+    The number of features of the TREC sets and of the web sets is not published (for the web sets: "several hundred");
     the grades of the web sets are not either, so each is half as frequent as the one below.
     """
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders
 from argrank.engines._blocks import map_blocks as _map_blocks
-from argrank.engines.dask_data import DistributedDataset, is_distributed
+from argrank.engines.dask_data import DistributedDataset
 from argrank.engines.dask_risk import DaskRisk
 from argrank.engines.local import LocalRisk
 from argrank.objectives.objective import Objective
@@ -30,6 +30,11 @@ Result = TypeVar("Result")
 Data = Dataset | DistributedDataset
 
 AnyRisk = LocalRisk | DaskRisk
+
+
+def is_distributed(data: Any) -> bool:
+    """Tell whether data is on a cluster."""
+    return isinstance(data, DistributedDataset)
 
 
 def make_risk(data: Data, objective: Objective, n_jobs: int | None = None) -> AnyRisk:

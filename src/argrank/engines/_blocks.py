@@ -21,8 +21,7 @@ from argrank.data.mapped import row_view
 from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.errors import InputError
 from argrank.models._product import PULL_BACK, SCORE
-from argrank.objectives._sorting import Sorter
-from argrank.objectives.objective import Objective
+from argrank.objectives.objective import Objective, Sorter
 
 Result = TypeVar("Result")
 

@@ -354,11 +354,6 @@ async def _drop(client: Any, fit: str) -> None:
         await client.run(_part.forget, fit, on_error="ignore")
 
 
-def is_distributed(data: Any) -> bool:
-    """Tell whether data is on a cluster."""
-    return isinstance(data, DistributedDataset)
-
-
 def _served(model: Any) -> Any:
     """Return what predicts without what a ranker holds beside it."""
     return getattr(model, "model_", model)

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 CORRECTIONS = ("holm", "none")
 ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
 
-Array = Floats
-
 
 def compare(
     scores: Any,
@@ -180,7 +178,7 @@ def _check(
 
 
 def _segments(
-    differences: Array,
+    differences: Floats,
     measures: tuple[str, ...],
     duels: list[tuple[int, int]],
     systems: tuple[str, ...],
@@ -200,7 +198,7 @@ def _segments(
     )  # fmt: skip
 
 
-def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: list[tuple[int, int]]) -> Array:
+def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: list[tuple[int, int]]) -> Floats:
     """Return the differences of every pair of systems, one row for each pair; those that are rounding become 0."""
     values = np.array([evaluation.values[measure] for evaluation in evaluations.values()], np.float64)
     a, b = values[[a for a, _ in duels]], values[[b for _, b in duels]]
@@ -209,7 +207,7 @@ def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: lis
     return differences
 
 
-def _facts(differences: Array, test: str, level: float, n_resamples: int, random_state: int) -> list[dict[str, Any]]:
+def _facts(differences: Floats, test: str, level: float, n_resamples: int, random_state: int) -> list[dict[str, Any]]:
     """Return what is known of each row of differences; rows with the same queries defined share the resampling."""
     defined = ~np.isnan(differences)
     patterns, pattern_of = np.unique(defined, axis=0, return_inverse=True)

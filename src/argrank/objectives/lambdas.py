@@ -28,8 +28,7 @@ from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.measures.structure import Structure
-from argrank.objectives._sorting import Sorter
-from argrank.objectives.objective import Objective, Prepared, query_shares, refuse_row_weights, require_labels
+from argrank.objectives.objective import Objective, Prepared, Sorter, query_shares, refuse_row_weights, require_labels
 
 #: The kernel's number for every kind of measure whose change by a swap it knows.
 KINDS = {"additive": 0, "precision": 1, "first": 2, "cascade": 3}

@@ -37,7 +37,7 @@ def _cross_entropy(scores: Any, order: Any, gains: Any, constants: Any, gradient
 class TopOneCrossEntropy(Objective):
     """Cross entropy of the top-one probabilities softmax(gains) and softmax(scores) (Cao et al. 2007); convex.
 
-    The entropy of the former, which no score changes, is subtracted, so that 0 is the least.
+    The entropy of softmax(gains), which no score changes, is subtracted, so that the least value is 0.
     """
 
     name: ClassVar[str] = "cross entropy"

@@ -10,10 +10,11 @@ no pass over the data. Whatever it returns is feasible, so its value is a true l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._blas import single_threaded_blas
 from argrank._types import Floats, Integers
@@ -31,15 +32,42 @@ def helps(n_features: int, n_passes: int) -> bool:
     return n_features <= (MOST_FEATURES if n_passes >= PATIENCE else FEW_FEATURES)
 
 
-class Planes(Protocol):
-    """One query's planes, gradient · w + offset, and their weights, which add up to its share."""
+class QueryPlanes:
+    """One query's planes, gradient · w + offset, and their weights, which add up to its share.
 
-    gradients: Floats
-    offsets: Floats
-    weights: Floats
+    The first plane is the constant 0.
+    """
+
+    kept: ClassVar[tuple[str, ...]] = ("gradients", "offsets", "weights")
+
+    def __init__(self, n_features: int, share: float) -> None:
+        self.share = share
+        self.gradients, self.offsets, self.weights = np.zeros((1, n_features)), np.zeros(1), np.full(1, share)
+
+    def add(self, gradient: Floats, offset: float) -> None:
+        """Take in a plane, without weight."""
+        self.gradients = np.vstack([self.gradients, gradient])
+        self.offsets, self.weights = np.append(self.offsets, offset), np.append(self.weights, 0.0)
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Keep some planes."""
+        self.gradients, self.offsets, self.weights = self.gradients[kept], self.offsets[kept], self.weights[kept]
 
 
-def reweigh(queries: Sequence[Planes], C: float, tolerance: float) -> None:
+def state_of(queries: Sequence[QueryPlanes]) -> dict[str, list[Floats]]:
+    """Return all there is to know of the planes of all queries; steps may change weights in place."""
+    kept: dict[str, list[Floats]] = {name: [getattr(one, name) for one in queries] for name in queries[0].kept}
+    return kept | {"weights": [weights.copy() for weights in kept["weights"]]}
+
+
+def restore(queries: Sequence[QueryPlanes], state: Mapping[str, Any]) -> None:
+    """Go on from a state."""
+    for name in queries[0].kept:
+        for planes, values in zip(queries, state[name], strict=True):
+            setattr(planes, name, values)
+
+
+def reweigh(queries: Sequence[QueryPlanes], C: float, tolerance: float) -> None:
     """Set the weights of all queries to ones whose dual value is at most ``tolerance`` below the greatest.
 
     Weights that are better than what the steps find are left as they are.

@@ -1,4 +1,4 @@
-"""Cutting planes with a slack per query and dual coordinate ascent, in the manner of LaRank (Bordes et al. 2007).
+"""Cutting planes with a slack per query and dual coordinate ascent, as in LaRank (Bordes et al. 2007).
 
 Minimises ``F(w) = |w|² / (2C) + risk(w)`` for convex risks of at least 0. Every query keeps a working set of planes
 below its loss. A pass asks every query for its most violated plane, in random order, and solves the query's own small
@@ -20,25 +20,23 @@ from argrank.solvers.meter import Best, Meter
 from argrank.solvers.problem import Problem, Result, random_state, restore_random
 
 REPEATS = 10  # rounds over the working sets after every pass
-PLANES = ("gradients", "offsets", "weights", "gram")  # of a query
 NEW = 1e-12  # a plane that rises less than this above the known ones is no news
 
 
-class _WorkingSet:
-    """One query's planes, gradient · w + offset, and their weights in the dual; the first plane is the constant 0."""
+class _WorkingSet(block_qp.QueryPlanes):
+    """One query's planes, with the products of their gradients."""
+
+    kept = (*block_qp.QueryPlanes.kept, "gram")
 
     def __init__(self, n_features: int, share: float) -> None:
-        self.share = share
-        self.gradients, self.offsets = np.zeros((1, n_features)), np.zeros(1)
+        super().__init__(n_features, share)
         self.gram = np.zeros((1, 1))
-        self.weights = np.full(1, share)
 
     def height(self, w: Floats) -> float:
         return float((self.gradients @ w + self.offsets).max())
 
     def add(self, gradient: Floats, offset: float) -> None:
-        self.gradients = np.vstack([self.gradients, gradient])
-        self.offsets, self.weights = np.append(self.offsets, offset), np.append(self.weights, 0.0)
+        super().add(gradient, offset)
         self.gram = self.gradients @ self.gradients.T
 
     def forget_unused(self) -> None:
@@ -46,7 +44,7 @@ class _WorkingSet:
         used = self.weights > 0
         used[0] = True
         if not used.all():
-            self.gradients, self.offsets, self.weights = self.gradients[used], self.offsets[used], self.weights[used]
+            self.keep(used)
             self.gram = self.gram[np.ix_(used, used)]
 
     def improve(self, w: Floats, C: float, tolerance: float) -> Floats:
@@ -72,8 +70,7 @@ def minimise(problem: Problem) -> Result:
         best.look(w)
     else:
         w, bound, n_iter = found["w"], found["bound"], found["n_iter"]
-        for queries, *parts in zip(sets, *(found[name] for name in PLANES), strict=True):
-            queries.gradients, queries.offsets, queries.weights, queries.gram = parts
+        block_qp.restore(sets, found)
         best.restore(found["best"])
         meter.restore(found["meter"])
         restore_random(random, found["random"])
@@ -106,8 +103,7 @@ def minimise(problem: Problem) -> Result:
             n_planes = sum(len(queries.offsets) - 1 for queries in sets)
             reason = meter.stop(best.w, best.objective, bound, n_constraints=n_planes)
             if not reason:
-                planes = {name: [getattr(queries, name) for queries in sets] for name in PLANES}
-                kept = {"w": w, "bound": bound, "n_iter": n_iter, "best": best.state(), **planes}
+                kept = {"w": w, "bound": bound, "n_iter": n_iter, "best": best.state(), **block_qp.state_of(sets)}
                 problem.offer(**kept, meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:
         reason = "interrupted"

@@ -19,24 +19,15 @@ from argrank.solvers import block_qp
 from argrank.solvers.meter import Best, Meter
 from argrank.solvers.problem import Problem, Result, random_state, restore_random
 
-PLANES = ("gradients", "offsets", "weights")  # of a query
 REPEATS = 10  # rounds over the known planes after every pass
 
 
-class _Mixture:
-    """One query's planes, gradient · w + offset, and their positive weights; it begins with the constant 0."""
-
-    def __init__(self, n_features: int, share: float) -> None:
-        self.gradients, self.offsets, self.weights = np.zeros((1, n_features)), np.zeros(1), np.full(1, share)
+class _Mixture(block_qp.QueryPlanes):
+    """One query's planes and their positive weights."""
 
     @property
     def height(self) -> float:
         return float(self.weights @ self.offsets)
-
-    def add(self, gradient: Floats, offset: float) -> int:
-        self.gradients = np.vstack([self.gradients, gradient])
-        self.offsets, self.weights = np.append(self.offsets, offset), np.append(self.weights, 0.0)
-        return len(self.offsets) - 1
 
     def step(self, w: Floats, C: float, towards: int | None = None) -> Floats:
         """Move weight from the lowest plane to the highest (or the given) one; return the model's new weights."""
@@ -57,7 +48,7 @@ class _Mixture:
     def forget_unused(self) -> None:
         used = self.weights > 0
         if not used.all():
-            self.gradients, self.offsets, self.weights = self.gradients[used], self.offsets[used], self.weights[used]
+            self.keep(used)
 
 
 def minimise(problem: Problem) -> Result:
@@ -77,8 +68,7 @@ def minimise(problem: Problem) -> Result:
     else:
         w, mean_w, mean_height = found["w"], found["mean_w"], found["mean_height"]
         bound, n_iter = found["bound"], found["n_iter"]
-        for mixture, *parts in zip(mixtures, *(found[name] for name in PLANES), strict=True):
-            mixture.gradients, mixture.offsets, mixture.weights = parts
+        block_qp.restore(mixtures, found)
         best.restore(found["best"])
         meter.restore(found["meter"])
         restore_random(random, found["random"])
@@ -86,7 +76,8 @@ def minimise(problem: Problem) -> Result:
         while not reason:
             for q in random.permutation(risk.n_queries):
                 _, gradient, offset = risk.query(q, w)
-                w = mixtures[q].step(w, C, mixtures[q].add(gradient, offset))
+                mixtures[q].add(gradient, offset)
+                w = mixtures[q].step(w, C, towards=-1)
             begin = time.perf_counter()
             if block_qp.helps(risk.n_features, n_iter):
                 block_qp.reweigh(mixtures, C, 0.1 * max(meter.enough(best.objective, bound), best.objective - bound))
@@ -108,8 +99,7 @@ def minimise(problem: Problem) -> Result:
             n_planes = sum(len(mixture.offsets) for mixture in mixtures)
             reason = meter.stop(best.w, best.objective, bound, n_constraints=n_planes)
             if not reason:
-                planes = {name: [getattr(mixture, name) for mixture in mixtures] for name in PLANES}
-                planes["weights"] = [weights.copy() for weights in planes["weights"]]  # steps change them in place
+                planes = block_qp.state_of(mixtures)
                 kept = {"w": w, "mean_w": mean_w, "mean_height": mean_height, "bound": bound, "n_iter": n_iter}
                 problem.offer(**kept, **planes, best=best.state(), meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:

@@ -25,23 +25,18 @@ from argrank.solvers.meter import Meter
 from argrank.solvers.problem import Problem, Result, Scores, random_state, restore_random
 
 MEMORY = 20  # pairs of steps and gradient changes that approximate the inverse Hessian
-REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift and allows to resume there
+REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift
 MOST_TRIALS = 30
 ENOUGH, FLATTER = 1e-4, 0.5  # strong Wolfe conditions: decrease per slope, and share of the slope that may remain
 RISEN = 0.9  # weak Wolfe conditions on risks with kinks, where a search that ends at a kink teaches nothing
 KINKED = 1e-4  # on risks with kinks a descent ends when an iteration gains less than this times ``tol``
 ZERO = 1e-30  # an objective that rounding takes for 0: a gradient may still be left
 
+#: A step and the change of the gradient along it.
 Pair = tuple[Floats, Floats]
 
-
-@dataclass
-class State:
-    """All that a descent needs to go on: weights, pairs (step, change of the gradient) and the count of iterations."""
-
-    w: Floats
-    pairs: list[Pair] = field(default_factory=list)
-    n_iter: int = 0
+#: Makes a direction of the gradient and the pairs so far.
+Direction = Callable[[Floats, list[Pair]], Floats]
 
 
 @dataclass
@@ -83,21 +78,19 @@ def polak_ribiere(gradient: Floats, pairs: list[Pair]) -> Floats:
 
 
 class Descent:
-    """A descent from one start; ``state`` is what would be saved, as of the last refresh."""
+    """A descent from one start; iterations are counted on from those of the descents before."""
 
-    def __init__(
-        self, problem: Problem, meter: Meter, state: State, direction: Callable[[Floats, list[Pair]], Floats]
-    ) -> None:
+    def __init__(self, problem: Problem, meter: Meter, start: Floats, n_iter: int, direction: Direction) -> None:
         self.problem, self.meter, self._direction = problem, meter, direction
-        self.pairs, self.n_iter, self.reason = list(state.pairs), state.n_iter, ""
-        self.here = self._refreshed(state.w)
+        self.pairs: list[Pair] = []
+        self.n_iter, self.reason = n_iter, ""
+        self.here = self._refreshed(start)
 
     def kept(self) -> dict[str, Any]:
         """Return what goes into a checkpoint: with the scores as they are, so that not a bit changes."""
         steps, changes = ([pair[i] for pair in self.pairs] for i in (0, 1))
         here = {"w": self.here.w, "scores": self.here.scores, "steps": steps, "changes": changes}
-        state = {"w": self.state.w, "n_iter": self.state.n_iter}
-        return here | {"n_iter": self.n_iter, "reason": self.reason, "state": state}
+        return here | {"n_iter": self.n_iter, "reason": self.reason}
 
     @classmethod
     def restored(cls, problem: Problem, meter: Meter, kept: Any, direction: Any) -> Descent:
@@ -106,14 +99,12 @@ class Descent:
         descent.problem, descent.meter, descent._direction = problem, meter, direction
         descent.pairs = list(zip(kept["steps"], kept["changes"], strict=True))
         descent.n_iter, descent.reason = kept["n_iter"], kept["reason"]
-        descent.state = State(kept["state"]["w"], [], kept["state"]["n_iter"])
         here = descent._look(kept["w"], problem.risk.given_scores(kept["scores"]))
         descent.here = descent._with_gradient(here)
         return descent
 
     def _refreshed(self, w: Floats) -> _Point:
         risk = self.problem.risk
-        self.state = State(w, list(self.pairs), self.n_iter)
         here = self._look(w, risk.scores(w) if w.any() else risk.zero_scores())
         return self._with_gradient(here)
 
@@ -233,28 +224,25 @@ def _cubic(a: float, f: float, df: float, b: float, g: float, dg: float) -> floa
     return b - (b - a) * (dg + two - one) / below if below != 0 else math.inf
 
 
-def minimise(problem: Problem, n_starts: int = 1, resume: State | None = None) -> Result:
+def minimise(problem: Problem, n_starts: int = 1) -> Result:
     """Minimise by L-BFGS; the best of ``n_starts`` descents counts.
 
-    Those after the first begin at random weights whose scores have standard deviation 1. ``resume`` goes on from the
-    state of a descent.
+    Those after the first begin at random weights whose scores have standard deviation 1.
     """
-    return _best_of(problem, n_starts, two_loops, resume)
+    return _best_of(problem, n_starts, two_loops)
 
 
 def conjugate_gradients(problem: Problem, n_starts: int = 1) -> Result:
     """Minimise by nonlinear conjugate gradients with the same line search."""
-    return _best_of(problem, n_starts, polak_ribiere, None)
+    return _best_of(problem, n_starts, polak_ribiere)
 
 
-def _best_of(
-    problem: Problem, n_starts: int, direction: Callable[[Floats, list[Pair]], Floats], resume: State | None
-) -> Result:
+def _best_of(problem: Problem, n_starts: int, direction: Direction) -> Result:
     meter, random, risk = Meter(problem), np.random.default_rng(problem.random_state), problem.risk
     found = problem.resumed()
     best: Descent | None = None
     if found is None:
-        descent = Descent(problem, meter, State(problem.begin()) if resume is None else resume, direction)
+        descent = Descent(problem, meter, problem.begin(), 0, direction)
     else:
         descent = Descent.restored(problem, meter, found["descent"], direction)
         best = None if found["best"] is None else Descent.restored(problem, meter, found["best"], direction)
@@ -272,8 +260,8 @@ def _best_of(
         starts_made += 1
         start = random.standard_normal(risk.n_features)
         spread = risk.spread(risk.scores(start))
-        state = State(start / spread if spread > 0 else start, n_iter=descent.n_iter)
-        descent = Descent(problem, meter, state, direction)
+        start = start / spread if spread > 0 else start
+        descent = Descent(problem, meter, start, descent.n_iter, direction)
         descent.run(offer)
         best = min(best, descent, key=lambda one: one.here.objective)
     reason = descent.reason if descent.reason in ("callback", "interrupted", "passes") else best.reason

@@ -85,7 +85,7 @@ def solve_over(over: Over, shape: tuple[int, int], ridge: float = 0.0) -> LeastS
         small = np.finfo(np.float64).eps * max(shape)  # singular values below it, relative to the largest, are zeros
         if not np.isfinite(whole).all():
             raise InputError(
-                "X: expected features and weights of ordinary size, got such that their products overflow; "
+                "X: expected features and weights of ordinary size, got some whose products overflow; "
                 "scale them (normalise='standard')"
             )
         w, _, rank, _ = np.linalg.lstsq(whole[:, :-1], whole[:, -1], rcond=small)

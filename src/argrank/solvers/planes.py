@@ -167,7 +167,7 @@ class FreePlanes(SquaredPlanes):
 
 
 def planes_for(problem: Problem) -> SquaredPlanes:
-    """Return a problem's planes, of which there is only the constant 0 yet."""
+    """Return the planes of a problem, at first the constant 0 alone."""
     kind = FreePlanes if problem.regulariser.is_free else SquaredPlanes
     return kind(problem.risk.n_features, problem.C, problem.regulariser)
 

@@ -76,7 +76,7 @@ def test_gradients_of_drawn_samples(name, measure):
 def test_with_a_label_of_its_own_for_every_document_the_model_is_boltzranks(measure):
     """BoltzRank's energy of a ranking is the mean over pairs of the score below less the score above.
 
-    Pairs that count by their distance in rank make the same but for a factor of n / 2, both being linear in the ranks.
+    Pairs that count by their distance in rank make the same up to a factor of n / 2, both being linear in the ranks.
     """
     labels, scores = np.array([2.0, 0.0, 4.0, 1.0, 3.0]), 5 * np.random.default_rng(6).standard_normal(5)
     orders = list(itertools.permutations(range(5)))

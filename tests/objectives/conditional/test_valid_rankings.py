@@ -9,13 +9,13 @@ from tests.objectives.conditional.enumeration import pairs_of, valid_y
 
 import argrank as ar
 from argrank.measures.conventions import Convention
-from argrank.objectives.conditional.content_hashes import document_keys
 from argrank.objectives.conditional.losses import RankingLoss
 from argrank.objectives.conditional.sampling import distinct, draw, inverted_pairs
 from argrank.objectives.conditional.valid_rankings import (
     Query,
     Sampling,
     diverse_states,
+    document_keys,
     every_ranking,
     few_rankings,
     rankings_to_start_from,

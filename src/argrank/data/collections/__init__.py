@@ -10,8 +10,8 @@ from typing import Any
 
 from argrank.data.collections.known import COLLECTIONS, Collection
 from argrank.data.collections.local_copy import differences, find_file, find_folder, read_fold
-from argrank.data.collections.ratings import RatingFold, read_ratings
 from argrank.data.folds import Fold
+from argrank.data.io.triples import RatingFold, read_ratings
 from argrank.errors import InputError, OptionError, unknown_name
 
 

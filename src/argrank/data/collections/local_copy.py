@@ -13,10 +13,10 @@ import numpy as np
 
 from argrank._files import COMPRESSIONS, open_bytes
 from argrank.data.collections.known import Collection, Part
-from argrank.data.collections.ratings import read_ratings
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, letor_parts
 from argrank.data.io.letor.reader import read_letor
+from argrank.data.io.triples import read_ratings
 from argrank.errors import ArgrankWarning, InputError, OptionError
 
 FOLD_FILES = {"train": ("train", "trainingset"), "valid": ("vali", "validationset"), "test": ("test", "testset")}

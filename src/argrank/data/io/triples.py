@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from argrank._files import open_bytes, split_suffixes
-from argrank._types import Floats
-from argrank.data.collections.ratings import Ratings
+from argrank._types import Floats, Integers
 from argrank.data.io import arrow
 from argrank.data.io.kinds import EXTENSIONS
 from argrank.data.io.tables import DELIMITERS
@@ -25,6 +25,7 @@ NAMES = {
     "item": ("item", "items", "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid"),
     "rating": ("rating", "ratings", "stars", "score", "label"),
 }
+FIELDS = "user item rating time"
 
 
 def read_triples(path: str | os.PathLike[str], rated: bool = True) -> Ratings:
@@ -103,3 +104,37 @@ def _matrix(path: str | os.PathLike[str]) -> Ratings:
     except (OSError, ValueError, KeyError) as error:
         raise FormatError(path, None, "a sparse matrix as scipy.sparse.save_npz writes it", str(error)) from error
     return Ratings(entries.row.astype(np.int64), entries.col.astype(np.int64), entries.data.astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Triples (user, item, rating), one element of each array a rating, in the order of the file."""
+
+    users: Integers
+    items: Integers
+    ratings: Floats
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+
+class RatingFold(NamedTuple):
+    """The ratings to learn from and those to predict."""
+
+    train: Ratings
+    test: Ratings
+
+
+def read_ratings(path: str | os.PathLike[str]) -> Ratings:
+    """Read a file of MovieLens 100k: user, item, rating and time, all of them integers."""
+    rows: list[list[int]] = []
+    with open_bytes(path) as stream:
+        for line, text in enumerate(text_lines(stream, path), 1):
+            words = text.split()
+            if len(words) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 19 for word in words):
+                raise FormatError(path, line, f"four integers ({FIELDS})", shown(text.strip()))
+            rows.append([int(word) for word in words])
+    if not rows:
+        raise FormatError(path, None, f"lines of {FIELDS}", "an empty file")
+    table = np.array(rows, dtype=np.int64)
+    return Ratings(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].astype(np.float64))

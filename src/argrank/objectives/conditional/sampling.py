@@ -21,13 +21,13 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.measures.structure import level_numbers
-from argrank.objectives.conditional.content_hashes import document_keys
 from argrank.objectives.conditional.losses import RankingLoss
 from argrank.objectives.conditional.valid_rankings import (
     Query,
     Sampling,
     Walks,
     coefficients_of,
+    document_keys,
     few_rankings,
     rankings_to_start_from,
     walks,

@@ -1,4 +1,9 @@
-"""Valid rankings of one query: all of them where they are few, otherwise those that random walks meet."""
+"""Valid rankings of one query: all of them where they are few, otherwise those that random walks meet.
+
+Walks are drawn with a seed made of the query's own content, by hashes that do not depend on the order of its documents.
+So the same query gets the same sample wherever its rows stand, alone or among others, dense or sparse, repeated or
+weighted.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
+from argrank.data.identical import Bits, row_hashes
 from argrank.errors import OptionError, check_count, is_finite, shown
-from argrank.objectives.conditional.content_hashes import mixed, query_seed
 from argrank.objectives.conditional.moves import stand, walk
 
 ENUMERABLE = 6  # queries of up to this many documents are enumerated where all their rankings are wanted
@@ -19,6 +24,9 @@ WALK = 10  # rankings kept of one walk
 MOST_MOVES = 32  # between two rankings that are kept; each costs a look at the whole list
 SHARE_OF_BEST = {"best": 0.9, "mixed": 0.5, "worst": 0.1}
 N_STATES = 21  # rankings of diverse quality among which a skew chooses
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_ANOTHER_ODD = np.uint64(0xC2B2AE3D27D4EB4F)
+_HALF = np.uint64(32)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,3 +196,22 @@ def few_rankings(query: Query, n_samples: int) -> Walks | None:
         return None
     every = every_ranking(query)
     return every if len(every.ranked) <= n_samples else None
+
+
+def document_keys(X: Any) -> Bits:
+    """Return a number for every row: the sum, modulo 2^64, of a hash of every feature that is not 0."""
+    return row_hashes(X, np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _ANOTHER_ODD, mixed)
+
+
+def query_seed(keys: Bits, levels: Integers) -> int:
+    """Return a number for a query of these documents and levels, the same for any order of them."""
+    return int(mixed(mixed(keys) + levels.astype(np.uint64) * _ODD).sum(dtype=np.uint64))
+
+
+def mixed(values: Bits) -> Bits:
+    """Return numbers that look random, one for each."""
+    values = values * _ODD
+    values ^= values >> _HALF
+    values *= _ANOTHER_ODD
+    values ^= values >> _HALF
+    return values

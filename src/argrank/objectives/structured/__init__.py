@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from argrank.objectives.structured import first as first_good
 from argrank.objectives.structured.hinge import GIVEN_TERMS, ORACLES, REFERENCE_PARTS, StructuredHinge, register
-from argrank.objectives.structured.pairs import auc, by_score, discounted, ndcg, staircase, suffixes
-from argrank.objectives.structured.pairs import reciprocal_rank as reciprocal_rank_pairs
+from argrank.objectives.structured.pairs import auc, discounted, ndcg, staircase, suffixes
 from argrank.objectives.structured.positions import oracle as positions
 
 __all__ = ["ORACLES", "StructuredHinge", "register"]
 
 REFERENCE_PARTS["discounted-pairs"] = discounted.prepare_reference
 REFERENCE_PARTS["first"] = first_good.prepare_reference
-REFERENCE_PARTS["pairs"] = by_score.prepare
+REFERENCE_PARTS["pairs"] = auc.prepare_reference
 REFERENCE_PARTS["positions"] = positions.prepare_reference
 
 register("discounted-pairs", "additive", discounted.prepare)
@@ -23,7 +22,7 @@ register("discounted-pairs", "precision", discounted.prepare)
 register("first", "first", first_good.prepare)
 register("pairs", "additive", ndcg.prepare)
 register("pairs", "cascade", staircase.prepare)
-register("pairs", "first", reciprocal_rank_pairs.prepare)
+register("pairs", "first", ndcg.prepare_reciprocal_rank)
 register("pairs", "pairs", auc.prepare)
 register("pairs", "precision", suffixes.prepare_average_precision)
 register("pairs", GIVEN_TERMS, staircase.prepare)

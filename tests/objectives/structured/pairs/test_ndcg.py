@@ -7,8 +7,8 @@ import pytest
 
 from argrank import Dataset, objective
 from argrank.errors import OptionError
+from argrank.objectives.structured.hinge import count_states
 from argrank.objectives.structured.pairs import staircase
-from argrank.objectives.structured.routing import count_states
 
 
 def one_query(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

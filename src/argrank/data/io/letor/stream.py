@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from argrank._files import open_bytes
 from argrank.data.dataset import Dataset
@@ -23,7 +22,6 @@ def stream_letor(
     path: str | os.PathLike[str],
     *,
     chunk_bytes: int = CHUNK,
-    dtype: Any = "float64",
     sparse: bool | str = False,
     n_features: int | None = None,
     feature_base: int | None = None,
@@ -43,7 +41,7 @@ def stream_letor(
             raise InputError(f"{name}: expected a file that stands alone for streaming, got {found} beside it")
     lines = 0
     for text in _whole_queries(name, chunk_bytes):
-        options = Options.checked(dtype, sparse, n_features, feature_base)
+        options = Options.checked("float64", sparse, n_features, feature_base)
         try:
             data = read_text(text, name, options, n_jobs=n_jobs)
         except FormatError as error:

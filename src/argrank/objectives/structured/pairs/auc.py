@@ -1,4 +1,7 @@
-"""AUC on the pairs map: every pair of documents of different level decides for itself."""
+"""AUC on the pairs map, where every pair of documents of different level decides for itself; the ranking by score.
+
+The ranking by score has the greatest w · phi on the pairs map: it is what the tight bound subtracts.
+"""
 
 from __future__ import annotations
 
@@ -72,9 +75,9 @@ def count_below_better(
             continue
         border = score[place] - margin
         while reached < len(score) and score[reached] > border:
-            count_in(tree, level[reached] + 1)
+            add_in(tree, level[reached] + 1, 1)
             reached += 1
-        total = counted_up_to(tree, level[place])
+        total = sum_up_to(tree, level[place])
         violated += total
         gradient[order[place]] = -weight * total
     return violated
@@ -94,23 +97,23 @@ def count_above_worse(
         if level[place] == n_levels - 1:
             continue
         while reached >= 0 and score[place] > score[reached] - margin:
-            count_in(tree, n_levels - level[reached])
+            add_in(tree, n_levels - level[reached], 1)
             reached -= 1
-        gradient[order[place]] += weight * counted_up_to(tree, n_levels - 1 - level[place])
+        gradient[order[place]] += weight * sum_up_to(tree, n_levels - 1 - level[place])
 
 
 @helper
-def count_in(tree: Any, node: int) -> None:
-    """Count one document in a tree of partial sums."""
+def add_in(tree: Any, node: int, amount: Any) -> None:
+    """Add an amount to a node of a tree of partial sums."""
     while node < len(tree):
-        tree[node] += 1
+        tree[node] += amount
         node += node & -node
 
 
 @helper
-def counted_up_to(tree: Any, node: int) -> int:
-    """Return how many documents a tree of partial sums has counted up to a node."""
-    total = 0
+def sum_up_to(tree: Any, node: int) -> Any:
+    """Return the sum of a tree of partial sums up to a node."""
+    total = tree[0]  # which is 0: no level has that node
     while node > 0:
         total += tree[node]
         node -= node & -node
@@ -177,41 +180,71 @@ def label_margins(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     if n_levels < 2:
         return 0.0
     level = np.searchsorted(labels, gains)
-    size, below = np.zeros(n_levels, np.int64), np.zeros(n_levels + 1, np.int64)
-    for row in range(n):
-        size[level[row]] += 1
-    n_pairs = 0
-    for one in range(n_levels):
-        n_pairs += size[one] * below[one]
-        below[one + 1] = below[one] + size[one]
+    size = np.zeros(n_levels, np.int64)
+    n_pairs = count_pairs(level, size)
     weight = 2.0 / n_pairs if constants[0] == 1.0 else 2.0
     ranking = np.argsort(gains / (n_pairs * weight) - scores, kind="mergesort")
-    # Fenwick trees: passed documents, and their labels, by level
-    count, label_sum = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)
+    replace_by_higher(size)
+    count, label_sum = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)  # passed documents, and their labels
     loss = 0.0
     for place in range(n):
         row = ranking[place]
         one = level[row]
-        lower, lower_labels, node = 0, 0.0, one
-        while node > 0:
-            lower += count[node]
-            lower_labels += label_sum[node]
-            node -= node & -node
-        same_or_lower, node = 0, one + 1
-        while node > 0:
-            same_or_lower += count[node]
-            node -= node & -node
-        upper_left = n - below[one + 1] - (place - same_or_lower)
-        gradient[row] = weight * (upper_left - lower)
-        loss += (gains[row] * lower - lower_labels) / n_pairs
-        node = one + 1
-        while node <= n_levels:
-            count[node] += 1
-            label_sum[node] += gains[row]
-            node += node & -node
+        gradient[row] = weight * count_inverted(count, one, place, size[one])
+        loss += (gains[row] * sum_up_to(count, one) - sum_up_to(label_sum, one)) / n_pairs
+        add_in(count, one + 1, 1)
+        add_in(label_sum, one + 1, gains[row])
     for row in range(n):
         loss += gradient[row] * (scores[row] - mean)
     return max(loss, 0.0)
+
+
+@query_kernel
+def sorted_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Add up weight (s_worse - s_better) over the pairs that the scores invert, O(n log L)."""
+    n = len(scores)
+    n_levels, mean = 0, 0.0
+    level = np.empty(n, np.int64)
+    for row in range(n):
+        gradient[row] = 0.0
+        mean += scores[row] / n
+        level[row] = int(gains[row])
+        n_levels = max(n_levels, level[row] + 1)
+    if n_levels < 2:
+        return 0.0
+    size = np.zeros(n_levels, np.int64)
+    n_pairs = count_pairs(level, size)
+    weight = 2.0 / n_pairs if constants[0] == 1.0 else 2.0
+    replace_by_higher(size)
+    count = np.zeros(n_levels + 1, np.int64)  # of the passed documents by level
+    value = 0.0
+    for place in range(n):
+        row = order[place]
+        one = level[row]
+        gradient[row] = weight * count_inverted(count, one, place, size[one])
+        add_in(count, one + 1, 1)
+        value += gradient[row] * (scores[row] - mean)
+    return max(value, 0.0)
+
+
+@helper
+def count_inverted(count: Any, level: int, place: int, higher: int) -> int:
+    """Return how many better documents are below the one at a place, less how many worse ones are above it.
+
+    ``count`` is a tree of the documents above by level; ``higher`` documents are of higher levels.
+    """
+    same_or_lower = sum_up_to(count, level + 1)
+    return higher - (place - same_or_lower) - sum_up_to(count, level)
+
+
+@helper
+def replace_by_higher(size: Any) -> None:
+    """Turn the sizes of the levels into the numbers of documents of higher levels."""
+    higher = 0
+    for one in range(len(size) - 1, -1, -1):
+        own = size[one]
+        size[one] = higher
+        higher += own
 
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
@@ -226,3 +259,8 @@ def of_levels(indptr: Integers, levels: Floats, constants: Floats) -> Kernels:
     """Return the loss of level numbers, by the faster kernel where there are no more than two."""
     kernel = independent_pairs if levels.max(initial=0.0) > 1 else pairs_of_two_levels
     return Kernels(indptr, levels, constants, kernel)
+
+
+def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
+    """Prepare level numbers for the ranking by score."""
+    return Kernels(data.indptr, hinge.levels(data), np.array([hinge.mean_of_pairs]), sorted_pairs)

@@ -1,4 +1,7 @@
-"""NDCG@k (and DCG@k, P@k, WTA) of two levels on the pairs map: a triangle of k²/2 cells and a tail."""
+"""Measures of the top of the list, of two levels on the pairs map: NDCG@k (and DCG@k, P@k, WTA), and reciprocal rank.
+
+NDCG@k takes a triangle of k²/2 cells and a tail. Reciprocal rank is the paper's phi_po against phi_mrr (Figure 7).
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,8 @@ from argrank.errors import OptionError
 from argrank.measures.structure import level_sizes
 from argrank.objectives.objective import Kernels, Prepared
 from argrank.objectives.structured.best_first import graded_ndcg
-from argrank.objectives.structured.hinge import StructuredHinge
+from argrank.objectives.structured.hinge import MAX_STATES, StructuredHinge, choose, count_states
 from argrank.objectives.structured.pairs import suffixes
-from argrank.objectives.structured.routing import MAX_STATES, choose, count_states
 
 SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
 
@@ -40,9 +42,7 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
     above = np.empty(n_good, np.int64)  # bads that score higher than a good: where its score alone would put it
     separate(scores, order, gains, low, mean, good, above, bad_sum, good_sum)
     tail = np.empty(n_good + 1)  # sums over the goods from g on, each below the bads that score higher
-    tail[n_good] = 0.0
-    for g in range(n_good - 1, -1, -1):
-        tail[g] = tail[g + 1] + weight * (bad_sum[above[g]] - above[g] * good[g])
+    add_up_tails(good, above, bad_sum, weight, tail)
 
     rows = min(k, n_good)
     width = min(k - 1, n_bad) + 1
@@ -97,6 +97,14 @@ def separate(
         else:
             bad_sum[b + 1] = bad_sum[b] + score
             b += 1
+
+
+@helper
+def add_up_tails(good: Any, above: Any, bad_sum: Any, weight: float, tail: Any) -> None:
+    """Fill in the sums over the goods from g on, each below the bads that score higher."""
+    tail[len(good)] = 0.0
+    for g in range(len(good) - 1, -1, -1):
+        tail[g] = tail[g + 1] + weight * (bad_sum[above[g]] - above[g] * good[g])
 
 
 @helper
@@ -155,6 +163,56 @@ def write_coefficients(order: Any, gains: Any, low: float, above: Any, weight: f
             b += 1
 
 
+@query_kernel
+def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+    """Find the worst rank r of the first good in O(n) after the sort; constants: scaled, k.
+
+    Where the first good is at rank r < k, it has r bads above it and every other good has those that score higher, and
+    at least r; the loss is 1 - 1/(1+r). Where it is at k or beyond, every good has at least k. As r rises, a growing
+    number of goods have just r bads above them: prefix sums give each r in O(1).
+    """
+    low, _, mean, n_good = look_at_gains(scores, gains, gradient)
+    if n_good == 0:
+        return 0.0
+    n_bad = len(scores) - n_good
+    weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
+    k = int(constants[1])
+    good, good_sum, bad_sum = np.empty(n_good), np.empty(n_good + 1), np.empty(n_bad + 1)
+    above = np.empty(n_good, np.int64)  # bads that score higher than a good
+    separate(scores, order, gains, low, mean, good, above, bad_sum, good_sum)
+    tail = np.empty(n_good + 1)  # sums over the goods from g on, each below the bads that score higher
+    add_up_tails(good, above, bad_sum, weight, tail)
+    best, worst = worst_rank(good, above, good_sum, bad_sum, tail, weight, k)
+    for g in range(n_good):
+        above[g] = max(above[g], worst)
+    if worst < k:
+        above[0] = worst
+    write_coefficients(order, gains, low, above, weight, gradient)
+    return float(best)
+
+
+@helper
+def worst_rank(good: Any, above: Any, good_sum: Any, bad_sum: Any, tail: Any, weight: float, k: int) -> Any:
+    """Return the greatest value and the rank of the first good that gives it."""
+    n_good = len(good)
+    best, worst = -np.inf, 0
+    border = 1  # goods 1 … border - 1 have fewer than r higher bads
+    for r in range(min(k, len(bad_sum) - 1) + 1):
+        while border < n_good and above[border] < r:
+            border += 1
+        if r < k:
+            value = 1.0 - 1.0 / (1.0 + r) + tail[border]
+            value += weight * (border * bad_sum[r] - r * good_sum[border])
+        else:
+            value = 1.0
+            for g in range(n_good):
+                m = max(above[g], k)
+                value += weight * (bad_sum[m] - m * good[g])
+        if value > best:
+            best, worst = value, r
+    return best, worst
+
+
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     """Send queries of two levels to the triangle, or without a cut-off to the D&C; graded ones to the count table."""
     gains = hinge.gains(data)
@@ -190,3 +248,10 @@ def check_states(hinge: StructuredHinge, data: Dataset, sizes: Integers) -> None
             f"labels, got {n_states[worst]:,} (query {data.query_ids[worst]}: {(sizes[worst] > 0).sum()} levels, "
             f"k={hinge.k}); use a smaller k, fewer levels (gain='binary', a gain table), or dorm"
         )
+
+
+def prepare_reciprocal_rank(hinge: StructuredHinge, data: Dataset) -> Prepared:
+    """Prepare; no cut-off is one that no list reaches."""
+    longest = float(data.longest)
+    k = longest if hinge.k is None else min(float(hinge.k), longest)
+    return Kernels(data.indptr, hinge.relevance(data), np.array([hinge.mean_of_pairs, k]), reciprocal_rank_pairs)

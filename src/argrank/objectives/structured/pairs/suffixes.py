@@ -57,19 +57,14 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
             champion = value
             first_below[:] = trial
 
-    loss = 0.0
-    g = b = above = 0
+    above = np.empty(n_good, np.int64)
+    write_coefficients(order, gains, low, first_below, weight, above, gradient)
+    loss, g = 0.0, 0
     for place in range(n):
         row = order[place]
         if gains[row] > low:
-            while above < n_bad and first_below[above] <= g:
-                above += 1
-            loss += gain * (discounts[g] - discounts[g + above])
-            gradient[row] = -weight * above
+            loss += gain * (discounts[g] - discounts[g + above[g]])
             g += 1
-        else:
-            gradient[row] = weight * (n_good - first_below[b])
-            b += 1
         loss += gradient[row] * (scores[row] - mean)
     return max(loss, 0.0)
 
@@ -136,17 +131,13 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
     and since the best i rises with b, the middle bad's choice halves the problem (Mohapatra et al. 2014).
     """
     n = len(scores)
-    n_good, mean = 0, 0.0
-    for row in range(n):
-        gradient[row] = 0.0
-        mean += scores[row] / n
-        n_good += gains[row] > 0.0
-    n_bad = n - n_good
-    if n_good == 0 or n_bad == 0:
+    low, _, mean, n_good = look_at_gains(scores, gains, gradient)
+    if n_good == 0:
         return 0.0
+    n_bad = n - n_good
     weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
     good_sum, bad = np.empty(n_good + 1), np.empty(n_bad)
-    separate(scores, order, gains, 0.0, mean, good_sum, bad)
+    separate(scores, order, gains, low, mean, good_sum, bad)
 
     first_below = np.empty(n_bad, np.int64)  # the first good below each bad
     stack = np.empty((64, 4), np.int64)  # halves still to do: bads [from, to), goods from … to (both included)
@@ -164,19 +155,14 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
                 chosen, best = i, value
         waiting = share_out(stack, waiting, bad_from, b, bad_to, good_from, chosen, good_to, first_below)
 
-    loss = 1.0
-    g = b = above = 0
+    above = np.empty(n_good, np.int64)
+    write_coefficients(order, gains, low, first_below, weight, above, gradient)
+    loss, g = 1.0, 0
     for place in range(n):
         row = order[place]
-        if gains[row] > 0.0:
-            while above < n_bad and first_below[above] <= g:
-                above += 1
-            loss -= (g + 1.0) / ((g + above + 1.0) * n_good)
-            gradient[row] = -weight * above
+        if gains[row] > low:
+            loss -= (g + 1.0) / ((g + above[g] + 1.0) * n_good)
             g += 1
-        else:
-            gradient[row] = weight * (n_good - first_below[b])
-            b += 1
         loss += gradient[row] * (scores[row] - mean)
     return max(loss, 0.0)
 
@@ -235,6 +221,25 @@ def put(stack: Any, waiting: int, bad_from: int, bad_to: int, good_from: int, go
     """Put one half on the stack; return the size of the stack."""
     stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3] = bad_from, bad_to, good_from, good_to
     return waiting + 1
+
+
+@helper
+def write_coefficients(
+    order: Any, gains: Any, low: float, first: Any, weight: float, above: Any, gradient: Any
+) -> None:
+    """Fill in the bads above every good, and the gradient, of the ranking given by the first good below each bad."""
+    n_good = len(above)
+    g = b = passed = 0
+    for place in range(len(order)):
+        row = order[place]
+        if gains[row] > low:
+            while passed < len(first) and first[passed] <= g:
+                passed += 1
+            above[g], gradient[row] = passed, -weight * passed
+            g += 1
+        else:
+            gradient[row] = weight * (n_good - first[b])
+            b += 1
 
 
 def prepare_ndcg(hinge: StructuredHinge, indptr: Integers, gains: Floats) -> Prepared:

@@ -20,15 +20,13 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.sources import source_numbers
 from argrank.measures.structure import greatest, level_sizes
-from argrank.objectives._sorting import Sorter
-from argrank.objectives.objective import Kernels, Prepared
+from argrank.objectives.objective import Kernels, Prepared, Sorter
 from argrank.objectives.structured.best_first import position_counts
-from argrank.objectives.structured.hinge import StructuredHinge
+from argrank.objectives.structured.hinge import MAX_STATES, Builder, StructuredHinge, choose, count_states
 from argrank.objectives.structured.positions.assignment import position_assignment
 from argrank.objectives.structured.positions.best_by_score import BestByScore
 from argrank.objectives.structured.positions.decay import decay_vector, reference_coefficients
 from argrank.objectives.structured.positions.diverse import DiverseAssignment, diverse_reference
-from argrank.objectives.structured.routing import MAX_STATES, Builder, choose, count_states
 
 MANY_STATES = 200  # from here on an assignment cut at some rank is faster than the search
 
