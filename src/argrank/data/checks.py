@@ -40,22 +40,12 @@ def features(X: Any, finite: bool = True) -> Any:
     ``finite=False`` skips that check for dense features that are checked elsewhere.
     """
     if sparse.issparse(X):
-        matrix = _csr(X)
-        if matrix.dtype.kind == "c":
-            raise InputError("X: expected real numbers, got complex data: Complex data not supported")
-        if matrix.dtype not in (np.float32, np.float64):
-            matrix = matrix.astype(np.float64)
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-        _refuse_infinite(matrix.data, lambda place: (_csr_row(matrix, place[0]), int(matrix.indices[place[0]])))
-        return matrix
+        return _sparse_features(X)
     if hasattr(X, "__len__") or hasattr(X, "__array__"):
         array = as_array(X, "X")
     else:
         raise InputError(f"X: expected an array, a sparse matrix or a data frame, got {type(X).__name__}")
-    if array.dtype.kind == "c":
-        raise InputError("X: expected real numbers, got complex data: Complex data not supported")
+    _refuse_complex(array)
     if array.dtype not in (np.float32, np.float64):
         try:
             array = array.astype(np.float64)
@@ -72,6 +62,23 @@ def features(X: Any, finite: bool = True) -> Any:
     if finite:
         _refuse_infinite(array, lambda place: (place[0], place[1]))
     return array
+
+
+def _sparse_features(X: Any) -> Any:
+    matrix = _csr(X)
+    _refuse_complex(matrix)
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    _refuse_infinite(matrix.data, lambda place: (_csr_row(matrix, place[0]), int(matrix.indices[place[0]])))
+    return matrix
+
+
+def _refuse_complex(X: Any) -> None:
+    if X.dtype.kind == "c":
+        raise InputError("X: expected real numbers, got complex data: Complex data not supported")
 
 
 def _csr(X: Any) -> Any:

@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import size_of as size_of_features
 from argrank.data.outside import scores as predicted_scores
+from argrank.data.prepare.normalise import Normaliser
+from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.engines._blocks import Blocks, Judge, Point, map_blocks, sample_of
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.systems import in_precision
@@ -285,6 +287,16 @@ def kind_of(part: Part, function: Callable[[Dataset], Any]) -> tuple[tuple[int, 
     """Return shape and type of what a function makes of a partition."""
     made = function(part.data)
     return made.shape, made.dtype
+
+
+def scaled(part: Part, scaling: Normaliser) -> Dataset:
+    """Return a partition with features that a normaliser scales where they are used."""
+    return part.data._but(X=ScaledRows(part.data.X, scaling))
+
+
+def selected(part: Part, queries: Integers) -> Dataset:
+    """Return some queries of a partition."""
+    return part.data.select(queries)
 
 
 def predict(part: Part, model: Any) -> Floats:

@@ -20,7 +20,6 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders, offsets
 from argrank.data.io.pack.loader import Pack, load_part
 from argrank.data.prepare.normalise import Normaliser
-from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.engines import _part
 from argrank.engines._direct import Holders
 from argrank.engines.dask_frames import datasets_of, refuse_split
@@ -180,7 +179,7 @@ class DistributedDataset:
 
     def scaled(self, scaling: Normaliser) -> DistributedDataset:
         """Return the data with features that a global normaliser scales where they are used, without a copy."""
-        return self._made(_scaled, dict.fromkeys(range(self.n_partitions), scaling))
+        return self._made(_part.scaled, dict.fromkeys(range(self.n_partitions), scaling))
 
     def select(self, queries: Integers) -> DistributedDataset:
         """Return some queries, by number, as data of its own, in the order in which they are here.
@@ -193,7 +192,7 @@ class DistributedDataset:
         every = [np.flatnonzero(chosen[a:b]) for a, b in itertools.pairwise(cuts)]
         own = {number: found for number, found in enumerate(every) if len(found)}
         return self._made(
-            _selected,
+            _part.selected,
             own,
             borders=[tuple(np.unique(np.searchsorted(own[i], self.borders[i])).tolist()) for i in own],
             indptr=offsets(self.sizes[chosen]),
@@ -368,14 +367,6 @@ def _submit(client: Any, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
 
 def _itself(data: Dataset) -> Dataset:
     return data
-
-
-def _scaled(part: _part.Part, scaling: Normaliser) -> Dataset:
-    return part.data._but(X=ScaledRows(part.data.X, scaling))
-
-
-def _selected(part: _part.Part, queries: Integers) -> Dataset:
-    return part.data.select(queries)
 
 
 def _of_features(function: Callable[[Any], Result], data: Dataset) -> Result:
