@@ -51,21 +51,15 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
             least = 1  # good 0 above all bads
         elif n_cases == 2:
             begin, trial[0] = 1, 0  # bad 0 above all goods
-        choose_suffixes(begin, least, good_sum, bad, weight, gain, discounts, stack, trial)
+        choose_suffixes(begin, least, good_sum, bad, weight, gain, discounts, False, stack, trial)
         value = value_of_suffixes(trial, good_sum, bad, weight, gain, discounts)
         if value > champion:
             champion = value
             first_below[:] = trial
 
-    above = np.empty(n_good, np.int64)
-    write_coefficients(order, gains, low, first_below, weight, above, gradient)
-    loss, g = 0.0, 0
-    for place in range(n):
-        row = order[place]
-        if gains[row] > low:
-            loss += gain * (discounts[g] - discounts[g + above[g]])
-            g += 1
-        loss += gradient[row] * (scores[row] - mean)
+    loss = write_coefficients(
+        scores, order, gains, low, mean, first_below, n_good, weight, gain, discounts, False, gradient
+    )
     return max(loss, 0.0)
 
 
@@ -86,13 +80,17 @@ def look_at_gains(scores: Any, gains: Any, gradient: Any) -> Any:
 
 @helper
 def choose_suffixes(
-    begin: int, least: int, good_sum: Any, bad: Any, weight: float, gain: float, discounts: Any, stack: Any, first: Any
-) -> None:
-    """Fill in the first good below each bad from ``begin`` on, by halving the bads; no good before ``least``."""
-    n_bad = len(bad)
+    begin: int, least: int, good_sum: Any, bad: Any, weight: float, gain: float, table: Any, of_precision: bool,
+    stack: Any, first: Any,
+) -> None:  # fmt: skip
+    """Fill in the first good below each bad from ``begin`` on, by halving the bads; no good before ``least``.
+
+    ``table`` holds the discounts of the ranks, or for average precision the harmonic numbers.
+    """
+    n_good, n_bad = len(good_sum) - 1, len(bad)
     waiting = 0
     if begin < n_bad:
-        waiting = put(stack, 0, begin, n_bad, least, len(good_sum) - 1)
+        waiting = put(stack, 0, begin, n_bad, least, n_good)
     while waiting > 0:
         waiting -= 1
         bad_from, bad_to = stack[waiting, 0], stack[waiting, 1]
@@ -101,7 +99,8 @@ def choose_suffixes(
         score = bad[b]
         chosen, best = good_to, -np.inf
         for i in range(good_to, good_from - 1, -1):  # ties: as few goods as possible, so the choices are ordered
-            value = weight * (good_sum[i] - i * score) + gain * discounts[i + b]
+            value = weight * (good_sum[i] - i * score)
+            value += -(table[i + b] + (b + 1.0) / (i + b + 1.0)) / n_good if of_precision else gain * table[i + b]
             if value > best:
                 chosen, best = i, value
         waiting = share_out(stack, waiting, bad_from, b, bad_to, good_from, chosen, good_to, first)
@@ -136,34 +135,16 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
         return 0.0
     n_bad = n - n_good
     weight = 2.0 / (n_good * n_bad) if constants[0] == 1.0 else 2.0
+    harmonic = constants[1:]
     good_sum, bad = np.empty(n_good + 1), np.empty(n_bad)
     separate(scores, order, gains, low, mean, good_sum, bad)
 
     first_below = np.empty(n_bad, np.int64)  # the first good below each bad
     stack = np.empty((64, 4), np.int64)  # halves still to do: bads [from, to), goods from … to (both included)
-    waiting = put(stack, 0, 0, n_bad, 0, n_good)
-    while waiting > 0:
-        waiting -= 1
-        bad_from, bad_to = stack[waiting, 0], stack[waiting, 1]
-        good_from, good_to = stack[waiting, 2], stack[waiting, 3]
-        b = (bad_from + bad_to) // 2
-        score = bad[b]
-        chosen, best = good_to, -np.inf
-        for i in range(good_to, good_from - 1, -1):  # ties: as few goods as possible, which keeps the choices ordered
-            value = weight * (good_sum[i] - i * score) - (constants[1 + i + b] + (b + 1.0) / (i + b + 1.0)) / n_good
-            if value > best:
-                chosen, best = i, value
-        waiting = share_out(stack, waiting, bad_from, b, bad_to, good_from, chosen, good_to, first_below)
-
-    above = np.empty(n_good, np.int64)
-    write_coefficients(order, gains, low, first_below, weight, above, gradient)
-    loss, g = 1.0, 0
-    for place in range(n):
-        row = order[place]
-        if gains[row] > low:
-            loss -= (g + 1.0) / ((g + above[g] + 1.0) * n_good)
-            g += 1
-        loss += gradient[row] * (scores[row] - mean)
+    choose_suffixes(0, 0, good_sum, bad, weight, 1.0, harmonic, True, stack, first_below)
+    loss = write_coefficients(
+        scores, order, gains, low, mean, first_below, n_good, weight, 1.0, harmonic, True, gradient
+    )
     return max(loss, 0.0)
 
 
@@ -225,21 +206,28 @@ def put(stack: Any, waiting: int, bad_from: int, bad_to: int, good_from: int, go
 
 @helper
 def write_coefficients(
-    order: Any, gains: Any, low: float, first: Any, weight: float, above: Any, gradient: Any
-) -> None:
-    """Fill in the bads above every good, and the gradient, of the ranking given by the first good below each bad."""
-    n_good = len(above)
-    g = b = passed = 0
+    scores: Any, order: Any, gains: Any, low: float, mean: float, first: Any, n_good: int, weight: float, gain: float,
+    table: Any, of_precision: bool, gradient: Any,
+) -> float:  # fmt: skip
+    """Fill in the gradient of the ranking given by the first good below each bad; return its hinge."""
+    loss = 1.0 if of_precision else 0.0
+    g = b = above = 0
     for place in range(len(order)):
         row = order[place]
         if gains[row] > low:
-            while passed < len(first) and first[passed] <= g:
-                passed += 1
-            above[g], gradient[row] = passed, -weight * passed
+            while above < len(first) and first[above] <= g:
+                above += 1
+            if of_precision:
+                loss -= (g + 1.0) / ((g + above + 1.0) * n_good)
+            else:
+                loss += gain * (table[g] - table[g + above])
+            gradient[row] = -weight * above
             g += 1
         else:
             gradient[row] = weight * (n_good - first[b])
             b += 1
+        loss += gradient[row] * (scores[row] - mean)
+    return loss
 
 
 def prepare_ndcg(hinge: StructuredHinge, indptr: Integers, gains: Floats) -> Prepared:
