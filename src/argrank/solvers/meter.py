@@ -151,7 +151,7 @@ class Meter:
         """Return the step along the descent that is best while the risk is linear, shortened where it is not."""
         w = -slope * self.problem.C / float(descent @ descent) * descent
         for _ in range(60):
-            there = self._risk.at_scores(self._risk.scores(w))[0] + self.problem.penalty(w)
+            there = self.problem.objective(w)
             if there <= objective + PRECISION * abs(objective):
                 return w, there
             w = 0.5 * w
@@ -197,7 +197,7 @@ class Best:
 
     def look(self, w: Floats) -> None:
         """Evaluate weights and keep them if they are better."""
-        objective = self._problem.risk.at_scores(self._problem.risk.scores(w))[0] + self._problem.penalty(w)
+        objective = self._problem.objective(w)
         if objective < self.objective:
             self.w, self.objective = w, objective
 

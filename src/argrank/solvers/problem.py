@@ -161,6 +161,10 @@ class Problem:
         """Return the regulariser's share of the objective."""
         return self.regulariser.value(w) / self.C
 
+    def objective(self, w: Floats) -> float:
+        """Return the objective of weights."""
+        return self.risk.at_scores(self.risk.scores(w))[0] + self.penalty(w)
+
 
 class Collapse(NamedTuple):
     """The proof that w = 0 is the optimum for every C: a subgradient of the risk at 0 of (nearly) no length.
