@@ -43,7 +43,7 @@ MAY_DIFFER = (*GO_ON, *FREE)
 
 
 class Checkpoint:
-    """The file of one fit: what it holds from before, and what is written to it. A ``keeping.Keeper`` for solvers."""
+    """The file of one fit: what it holds from before, and what is written to it. A ``Keeper`` for solvers."""
 
     def __init__(self, path: str | os.PathLike[str], every: float, identity: Mapping[str, Any]) -> None:
         check_positive("every", every)

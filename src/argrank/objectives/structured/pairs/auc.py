@@ -228,7 +228,7 @@ def sorted_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
 
 
 @helper
-def count_inverted(count: Any, level: int, place: int, higher: int) -> int:
+def count_inverted(count: Any, level: int, place: int, higher: int) -> Any:
     """Return how many better documents are below the one at a place, less how many worse ones are above it.
 
     ``count`` is a tree of the documents above by level; ``higher`` documents are of higher levels.
