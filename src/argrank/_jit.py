@@ -27,6 +27,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from numpy.typing import NDArray
+
 from argrank._types import Floats, Integers
 from argrank._uninterrupted import uninterrupted
 
@@ -213,33 +215,18 @@ def _curvature_loop(
         kernel(scores[a:b], order[a:b], gains[a:b], constants, direction[a:b], product[a:b])
 
 
-def over_queries(
-    kernel: LazyKernel,
-    scores: Floats,
-    order: Integers,
-    gains: Floats,
-    indptr: Integers,
-    constants: Floats,
-    losses: Floats,
-    gradient: Floats,
-) -> None:
+def over_queries(kernel: LazyKernel, *arrays: NDArray[Any]) -> None:
     """Run a query kernel over the queries of a block; fill a loss per query and the gradient by the scores.
 
-    The arrays hold the rows of the block alone; ``indptr`` may count from the beginning of all data. A kernel that
-    needs no ranking gets an empty ``order``.
+    The arrays (scores, order, gains, indptr, constants, losses, gradient) hold the rows of the block alone; ``indptr``
+    may count from the beginning of all data. A kernel that needs no ranking gets an empty ``order``.
     """
-    _query_loop(kernel.compiled, scores, order, gains, indptr, constants, losses, gradient)
+    _query_loop(kernel.compiled, *arrays)
 
 
-def curvature_over_queries(
-    kernel: LazyKernel,
-    scores: Floats,
-    order: Integers,
-    gains: Floats,
-    indptr: Integers,
-    constants: Floats,
-    direction: Floats,
-    product: Floats,
-) -> None:
-    """Run a curvature kernel over the queries of a block; fill Hessian times direction, row by row."""
-    _curvature_loop(kernel.compiled, scores, order, gains, indptr, constants, direction, product)
+def curvature_over_queries(kernel: LazyKernel, *arrays: NDArray[Any]) -> None:
+    """Run a curvature kernel over the queries of a block; fill Hessian times direction, row by row.
+
+    The arrays are scores, order, gains, indptr, constants, direction and product.
+    """
+    _curvature_loop(kernel.compiled, *arrays)
