@@ -21,7 +21,7 @@ from argrank._types import Floats, Integers
 
 FEW_FEATURES = 64  # up to here a step costs next to nothing
 MOST_FEATURES = 500  # with more of them the systems cost more than they save
-PATIENCE = 40  # passes query by query in between, which most problems need fewer of, each several times cheaper
+PATIENCE = 40  # passes query by query before that: most problems need fewer, and each is several times cheaper
 MOST_STEPS = 40
 BACK_OFF = 0.995  # share of the way to where the first weight or slack would be 0
 UNUSED = 1e-9  # a weight below this part of its query's share is nothing but distance from the border

@@ -25,10 +25,10 @@ from argrank.solvers.meter import Meter
 from argrank.solvers.planes import Point, SquaredPlanes, look, planes_for
 from argrank.solvers.problem import Nested, Problem, Result, Scores, result_state
 
-TOWARDS = 0.1  # the next plane is taken so far from the best point towards the minimiser of the planes
+TOWARDS = 0.1  # the next plane is taken this share of the way from the best point to the minimiser of the planes
 MOST_STEPS = 10  # oracle calls in a line search
-LITTLE = 0.03  # so does a bracket in which no more than this share of the gap is to be gained
 FLAT = 0.05  # a derivative this small, relative to the first, ends a line search
+LITTLE = 0.03  # so does a bracket that cannot gain more than this share of the gap
 PATIENCE = 100  # passes of the bundle method; where it does well it seldom needs more, also at C = 10,000
 PER_FEATURE = 2  # or this many per feature: where scales differ wildly it needs about one plane for each
 MOST_CELLS = 50_000  # queries times features: on larger data a pass query by query costs more than many of the bundle's

@@ -20,7 +20,7 @@ from argrank.solvers.meter import Best, Meter
 from argrank.solvers.problem import Problem, Result, random_state, restore_random
 
 REPEATS = 10  # rounds over the working sets after every pass
-NEW = 1e-12  # a plane that rises less than this above the known ones is no news
+NEW = 1e-12  # a plane that rises less than this above the known ones is left out
 
 
 class _WorkingSet(block_qp.QueryPlanes):
