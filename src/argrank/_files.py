@@ -123,7 +123,7 @@ def is_remote(path: str | os.PathLike[str]) -> bool:
 
 
 def remote_files(path: str) -> list[str] | None:
-    """Return the addresses of the files in a remote folder, sorted; None where it is no folder."""
+    """Return the addresses of the files in a remote folder, sorted; None where it is not a folder."""
     fs, system, place = _remote(path)
     try:
         if system.get_file_info(place).type != fs.FileType.Directory:

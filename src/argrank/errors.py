@@ -87,7 +87,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
 
 
 def check_name(kind: str, name: object, known: Collection[str]) -> None:
-    """Raise unless a name is one of the known ones; what is no text at all may not even be looked up."""
+    """Raise unless a name is one of the known ones; what is not a text may not even be hashable."""
     if not isinstance(name, str) or name not in known:
         raise unknown_name(kind, name, known)
 

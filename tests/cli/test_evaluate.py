@@ -113,7 +113,7 @@ def test_run_and_table_give_the_same_as_plain_scores(files, capsys):
         (["data.txt", "scores.txt", "-m", "ndgc@10"], "'ndgc@10'"),
         (["data.txt", "scores.txt", "-m", "map,"], "-m: expected names of measures, got 'map,'"),
         (["data.txt", "scores.txt", "--convention", "letro3"], "unknown convention 'letro3'; did you mean letor3"),
-        (["data.txt", "scores.txt", "--column", "score"], "is no table"),
+        (["data.txt", "scores.txt", "--column", "score"], "is not a table"),
         (["data.txt", "scores.txt", "--per-query", "no/such/folder.csv"], "cannot be written"),
         (["data.txt"], "SCORES"),
     ],

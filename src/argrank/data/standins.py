@@ -1,7 +1,7 @@
 """Stand-ins: generated data with the published counts of collections that are not available.
 
 They share the sizes, the number of relevant documents and the grades of the originals, and nothing else, so a result on
-a stand-in is no result on the original. Their query ids begin with ``generated-``.
+a stand-in says nothing about the original. Their query ids begin with ``generated-``.
 """
 
 from __future__ import annotations

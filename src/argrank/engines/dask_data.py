@@ -320,7 +320,7 @@ class DistributedDataset:
             found: list[Any] = self.client.gather(calls)
         except KilledWorker as error:
             raise ClusterError(
-                f"a partition brought down several workers, probably for want of memory: {error}; expected workers "
+                f"a partition brought down several workers, probably out of memory: {error}; expected workers "
                 "with more memory, or more partitions"
             ) from error
         return found

@@ -17,7 +17,7 @@ from argrank.errors import InputError, shown
 from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
 from argrank.evaluation.significance import bootstrap_intervals
 
-MOST = 100  # segments: more of them are no segments but a number, and their figures chance
+MOST = 100  # segments: with more of them, `by` is probably a number, and their figures are chance
 QUERY, SEGMENT = "qid", "segment"
 
 

@@ -96,7 +96,7 @@ def why_differs(
     wanted = goal.switches()
     differing = [switch for switch, value in start.switches().items() if value != wanted[switch] and switch != "format"]
     alone = {switch: mean(_changed(start, {switch: wanted[switch]})) - value_a for switch in differing}
-    # One sum in another order is no difference between tools; a step must be more than rounding.
+    # The same sum in another order is not a difference between tools; a step must be more than rounding.
     noise = 1e-12 * max(1.0, abs(value_a))
     order = sorted(differing, key=lambda switch: -_size(alone[switch]))
     current, before, steps, idle = start, value_a, [], []

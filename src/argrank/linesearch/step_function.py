@@ -11,7 +11,7 @@ from argrank._jit import kernel, read_only
 from argrank._types import Floats, Integers
 
 BETTER = 1e-12  # another interval is better only by more than this; prevents going round in circles
-NARROW = 1e-9  # an interval of less than this share of |t| is no place to stand
+NARROW = 1e-9  # an interval of less than this share of |t| is too narrow to stop in
 SAME_POINT = 4.0 * float(np.finfo(float).eps)  # a crossing's time has three roundings: copies of one are this close
 
 
@@ -119,7 +119,7 @@ def rank_intervals(
     """Return the best intervals above ``floor`` (number, left end, right end), the most wanted first.
 
     Of equal values the widest comes first, or the one nearest to 0. An unbounded interval is cut ``unit`` from its
-    finite end: far out nothing changes any more and rounding has the last word.
+    finite end: far out nothing changes any more except by rounding.
     """
     some = np.flatnonzero(steps.values > floor)
     left, right = steps.edges(some, low, high)

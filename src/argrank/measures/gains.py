@@ -73,7 +73,7 @@ def check_gain(gain: Any) -> Gain:
 def gains_of(labels: Floats, gain: Gain = "exp2", relevant_at: float = 1.0) -> Floats:
     """Return the gain of every label: 2^y - 1 (exp2), y (linear), 1 from ``relevant_at`` up (binary), or the user's.
 
-    Gains are float64, so there is no greatest label but the one whose gain overflows (1024 with exp2).
+    Gains are float64, so the only limit on labels is that their gain must not overflow (as 1024 does with exp2).
 
     >>> gains_of(np.array([0.0, 1.0, 2.5, 40.0]))
     array([0.00000000e+00, 1.00000000e+00, 4.65685425e+00, 1.09951163e+12])

@@ -122,7 +122,7 @@ class Measure(abc.ABC):
         return self if getattr(self, "k", None) is None else dataclasses.replace(self, k=None)  # type: ignore[call-arg]
 
     def structure(self, convention: Convention) -> Structure | None:
-        """Return what this measure is made of, None where it is no sum of the kinds of ``Structure``."""
+        """Return what this measure is made of, None where it is not a sum of one of the kinds of ``Structure``."""
         return self._structure(self.adapt(convention))
 
     def _structure(self, convention: Convention) -> Structure | None:

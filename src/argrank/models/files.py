@@ -5,7 +5,7 @@
     {"argrank_model": 1, "sha256": "…", "payload": {"kind": "linear", "version": "…", "training": {…}, "model": {…}}}
 
 The checksum is of the payload written without spaces and with sorted keys, so re-indenting a file does no harm and
-damage is noticed. It is no signature: whoever alters a file on purpose can write a new checksum, too.
+damage is noticed. It is not a signature: whoever alters a file on purpose can write a new checksum, too.
 """
 
 from __future__ import annotations

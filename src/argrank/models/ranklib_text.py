@@ -40,7 +40,7 @@ def read_ranklib(path: str | os.PathLike[str], n_features: int | None = None) ->
     try:
         lines = Path(path).read_text("utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise FormatError(path, None, "RankLib's text", "bytes that are no text") from error
+        raise FormatError(path, None, "RankLib's text", "bytes that are not text") from error
     title = lines[0].lstrip("#").strip() if lines else ""
     if title.lower() not in {one.lower() for one in TITLES}:
         raise FormatError(path, 1, f"'## ' and one of {', '.join(TITLES)}", shown(lines[0] if lines else ""))

@@ -153,7 +153,7 @@ class SmoothedMeasure(Objective):
 
     ``loss = max a · b - sum over ranks j of a_j sum over documents i of b_i h_ij / sum of h_ij``, h as in the paper.
     For sigma towards 0 it is the loss of the ranking by score. It is not convex, with kinks where the ranking changes.
-    Average precision, which is no product, has a smooth form from the same h (Chapelle and Wu 2010, SmoothRank).
+    Average precision, which is not a product, has a smooth form from the same h (Chapelle and Wu 2010, SmoothRank).
     """
 
     name: ClassVar[str] = "smooth-grad"

@@ -24,7 +24,7 @@ MOST_FEATURES = 500  # with more of them the systems cost more than they save
 PATIENCE = 40  # passes query by query before that: most problems need fewer, and each is several times cheaper
 MOST_STEPS = 40
 BACK_OFF = 0.995  # share of the way to where the first weight or slack would be 0
-UNUSED = 1e-9  # a weight below this part of its query's share is nothing but distance from the border
+UNUSED = 1e-9  # a weight below this part of its query's share is only the distance that the method keeps from 0
 
 
 def helps(n_features: int, n_passes: int) -> bool:
@@ -115,7 +115,7 @@ def solve(gradients: Floats, offsets: Floats, starts: Integers, shares: Floats, 
         step, dual_step = BACK_OFF * _room(z, dz), BACK_OFF * _room(a, da)
         w, slack = w + step * dw, slack + step * dslack
         z = slack[query] - gradients @ w - offsets
-        if not (z > 0).all():  # rounding has the last word
+        if not (z > 0).all():  # by rounding
             break
         a = a + dual_step * da
     a = np.where(a > UNUSED * shares[query], a, 0.0)

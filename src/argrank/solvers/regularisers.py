@@ -107,7 +107,7 @@ class Shifted(Offset):
         self.per_query, self.second_order = risk.per_query, risk.second_order
 
     def _away(self, v: Floats) -> Floats:
-        """Return how far from the centre the weights of v are; a gradient by v comes of one by the weights alike."""
+        """Return how far from the centre the weights of v are; gradients by the weights become those by v likewise."""
         return v if self._units is None else v / self._units
 
     def scores(self, v: Floats) -> Scores:

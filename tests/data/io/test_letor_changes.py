@@ -25,7 +25,7 @@ CHANGES = {
     "more queries": b"".join(b"1 qid:%d 1:0.5 2:1 #a\n" % (i % 10) for i in range(N_ROWS)),
     "longer comments": b"1 qid:7 2:1 #abcdefg\n" * N_ROWS,
     "no text": b"\xff\xfe\x00\x80" * 300,
-    "comments that are no text": b"1 qid:7 1:0.5 2:1 #\xff\n" * N_ROWS,
+    "comments that are not text": b"1 qid:7 1:0.5 2:1 #\xff\n" * N_ROWS,
     "one line": b"1 qid:7 " + b"1:0.5 " * 300,
     "undecided numbers": b"1 qid:7 1:2.47032822920623272e-324 2:1 3:2.47032822920623272e-324 #a\n" * N_ROWS,
 }

@@ -131,7 +131,7 @@ def test_refused_files(data, write, name, text, message):
 def test_missing_file_and_needless_column(data, tmp_path, write):
     with pytest.raises(InputError, match=r"absent\.txt: cannot be read"):
         read_scores(tmp_path / "absent.txt", data)
-    with pytest.raises(OptionError, match="is no table"):
+    with pytest.raises(OptionError, match="is not a table"):
         read_scores(write("s.txt", "1\n"), data, column="score")
 
 

@@ -67,7 +67,7 @@ def coarse(facts: Facts) -> Iterator[Finding]:
     query, sizes = sample.query_of_row, sample.sizes.astype(np.float64)
     pairs = (sizes * (sizes - 1) / 2).sum()
     candidates = facts.features.varying > 0
-    if not pairs or data.is_sparse:  # in sparse data most values are zero: that is no finding
+    if not pairs or data.is_sparse:  # in sparse data most values are zero, which is normal
         return
     found = np.zeros(data.n_features, bool)
     for column in np.flatnonzero(candidates):

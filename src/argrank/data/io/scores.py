@@ -46,7 +46,9 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
     elif kind in TABLES:
         scores = _arrow_column(path, kind, column)
     elif column is not None:
-        raise OptionError(f"column: {os.fspath(path)} is no table (.csv .tsv .parquet .arrow) with a column {column!r}")
+        raise OptionError(
+            f"column: {os.fspath(path)} is not a table (.csv .tsv .parquet .arrow) with a column {column!r}"
+        )
     else:
         scores = _text(path, data)
     if len(scores) != data.n_documents:
@@ -140,7 +142,7 @@ def _delimited_column(path: PathLike, delimiter: str, column: str | None) -> Flo
             if not names:
                 raise FormatError(path, None, "a line with the names of the columns", "an empty file")
             place = names.index(_choose(path, names, column))
-            for row in filter(None, reader):  # an empty line is no row
+            for row in filter(None, reader):  # an empty line is not a row
                 if len(row) != len(names):
                     raise FormatError(path, reader.line_num, f"{len(names)} cells", str(len(row)))
                 cells.append(row[place])

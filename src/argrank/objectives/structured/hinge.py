@@ -272,7 +272,7 @@ def oracle_for(hinge: StructuredHinge) -> Preparation:
         if own is not None:
             return own
         if hinge.structure is None:
-            raise OptionError(f"{hinge.name}: no exact oracle for {hinge.measure}, which is no sum over ranks")
+            raise OptionError(f"{hinge.name}: no exact oracle for {hinge.measure}, which is not a sum over ranks")
     if hinge.kind in known:
         return ORACLES[hinge.feature_map, hinge.kind]
     others = sorted({feature_map for feature_map, kind in ORACLES if kind == hinge.kind})
