@@ -1,9 +1,17 @@
-"""Successive convex approximation (CCCP, DC programming) for a difference of two convex risks.
+"""Successive convex approximation (CCCP, DC programming) for a difference of two convex risks, and descents beside it.
 
 Minimises ``F(w) = R(w) / C + convex(w) - subtracted(w)``, where the difference is never negative (a tight bound). At
 the current weights the subtracted risk is replaced by its tangent, which lies below it: what is left is convex, lies
 above F and touches it, so minimising it lowers F or leaves it. Repeated until F stops falling. Successive
 approximations differ by a linear function, so the bundle method's planes of one serve the next.
+
+With the usual ``tol`` of 1e-3 that is all. Whoever asks for less wants a minimum. Where documents tie, the subtracted
+risk has many tangents, and steps with one of them may come to rest where F falls along another; so, with |w|² / 2 and
+no limits, L-BFGS then descends on F itself, and the steps go on from there until both together gain no more than
+``tol``. On small problems other minima are looked for as well: steps from the best weights so far, a random way off,
+near enough to cross a tie or far enough to reach another minimum. None of this is done by default: on validation parts
+of OHSUMED and MQ2008 one descent after the steps lowered F by 1.3 % and NDCG@10 by .005 (standard error .002 if the 37
+fits, which share folds, were independent). What further starts do to rankings was not measured.
 """
 
 from __future__ import annotations
@@ -14,10 +22,29 @@ from dataclasses import replace
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers import bundle
-from argrank.solvers.meter import Meter
+from argrank.solvers import bundle, l_bfgs
+from argrank.solvers.meter import Best, Meter
 from argrank.solvers.planes import planes_for
-from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Wrapped
+from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Wrapped, random_state, restore_random
+
+USUAL = 1e-3  # a ``tol`` below asks for a minimum; so closely is an approximation solved that may lead to none
+SMALL = 200  # queries times features up to which other minima are looked for
+HOPS = 40  # further starts there, while not half of the passes are used
+HOW_FAR = (-2.0, 0.5)  # powers of ten between which they lie off, in units of the spread of the best scores
+
+
+class _Difference(Wrapped):
+    """The convex risk less the subtracted one, with the passes of the former."""
+
+    convex = smooth = second_order = per_query = False
+
+    def __init__(self, convex: Risk, subtracted: Risk) -> None:
+        super().__init__(convex)
+        self._subtracted = subtracted
+
+    def at_scores(self, scores: Scores) -> tuple[float, Scores]:
+        (value, u), (less, v) = self._risk.at_scores(scores), self._subtracted.at_scores(scores)
+        return value - less, u - v
 
 
 class _Majorant(Wrapped):
@@ -35,25 +62,31 @@ class _Majorant(Wrapped):
 def minimise(problem: Problem) -> Result:
     """Minimise the difference; ends at a point that no convex approximation improves by more than ``tol``.
 
-    The result's objective is F itself and never rises from step to step. Its gap is that of the last convex
-    approximation: F is not convex, and nothing is proven about other minima.
+    With a ``tol`` below 1e-3 L-BFGS on F does not either, for squares without limits. The result's objective is F and
+    never rises from step to step. Its gap is that of a convex approximation: F is not convex, and nothing is proven
+    about other minima.
     """
     convex, subtracted = problem.risk.parts()
-    meter, w = Meter(replace(problem, risk=convex)), problem.begin()
-
-    def value(w: Floats) -> float:
-        scores = convex.scores(w)
-        return convex.at_scores(scores)[0] - subtracted.at_scores(scores)[0] + problem.penalty(w)
-
+    whole = replace(problem, risk=_Difference(convex, subtracted), callback=None, keeper=None)
+    meter, best, w = Meter(replace(problem, risk=convex)), Best(whole), problem.begin()
+    random = np.random.default_rng(problem.random_state)
     planes = None if problem.regulariser.name == "l1" else planes_for(problem)
     tangent, at_zero = np.zeros(convex.n_features), 0.0  # what the planes have taken off: its gradient, its height
-    before, n_iter, gap, reason, found = np.inf, 0, math.nan, "", problem.resumed()
+    before, polished, n_hops, n_iter, gap, reason = np.inf, False, 0, 0, math.nan, ""
+    to_minimum = problem.tol < USUAL
+    descends = to_minimum and problem.regulariser.name == "l2" and problem.regulariser.is_free
+    most_hops = HOPS if to_minimum and convex.n_queries * convex.n_features <= SMALL else 0
+    found = problem.resumed()
     if found is not None:
-        w, before, n_iter, gap = (found["outer"][name] for name in ("w", "before", "n_iter", "gap"))
+        names = ("w", "before", "polished", "n_hops", "n_iter", "gap")
+        w, before, polished, n_hops, n_iter, gap = (found["outer"][name] for name in names)
+        best.restore(found["outer"]["best"])
         meter.restore(found["outer"]["meter"])
+        restore_random(random, found["outer"]["random"])
     try:
         while not reason:
-            outer = {"w": w, "before": before, "n_iter": n_iter, "gap": gap, "meter": meter.state()}
+            outer = {"w": w, "before": before, "polished": polished, "n_hops": n_hops, "n_iter": n_iter, "gap": gap}
+            outer |= {"best": best.state(), "meter": meter.state(), "random": random_state(random)}
             keeper = None if problem.keeper is None else Nested(problem.keeper, outer, found and found["inner"])
             scores = convex.scores(w)
             held, slope = subtracted.at_scores(scores)
@@ -62,24 +95,42 @@ def minimise(problem: Problem) -> Result:
                 gradient = convex.pull_back(slope)
                 planes.tilt(tangent - gradient, at_zero - height)
                 tangent, at_zero = gradient, height
-            majorant = _Majorant(convex, slope, height)
-            left = problem.max_iter - int(meter.n_passes)
-            found = None
-            inner = bundle.minimise(
-                replace(problem, risk=majorant, max_iter=left, start=w, callback=None, keeper=keeper), planes
-            )
-            n_iter, w, gap = n_iter + 1, inner.w, inner.gap
-            objective = value(w)
-            if meter.tell(w, objective, gap):
+            tol = problem.tol if n_iter > 0 and before <= best.objective else max(problem.tol, USUAL)
+            left, found = problem.max_iter - int(meter.n_passes), None
+            majorant = replace(problem, risk=_Majorant(convex, slope, height), tol=tol, max_iter=left, start=w)
+            inner = bundle.minimise(replace(majorant, callback=None, keeper=keeper), planes)
+            n_iter, w = n_iter + 1, inner.w
+            objective = whole.objective(w)
+            if objective <= best.objective:
+                best.w, best.objective, gap = w, objective, inner.gap
+            if meter.tell(best.w, best.objective, gap):
                 reason = "callback"
             elif inner.reason != "gap":  # out of passes, or interrupted
                 reason = inner.reason
-            elif before - objective <= problem.tol * abs(objective):  # rounding may leave it below 0
+            elif before - objective > max(problem.tol * abs(objective), objective - best.objective):
+                polished = False
+            elif descends and not polished and objective == best.objective:
+                # its states are not kept: a fit that goes on from the step before comes here again
+                left = problem.max_iter - int(meter.n_passes)
+                descent = l_bfgs.minimise(replace(whole, max_iter=left, start=w))
+                best.look(descent.w)
+                w, polished = descent.step(), True
+            elif n_hops < most_hops and meter.n_passes < problem.max_iter / 2:
+                w, objective, polished, n_hops = _away_from(best.w, whole, random), np.inf, False, n_hops + 1
+            else:
                 reason = "gap"
             before = objective
     except KeyboardInterrupt:
-        reason, objective = "interrupted", value(w)
-    found = meter.result(w, objective, gap, n_iter, reason)
-    return replace(
-        found, lower_bound=math.nan, message=f"{found.message} (of the last of {n_iter} convex approximations)"
-    )
+        reason = "interrupted"
+        best.look(w)
+    result = meter.result(best.w, best.objective, gap, n_iter, reason)
+    message = f"{result.message} (of a convex approximation, one of {n_iter})"
+    return replace(result, lower_bound=math.nan, message=message)
+
+
+def _away_from(w: Floats, problem: Problem, random: np.random.Generator) -> Floats:
+    """Return weights whose scores differ from those of others at random."""
+    risk, along = problem.risk, random.standard_normal(len(w))
+    spread = risk.spread(risk.scores(along)) or 1.0
+    length = (risk.spread(risk.scores(w)) or 1.0) / spread * 10.0 ** random.uniform(*HOW_FAR)
+    return problem.regulariser.project(w + length * along)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 START_ROUNDS = 15  # of the factorisation by squared error
+USUAL = 1e-3  # a ``tol`` below asks for halves that are optimal
 HALF_TOL = 1e-5  # of ``tol``: near a start of 0 the first half gains next to nothing, and yet leads away from it
 START_SCALES = np.geomspace(0.003, 100.0, 16)
 
@@ -120,8 +121,10 @@ class Alternation:
         X = sparse.csr_matrix((features.ravel(), columns, offsets), shape=(len(block), start.size))
         risk = Offset(make_risk(self.data.with_features(X), self.loss, self.asked.n_jobs), base)
         near = Squared(centre=centre.ravel()) if centre.any() else Squared()
-        tol, max_iter = HALF_TOL * self.asked.tol, self.asked.max_iter
-        result = minimise(risk, "l-bfgs", C=self.C, regulariser=near, tol=tol, max_iter=max_iter, start=start.ravel())
+        exact = self.loss.convex and self.asked.tol < USUAL
+        solver, tol = ("bundle", self.asked.tol) if exact else ("l-bfgs", HALF_TOL * self.asked.tol)
+        max_iter = self.asked.max_iter
+        result = minimise(risk, solver, C=self.C, regulariser=near, tol=tol, max_iter=max_iter, start=start.ravel())
         return result.step().reshape(start.shape)
 
     def _keep(self, U: Floats, V: Floats) -> None:

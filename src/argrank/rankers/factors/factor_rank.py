@@ -21,7 +21,8 @@ class FactorRank(FactorRanker):
     a · b) over the items the user rated (ORM section 7.2; Weimer et al. 2008). U0 and V0 are a factorisation by squared
     error (``factor-regression``), at the length that suits the loss best. For fixed V the problem is convex in U and
     falls apart by user, for fixed U it is convex in V; both are improved in turn by L-BFGS, and a step that does not
-    lower the objective is not taken.
+    lower the objective is not taken. Both together are not convex: nothing is known of other minima, and where ratings
+    are few those from other starts may be lower by half.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ class FactorRank(FactorRanker):
     rounds : int
         Number of rounds of U and V after which to stop, 1 or more. Few are enough near the start.
     tol : float
-        Stop when a round gains less than this share of the objective, 0 or more.
+        Stop when a round gains less than this share of the objective, 0 or more. Below 1e-3 the convex bound's halves
+        are solved to this gap by the bundle method, with enough ``max_iter``: then neither half can be improved alone.
     max_iter : int
         Passes over the ratings in one half of a round, 1 or more.
     n_jobs : int, optional

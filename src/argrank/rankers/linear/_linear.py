@@ -172,8 +172,9 @@ class StructuredRanker(LinearRanker):
     ----------
     bound : "convex" or "tight"
         The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
-        from RankSVM or least squares, whichever is lower at its best length. The convex bound is solved to a proven
-        gap, and may have its optimum at w = 0.
+        from RankSVM or least squares, whichever is lower at its best length, until a step gains less than ``tol``.
+        Only a ``tol`` below 1e-3 leads on to a minimum, which fits closer and ranked worse on validation parts; other
+        minima may be lower. The convex bound is solved to a proven gap, and may have its optimum at w = 0.
     solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
         For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
         per query where that is not done after 100 passes on few queries.
