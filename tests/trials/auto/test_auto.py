@@ -68,7 +68,7 @@ def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):
     model = fitted.model_
     kept = [member for member in fitted.members_ if member.weight > 0]
     assert [member.name for member in kept if member.name == "listnet"] == ["listnet"]
-    listnet = ar.make_ranker("listnet", C=1.0).fit(data)
+    listnet = ar.make_ranker("listnet").fit(data)
     scores = listnet.predict(data)
     centred = scores - np.repeat(np.add.reduceat(scores, data.indptr[:-1]) / data.sizes, data.sizes)
     place = [member.name for member in kept].index("listnet")
@@ -119,6 +119,9 @@ def test_the_estimate_is_of_queries_that_had_no_say(data, monkeypatch):
 
 def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
     monkeypatch.setattr(members_module, "HOLDOUT_ROWS", 100)
+    few = members_module.Folding.of(data, 3, 0)
+    assert [part.n_queries for part in few.held] == [8, 8, 8], "too few queries to hold out"
+    monkeypatch.setattr(members_module, "HOLDOUT_QUERIES", 5)
     folding = members_module.Folding.of(data, 3, 0)
     assert [part.n_queries for part in folding.train] == [18]
     assert folding.pool.n_queries == 6
@@ -130,6 +133,7 @@ def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
 @pytest.mark.parametrize(("holdout", "most", "seeds"), [(100, 720, 3), (100, 1, 1), (10_000, 1, 3)])
 def test_long_forests_of_large_data_get_fewer_seeds(data, monkeypatch, holdout, most, seeds):
     monkeypatch.setattr(members_module, "HOLDOUT_ROWS", holdout)
+    monkeypatch.setattr(members_module, "HOLDOUT_QUERIES", 5)
     monkeypatch.setattr(members_module, "SEEDED_TREES", most)
     given, refit = [], TreeMember.refit
     monkeypatch.setattr(TreeMember, "refit", lambda *all_of: given.append(all_of[2]) or refit(*all_of))

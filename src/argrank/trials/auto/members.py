@@ -26,6 +26,7 @@ PATIENCE = 2  # stages without a gain after which a member is finished
 FAMILY_OF = {"linear": "linear", "stumps": "trees", "trees": "trees"}
 HOLDOUT_ROWS = 20_000  # above, one holdout instead of folds
 HOLDOUT_PARTS = 4  # a holdout of a quarter
+HOLDOUT_QUERIES = 100  # fewer held-out queries could not tell members and numbers of trees apart
 SEEDED_TREES = 720  # of all seeds of a member together, at most, on data so large that fitting again takes minutes
 
 
@@ -43,7 +44,7 @@ class Folding(NamedTuple):
         """Split by query: folds of small data, one holdout of large data; a single query has to judge itself."""
         if data.n_queries < 2:
             return cls([data], [data], data, [np.arange(data.n_documents)], [])
-        if data.n_documents > HOLDOUT_ROWS and data.n_queries >= 2 * HOLDOUT_PARTS:
+        if data.n_documents > HOLDOUT_ROWS and data.n_queries >= HOLDOUT_PARTS * HOLDOUT_QUERIES:
             train, held = next(QueryKFold(HOLDOUT_PARTS, random_state=random_state).split(data))
             pool = data.select(held)
             parts = [test for _, test in QueryKFold(min(n_folds, len(held)), random_state=random_state).split(pool)]

@@ -41,7 +41,7 @@ from argrank.trials.auto.search import INTERRUPTED, SEEDS, Deadline, Search
 
 #: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
 MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
-    "linear": {"listnet": {"C": 1.0}, "rank-svm": {"C": 10.0}},
+    "linear": {"listnet": {}, "rank-svm": {"C": 10.0}},
     "trees": {
         "query-mart": {"start": None, "n_seeds": 1},
         "mart": {},
@@ -73,11 +73,11 @@ class Auto(BaseRanker):
     """Blend rankers of different kinds, chosen and weighed by queries that they did not train on.
 
     Trees with four losses (squared error, the same within queries, XE-NDCG, lambdas) and two linear rankers (ListNet,
-    RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents). Trees grow until
-    ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
-    with a pull towards equal weights that grows with the number of queries. Every member is then fitted on all data,
-    trees with three seeds (fewer of long forests on large data). The model is a weighted sum of theirs, a function of
-    one document alone. Where values are missing or texts, the trees are on their own.
+    RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents and at least 400
+    queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood
+    of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every member is
+    then fitted on all data, trees with three seeds (fewer of long forests on large data). The model is a weighted sum
+    of theirs, a function of one document alone. Where values are missing or texts, the trees are on their own.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.
