@@ -12,10 +12,11 @@ from argrank.objectives.objective import Sorter
 def test_every_query_is_ranked_by_descending_score(sizes, decimals, seed):
     indptr = 100 + np.concatenate(([0], np.cumsum(sizes)))  # a block in the middle of the data
     scores = np.round(1e3 * np.random.default_rng(seed).standard_normal(sum(sizes)), decimals - 3)
-    order = Sorter(indptr).descending(scores)
+    order, stable = Sorter(indptr).descending(scores), Sorter(indptr).descending(scores, stable=True)
     for a, b in zip(indptr[:-1] - 100, indptr[1:] - 100, strict=True):
         assert sorted(order[a:b]) == list(range(b - a))
         assert (np.diff(scores[a:b][order[a:b]]) <= 0).all()
+        assert (stable[a:b] == np.argsort(-scores[a:b], kind="stable")).all()
 
 
 def test_sizes_that_differ_wildly_need_little_padding():

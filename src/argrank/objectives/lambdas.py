@@ -28,7 +28,15 @@ from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.measures.structure import Structure
-from argrank.objectives.objective import Objective, Prepared, Sorter, query_shares, refuse_row_weights, require_labels
+from argrank.objectives.objective import (
+    Objective,
+    Prepared,
+    Sorter,
+    descending,
+    query_shares,
+    refuse_row_weights,
+    require_labels,
+)
 
 #: The kernel's number for every kind of measure whose change by a swap it knows.
 KINDS = {"additive": 0, "precision": 1, "first": 2, "cascade": 3}
@@ -38,7 +46,7 @@ SMALLEST = 1e-200  # power of a score from which quotients are exact to rounding
 
 def _signature(types: Any) -> Any:
     read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
-    rows = (read, whole, read, read, whole, read)
+    rows = (read, whole, whole, read, read, whole, read)
     return types.void(*rows, types.int64, types.int64, types.float64, types.int64, write, write, write)
 
 
@@ -50,6 +58,8 @@ class Ranked(NamedTuple):
     power: Any  # exp of the sigmoid times the score, from the first document on
     push: Any  # the gradient
     curve: Any  # the curvature
+    best_first: Any  # the ranks themselves, by falling gain
+    top_first: Any  # the same, of the ranks above the truncation alone
 
 
 class Groups(NamedTuple):
@@ -140,6 +150,7 @@ def change_of_swap(y: Any, discounts: Any, kind: int, sums: Any, leader: int, se
 def lambda_gradients(
     scores: Floats,
     order: Integers,
+    by_gain: Integers,
     gains: Floats,
     scale: Floats,
     indptr: Integers,
@@ -154,6 +165,7 @@ def lambda_gradients(
 ) -> None:
     """Fill gradient and curvature by the scores of the queries of a block, whose rows alone the arrays hold.
 
+    ``order`` and ``by_gain`` have the rows of every query by falling score and by falling gain.
     ``losses``, where it is not empty, is filled with the sums over the pairs of delta * log(1 + exp(-s * difference)),
     of which the gradients are those as long as the ranking stays.
     """
@@ -162,7 +174,7 @@ def lambda_gradients(
         widest = max(widest, indptr[query + 1] - indptr[query])
     valued = len(losses) > 0
     room = np.empty((12, widest + 1))  # one allocation for all queries: each costs as much as many pairs
-    ends = np.empty(widest, np.int64)
+    places = np.empty((4, widest), np.int64)
     for query in range(len(indptr) - 1):
         a, b = indptr[query] - start, indptr[query + 1] - start
         n = b - a
@@ -172,10 +184,10 @@ def lambda_gradients(
             losses[query] = 0.0
         if scale[query] == 0.0:
             continue
-        ranked = Ranked(room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n])
-        groups = Groups(ends[:n], room[5, :n], room[6, :n], room[7, :n], room[8, :n])
+        ranked = Ranked(room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n], places[1, :n], places[3, :n])
+        groups = Groups(places[0, :n], room[5, :n], room[6, :n], room[7, :n], room[8, :n])
         sums = Sums(room[9, : n + 1], room[10, : n + 1], room[11, : n + 1])
-        rank_documents(scores[a:b], gains[a:b], order[a:b], sigmoid, ranked)
+        rank_documents(scores[a:b], gains[a:b], order[a:b], by_gain[a:b], sigmoid, ranked, places[2, :n])
         total, loss = push_pairs(
             ranked, groups, sums, discounts, kind, truncation, scale[query], sigmoid, normalised, valued
         )
@@ -190,12 +202,17 @@ def lambda_gradients(
 
 
 @helper
-def rank_documents(scores: Any, gains: Any, order: Any, sigmoid: float, ranked: Any) -> None:
-    """Fill in scores and gains by rank; nothing pushes yet."""
+def rank_documents(
+    scores: Any, gains: Any, order: Any, by_gain: Any, sigmoid: float, ranked: Any, rank_of: Any
+) -> None:
+    """Fill in scores and gains by rank, and the ranks by gain; nothing pushes yet."""
     for rank in range(len(scores)):
         ranked.score[rank], ranked.gain[rank] = scores[order[rank]], gains[order[rank]]
         ranked.power[rank] = np.exp(sigmoid * (ranked.score[rank] - ranked.score[0]))
         ranked.push[rank] = ranked.curve[rank] = 0.0
+        rank_of[order[rank]] = rank
+    for place in range(len(scores)):
+        ranked.best_first[place] = rank_of[by_gain[place]]
 
 
 @helper
@@ -214,42 +231,47 @@ def push_pairs(
         top = last[top - 1] if top > 0 else 0
     else:
         leader, second = add_down_the_ranking(y, discounts, kind, sums)
-    total, loss = 0.0, 0.0
-    for i in range(top):
-        exact = ranked.power[i] > SMALLEST  # else too far below the first document for a quotient of powers
-        for j in range(i + 1, n):
-            if y[i] == y[j]:
-                continue
+    power, pushes, curves, ranks, tops = ranked.power, ranked.push, ranked.curve, ranked.best_first, ranked.top_first
+    n_tops = 0
+    for place in range(n):
+        if ranks[place] < top:
+            tops[n_tops] = ranks[place]
+            n_tops += 1
+    total, loss, worse, worse_top = 0.0, 0.0, 0, 0
+    for place in range(n):
+        good = ranks[place]
+        while worse < n and y[ranks[worse]] == y[good]:
+            worse += 1
+        while worse_top < n_tops and y[tops[worse_top]] >= y[good]:
+            worse_top += 1
+        others, first, end = (ranks, worse, n) if good < top else (tops, worse_top, n_tops)
+        own_push, own_curve = pushes[good], curves[good]
+        for other in range(first, end):
+            bad = others[other]
+            i, j = min(good, bad), max(good, bad)
             if kind == 0:
                 delta = inside[i] if last[i] == last[j] else mean_above[i] - above[i] * mean[j]
-                delta *= abs(y[i] - y[j])
+                delta *= y[good] - y[bad]
             else:
                 delta = change_of_swap(y, discounts, kind, sums, leader, second, i, j)
             delta = abs(delta) * scale
             if delta == 0.0:
                 continue
-            good, bad = (i, j) if y[i] > y[j] else (j, i)
-            ahead = s[good] - s[bad]
+            ahead, both = s[good] - s[bad], power[good] + power[bad]
             if soften:
                 delta /= 0.01 + abs(ahead)
             if valued:
                 loss += delta * (max(-sigmoid * ahead, 0.0) + np.log1p(np.exp(-abs(sigmoid * ahead))))
-            total += 2.0 * push_apart(ranked, exact, good, bad, sigmoid, delta, ahead)
+            # too far below the first document the quotient of powers is not exact
+            rho = power[bad] / both if both > SMALLEST else 1.0 / (1.0 + np.exp(sigmoid * ahead))
+            push, curve = sigmoid * rho * delta, sigmoid * sigmoid * rho * (1.0 - rho) * delta
+            own_push -= push
+            own_curve += curve
+            pushes[bad] += push
+            curves[bad] += curve
+            total += 2.0 * push
+        pushes[good], curves[good] = own_push, own_curve
     return total, loss
-
-
-@helper
-def push_apart(ranked: Any, exact: bool, good: int, bad: int, sigmoid: float, delta: float, ahead: float) -> Any:
-    """Push the documents of one pair apart; return the size of the push."""
-    power, pushes, curves = ranked.power, ranked.push, ranked.curve
-    rho = power[bad] / (power[good] + power[bad]) if exact else 1.0 / (1.0 + np.exp(sigmoid * ahead))
-    push = sigmoid * rho * delta
-    curve = sigmoid * sigmoid * rho * (1.0 - rho) * delta
-    pushes[good] -= push
-    pushes[bad] += push
-    curves[good] += curve
-    curves[bad] += curve
-    return push
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,6 +307,7 @@ class PreparedForces(Prepared):
     def __init__(self, structure: Structure, data: Dataset, labels: Floats) -> None:
         self.indptr, self._kind = data.indptr, KINDS[structure.kind]
         self._gains = np.ascontiguousarray(structure.gains(labels))
+        self._by_gain = descending(self._gains, data.indptr)
         self._scale = structure.factors(labels, data.indptr)
         self._discounts = structure.discounts(data.longest)
         self._truncation = int(np.count_nonzero(self._discounts))  # past the cut-off no swap changes anything
@@ -293,9 +316,10 @@ class PreparedForces(Prepared):
         """Return the weighted logistic losses of a block of queries and fill in the forces."""
         indptr, losses = self.indptr[first : last + 1], np.empty(last - first)
         gains = self._gains[indptr[0] : indptr[-1]]
+        by_gain, forces = self._by_gain[indptr[0] : indptr[-1]], (gradient, np.empty(len(scores)), losses)
         lambda_gradients(
-            scores, order, gains, self._scale[first:last], indptr, self._discounts, self._kind, self._truncation, 1.0,
-            0, gradient, np.empty(len(scores)), losses,
+            scores, order, by_gain, gains, self._scale[first:last], indptr, self._discounts, self._kind,
+            self._truncation, 1.0, 0, *forces,
         )  # fmt: skip
         return losses
 
@@ -352,7 +376,7 @@ class PreparedLambdas:
         n_jobs: int | None,
     ) -> None:
         self._lambdas, self._kind, self._gains, self._scale, self._discounts = lambdas, kind, gains, scale, by_rank
-        self._indptr, self._n_jobs = data.indptr, n_jobs
+        self._indptr, self._n_jobs, self._by_gain = data.indptr, n_jobs, descending(gains, data.indptr)
         self._weight = None
         if data.query_weight is not None:
             self._weight = np.repeat(query_shares(data) * data.n_queries, data.sizes)
@@ -372,9 +396,9 @@ class PreparedLambdas:
             rows = slice(int(indptr[0]), int(indptr[-1]))
             order = sorter.descending(scores[rows], stable=True)
             lambda_gradients(
-                scores[rows], order, self._gains[rows], self._scale[first:last], indptr, self._discounts,
-                self._kind, options.truncation, options.sigmoid, int(options.normalised), gradient[rows], hessian[rows],
-                np.empty(0),
+                scores[rows], order, self._by_gain[rows], self._gains[rows], self._scale[first:last], indptr,
+                self._discounts, self._kind, options.truncation, options.sigmoid, int(options.normalised),
+                gradient[rows], hessian[rows], np.empty(0),
             )  # fmt: skip
 
         map_threads(work, self._blocks, self._n_jobs)

@@ -236,6 +236,23 @@ def _unpad(ranked: Any, starts: Any, sizes: Any, order: Any) -> None:
             order[starts[row] + column] = ranked[row, column]
 
 
+@kernel(
+    lambda types: types.void(read_only(types), read_only(types, "int64"), read_only(types, "int64"), types.int64[::1])
+)
+def _insert(scores: Any, starts: Any, sizes: Any, order: Any) -> None:
+    for query in range(len(starts)):
+        start = starts[query]
+        for row in range(sizes[query]):
+            score, place = scores[start + row], row
+            while place > 0 and scores[start + order[start + place - 1]] < score:
+                order[start + place] = order[start + place - 1]
+                place -= 1
+            order[start + place] = row
+
+
+SHORT = 64  # documents of queries that are sorted stably by insertion, which is faster than NumPy's merges
+
+
 class Sorter:
     """Sorts the queries of a block by score; queries of similar size together, so padding never doubles the work.
 
@@ -257,6 +274,9 @@ class Sorter:
         """
         order = np.empty(self._n_rows, np.int64)
         for starts, sizes in self._groups:
+            if stable and sizes.max() <= SHORT:
+                _insert(scores, starts, sizes, order)
+                continue
             padded = np.empty((len(sizes), sizes.max()))
             _pad(scores, starts, sizes, padded)
             _unpad(np.argsort(padded, axis=1, kind="stable" if stable else None), starts, sizes, order)
