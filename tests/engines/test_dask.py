@@ -18,6 +18,7 @@ from tests.engines.test_part import FITS, Here, assert_same_fit, make
 import argrank as ar
 from argrank.dask import DistributedDataset
 from argrank.engines import _part, dask_data, make_risk
+from argrank.engines._direct import ask_holders
 from argrank.errors import ArgrankWarning, ClusterError, InputError, OptionError
 
 pytestmark = [pytest.mark.dask, pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")]
@@ -99,7 +100,7 @@ def test_partitions_are_asked_where_they_are_and_errors_arrive(packs, cluster):
     data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=3)
     wanted = data.run(_rows_and, [1, 2, 3])
     assert [rows for rows, _ in wanted] == np.diff(data.first_rows()).tolist()
-    assert set(data._holders.ask(_rows_and, data._parts, [1, 13, 3])) == {0, 2}
+    assert set(ask_holders(cluster, _rows_and, data._parts, [1, 13, 3])) == {0, 2}
     assert data.ask(_rows_and, [1, 2, 3]) == wanted
     with pytest.raises(InputError, match="expected luck"):
         data.ask(_rows_and, [1, 13, 3])

@@ -12,32 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
-class Holders:
-    """Where partitions are, as far as it is known."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._addresses: dict[Any, str] = {}
-
-    def ask(self, function: Callable[..., Any], parts: Sequence[Any], arguments: Sequence[Any]) -> dict[int, Any]:
-        """Return ``function(partition, argument)`` by the partition's number, without those that brought no answer."""
-        unknown = [part for part in parts if part.key not in self._addresses]
-        if unknown:
-            holders = self._client.who_has(unknown)
-            self._addresses |= {key: addresses[0] for key, addresses in holders.items() if addresses}
-        calls: dict[str, dict[int, tuple[Any, Any]]] = {}
-        for number, (part, argument) in enumerate(zip(parts, arguments, strict=True)):
-            if part.key in self._addresses:
-                calls.setdefault(self._addresses[part.key], {})[number] = (part.key, argument)
-        answers: dict[int, Any] = {}
-        if calls:
-            found = self._client.run(_answers, function, calls, workers=list(calls), on_error="ignore")
-            for one in found.values():
-                answers |= one
-        for number, part in enumerate(parts):
-            if number not in answers:
-                self._addresses.pop(part.key, None)  # it is looked for anew
-        return answers
+def ask_holders(
+    client: Any, function: Callable[..., Any], parts: Sequence[Any], arguments: Sequence[Any]
+) -> dict[int, Any]:
+    """Return ``function(partition, argument)`` by the partition's number, without those that brought no answer."""
+    holders = client.who_has(parts)  # each time: to look for a worker that is gone would take half a minute
+    calls: dict[str, dict[int, tuple[Any, Any]]] = {}
+    for number, (part, argument) in enumerate(zip(parts, arguments, strict=True)):
+        if holders.get(part.key):
+            calls.setdefault(holders[part.key][0], {})[number] = (part.key, argument)
+    if not calls:
+        return {}
+    found = client.run(_answers, function, calls, workers=list(calls), on_error="ignore")
+    return {number: answer for one in found.values() for number, answer in one.items()}
 
 
 async def _answers(

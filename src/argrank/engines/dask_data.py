@@ -21,7 +21,7 @@ from argrank.data.grouping import block_borders, offsets
 from argrank.data.io.pack.loader import Pack, load_part
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import _part
-from argrank.engines._direct import Holders
+from argrank.engines._direct import ask_holders
 from argrank.engines.dask_frames import datasets_of, refuse_split
 from argrank.engines.dask_risk import DaskRisk
 from argrank.errors import ClusterError, InputError, check_count
@@ -66,7 +66,6 @@ class DistributedDataset:
 
     def __init__(self, client: Any, parts: Sequence[Any], **facts: Any) -> None:
         self.client, self._parts, self.traffic, self._facts = client, list(parts), Traffic(), facts
-        self._holders = Holders(client)
         self.borders: list[tuple[int, ...]] = facts["borders"]  # of the blocks of every partition, counted from 0
         self.indptr: Integers = facts["indptr"]
         self.query_ids: NDArray[Any] = facts["query_ids"]
@@ -279,7 +278,7 @@ class DistributedDataset:
         Arguments are sent to all workers, so they should be small. A partition whose worker is gone is asked by a task.
         """
         begin = time.perf_counter()
-        answers = self._holders.ask(function, self._parts, arguments)
+        answers = ask_holders(self.client, function, self._parts, arguments)
         lacking = [number for number in range(self.n_partitions) if number not in answers]
         if lacking:
             again = self._by_tasks(function, [arguments[number] for number in lacking], lacking, ())
