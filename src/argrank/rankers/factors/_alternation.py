@@ -19,6 +19,7 @@ from argrank.rankers.factors._factor_ranker import Rated, Watch
 from argrank.rankers.factors.factor_regression import factorise
 from argrank.rankers.linear.orm import ORM
 from argrank.solvers import Squared, minimise
+from argrank.solvers.convex_steps import USUAL
 from argrank.solvers.problem import Offset
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 
 START_ROUNDS = 15  # of the factorisation by squared error
-USUAL = 1e-3  # a ``tol`` below asks for halves that are optimal
 HALF_TOL = 1e-5  # of ``tol``: near a start of 0 the first half gains next to nothing, and yet leads away from it
 START_SCALES = np.geomspace(0.003, 100.0, 16)
 
