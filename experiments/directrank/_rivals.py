@@ -1,37 +1,35 @@
 """DirectRank's rivals: every other ranker of the library, its parameters and the grid from which validation chooses.
 
-Grids are small, three to five values around those that serve LETOR. Where the convex bound of a structured ranker
-may collapse to w = 0, the tight bound has a row of its own. Trees and coordinate ascent see the validation part while
-they train, as DirectRank does: they keep the best round on it.
-
-In the stored tables the grids of listnet, rank-cosine, softrank, log-gain and log-loss grew with the number of training
-queries. The grids here cover the same range in other steps; the column "setting" has the C that was chosen then.
+Where the choice lies at an end of its grid, up to three further values are tried beyond it, so that the grid decides
+nothing. Where w = 0 is proven to be the optimum for one C, it is for all, and the others are not tried. Where the
+convex bound of a structured ranker may collapse so, the tight bound has a row of its own. Trees and coordinate
+ascent see the validation part while they train, as DirectRank does: they keep the best round on it.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from argrank.data.folds import Fold
-from argrank.rankers import make_ranker
-from argrank.trials.grid import points_of
-from argrank.trials.select import search
-from experiments._common import collapsed, quiet
+from experiments._common import collapsed
 from experiments.directrank._common import fit, mean
 
 PAIRS = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # the map is divided by the number of pairs
-COMBINED = {"C": [1.0, 10.0, 100.0]}  # slow
+COMBINED = {"C": [0.1, 1.0, 10.0, 100.0]}  # slow
 RANKS = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-SUMS = {"C": [15.0, 500.0, 1.5e4, 5e5]}  # the feature map is a sum over pairs
+SUMS = {"C": [0.5, 15.0, 500.0, 1.5e4]}  # the feature map is a sum over pairs
 WIDE = {"C": [10.0, 100.0, 1e3, 1e4, 1e5]}
-SAMPLES = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
+SAMPLES = {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}
 CONVEX: dict[str, Any] = {"bound": "convex"}
 FIRST: dict[str, Any] = {"feature_map": "first"}  # MRR on the paper's own map
 TIGHT: dict[str, Any] = {"bound": "tight", "tol": 1e-2, "max_iter": 200}
 SAMPLED: dict[str, Any] = {"n_starts": 2, "max_iter": 200}
 STOPPED: dict[str, Any] = {"n_trees": 300, "early_stopping": 30, "learning_rate": 0.05}
 LEAVES = {"n_leaves": [4, 10, 31]}
+FURTHER = 3  # values beyond the ends of a grid
+LEAST = {"n_leaves": 2, "n_rounds": 1}
 
 
 class Rival(NamedTuple):
@@ -49,11 +47,11 @@ def linear(k: int) -> dict[str, Rival]:
     combination = {"measures": ("map", f"ndcg@{k}", "mrr@10"), **FIRST}
     return {
         "regression": Rival("regression", {}, {}),
-        "rank-svm": Rival("rank-svm", {}, {"C": [0.05, 0.5, 5.0, 50.0]}),
-        "rankboost": Rival("rankboost", {}, {"n_rounds": [30, 100, 300]}),
-        "frank": Rival("frank", {}, {"n_rounds": [30, 100]}),
-        "adarank-map": Rival("adarank", {"measure": "map"}, {"n_rounds": [3, 30, 100]}),
-        "adarank-ndcg": Rival("adarank", ndcg, {"n_rounds": [3, 30, 100]}),
+        "rank-svm": Rival("rank-svm", {}, {"C": [0.5, 5.0, 50.0, 500.0]}),
+        "rankboost": Rival("rankboost", {}, {"n_rounds": [10, 30, 100, 300]}),
+        "frank": Rival("frank", {}, {"n_rounds": [10, 30, 100]}),
+        "adarank-map": Rival("adarank", {"measure": "map"}, {"n_rounds": [3, 10, 30, 100]}),
+        "adarank-ndcg": Rival("adarank", ndcg, {"n_rounds": [3, 10, 30, 100]}),
         "listnet": Rival("listnet", {}, WIDE),
         "lambdarank": Rival("lambdarank", {"C": 1e4}, {"learning_rate": [0.001, 0.003, 0.01, 0.03]}),
         "rank-cosine": Rival("rank-cosine", {}, WIDE),
@@ -98,22 +96,46 @@ def tune(rival: Rival, fold: Fold, measure: str, convention: str) -> tuple[Any, 
     """Fit at every point of the grid; return the best by a measure on validation data, and what is known of it."""
     if fold.valid is None:
         raise ValueError("expected a validation part")
-    begin = time.process_time()
-    if rival.watched:
-        points = points_of(rival.grid, fold.train)
-        fits = [(fit(rival.ranker, fold.train, fold.valid, **rival.parameters, **point)[0], point) for point in points]
-        ranker, chosen = max(fits, key=lambda pair: mean(pair[0], fold.valid, measure, convention))
-    else:
-        with quiet():
-            found = search(
-                make_ranker(rival.ranker, n_jobs=1, **rival.parameters), rival.grid, fold.train, fold.valid, measure,
-                convention=convention, n_jobs=1, progress=False, fits=None,
-            )  # fmt: skip
-        ranker, chosen, points = found.ranker, found.params, [point.params for point in found.points]
-    seconds = time.process_time() - begin
-    setting = " ".join(f"{name}={value:.3g}" for name, value in chosen.items())
+    begin, watched = time.process_time(), fold.valid if rival.watched else None
+    name, values = next(iter(rival.grid.items()), ("", [0]))
+    found: dict[float, tuple[float, Any]] = {}  # value -> measure, fitted ranker; of equal ones the first is taken
+    waiting = [values[len(values) // 2], *values]
+    while waiting:
+        value = waiting.pop(0)
+        if value not in found:
+            point = {name: value} if name else {}
+            fitted, _ = fit(rival.ranker, fold.train, watched, **rival.parameters, **point)
+            found[value] = mean(fitted, fold.valid, measure, convention), fitted
+            if getattr(fitted, "collapsed_", None) is not None:
+                break
+        if not waiting and len(found) < len(values) + FURTHER:
+            waiting = beyond(best(found), found, LEAST.get(name, 0))
+    chosen = best(found)
+    ranker, seconds = found[chosen][1], time.process_time() - begin
+    setting = f"{name}={chosen:.3g}" if name else ""
+    convex = rival.parameters.get("bound") != "tight"  # a tight bound of no slope ranks as its start does
+    if len(found) > 2 and chosen in (min(found), max(found)) and chosen != LEAST.get(name):
+        setting += " end"
     return ranker, {
-        "fits": len(points),
-        "setting": setting + (" collapsed" if collapsed(ranker) else ""),
+        "fits": len(found),
+        "setting": setting + (" collapsed" if convex and collapsed(ranker) else ""),
         "cpu_seconds": seconds,
     }
+
+
+def best(found: dict[float, tuple[float, Any]]) -> float:
+    """Return the value of the best measure, of equal ones the first that was tried."""
+    return max(found, key=lambda value: found[value][0])
+
+
+def beyond(chosen: float, tried: Iterable[float], least: float) -> list[float]:
+    """Return the value that continues a grid where the chosen one lies at an end of it, by the ratio that leads there.
+
+    >>> beyond(100, [10, 30, 100], 1), beyond(4, [4, 10, 31], 2), beyond(30, [10, 30, 100], 1)
+    ([333], [2], [])
+    """
+    values = sorted(tried)
+    if len(values) < 3 or chosen not in (values[0], values[-1]) or chosen <= least:
+        return []
+    further = chosen * chosen / (values[1] if chosen == values[0] else values[-2])
+    return [max(int(least), round(further)) if isinstance(chosen, int) else float(f"{further:.3g}")]

@@ -29,6 +29,8 @@ from tests.contract.test_structured import (
 )
 
 import argrank as ar
+from argrank.rankers.factors import factor_rank
+from argrank.rankers.factors._alternation import Alternation
 
 pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 
@@ -224,20 +226,23 @@ class Difference:
 
     def __init__(
         self, parts: list[Case], weights: list[float], labels: list[np.ndarray], X: list[np.ndarray], C: float,
-        bound: str = "tight", slacks: str = "separate", penalty: str = "l2", signs=None, w0=None,
+        bound: str = "tight", slacks: str = "separate", penalty: str = "l2", signs=None, w0=None, base=None,
     ) -> None:  # fmt: skip
         tables = []
-        for (part, weight), (y, x) in itertools.product(zip(parts, weights, strict=True), zip(labels, X, strict=True)):
+        known = [np.zeros(len(y)) for y in labels] if base is None else base
+        queries = zip(labels, X, known, strict=True)
+        for (part, weight), (y, x, own) in itertools.product(zip(parts, weights, strict=True), queries):
             loss = part.loss(y)
             phi, reference = part.coefficients(y, loss)
             compared = (loss < 1e-12) if bound == "tie-broken" else np.ones(len(loss), bool)
-            tables.append((weight * (phi - reference) @ x, weight * loss, compared))
+            slopes = weight * (phi - reference)
+            tables.append((slopes @ x, weight * loss, compared, slopes @ own))
         self.n, n_features = len(labels), X[0].shape[1]
-        shape = (len(parts), self.n, max(len(loss) for _, loss, _ in tables))
+        shape = (len(parts), self.n, max(len(loss) for _, loss, *_ in tables))
         self.slopes, self.above, self.below = np.zeros((*shape, n_features)), *np.full((2, *shape), -np.inf)
-        for number, (slopes, loss, compared) in enumerate(tables):
+        for number, (slopes, loss, compared, own) in enumerate(tables):
             at = (*divmod(number, self.n), slice(len(loss)))
-            self.slopes[at], self.above[at], self.below[at] = slopes, loss, np.where(compared, 0.0, -np.inf)
+            self.slopes[at], self.above[at], self.below[at] = slopes, loss + own, np.where(compared, own, -np.inf)
         self.C, self.slacks, self.penalty = C, slacks, penalty
         self.centre = np.zeros(n_features) if w0 is None else np.asarray(w0)
         side = np.zeros(n_features) if signs is None else np.asarray(signs)
@@ -298,8 +303,7 @@ def test_bounds_that_are_not_convex_end_as_low_as_any_descent_from_their_ends_an
     data = data_of(labels, X)
     starts = [ar.make_ranker(name).fit(data).coef_ for name in ("rank-svm", "regression")]
     for name, parts, parameters in TIGHT:
-        further = [{"signs": SIGNS}, {"w0": [0.5, -0.5, 1.0]}, {"penalty": "l1"}][: 3 if name == "orm" else 1]
-        for options in [{}, *further]:
+        for options in [*PENALTIES, *([{"w0": [0.5, -0.5, 1.0]}] if name == "orm" else [])]:
             asked = {"bound": "tight", **parameters, **options}
             fitted = ar.make_ranker(name, C=C, tol=1e-6, max_iter=2000, n_jobs=1, **asked).fit(data)
             objective = Difference(
@@ -331,8 +335,13 @@ def test_smooth_grad_ends_at_a_minimum_of_its_least_smooth_objective(parameters)
         assert fitted.objective_ <= minimize(objective, start, method=method, options={"maxiter": 500}).fun + 1e-8
 
 
-def ratings(n_users: int = 5, n_items: int = 6) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
+def blocks(features: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """Return rows that have their features at the place of their block, 0 elsewhere."""
+    return np.einsum("rb,rf->rbf", np.eye(block.max() + 1)[block], features).reshape(len(block), -1)
+
+
+def ratings(n_users: int = 5, n_items: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
     user, item = np.nonzero(rng.random((n_users, n_items)) < 0.7)
     return user, item, rng.integers(0, 4, len(user)).astype(float)
 
@@ -352,8 +361,7 @@ def test_neither_half_of_factor_rank_can_be_improved(C, rank):
     def best_half(features: np.ndarray, block: np.ndarray, base: np.ndarray) -> float:
         slacks = []
         for q in range(n_users):
-            rows = np.flatnonzero(user == q)
-            x = np.einsum("rb,rf->rbf", np.eye(block.max() + 1)[block[rows]], features[rows]).reshape(len(rows), -1)
+            rows, x = np.flatnonzero(user == q), blocks(features, block)[user == q]
             loss = case.loss(y[rows])
             phi, reference = case.coefficients(y[rows], loss)
             slacks.append(np.column_stack([(phi - reference) @ x, loss + (phi - reference) @ base[rows]]))
@@ -364,6 +372,42 @@ def test_neither_half_of_factor_rank_can_be_improved(C, rank):
     items = best_half(np.column_stack([U[user], np.ones(len(user))]), item, np.zeros(len(y))) + (U**2).sum() / scale
     assert fitted.objective_ <= (1 + 1e-5) * min(users, items)
     assert max(users, items) <= (1 + 1e-6) * fitted.objective_, "the objective is no less than SciPy says"
+
+
+@pytest.mark.parametrize(("C", "rank", "near_start"), [(0.3, 1, True), (3.0, 2, True), (1.0, 2, False)])
+def test_neither_half_of_factor_rank_can_be_improved_with_the_tight_bound(C, rank, near_start, monkeypatch):
+    """No descent of SciPy from either half ends lower; the bound is made of all rankings of every user's items."""
+    problems, starts = [], []
+
+    class Watched(Alternation):
+        def run(self, watch):
+            problems.append(self)
+            starts.append(self.objective)
+            super().run(watch)
+
+    monkeypatch.setattr(factor_rank, "Alternation", Watched)
+    fitted = ar.make_ranker(
+        "factor-rank", bound="tight", rank=rank, near_start=near_start, C=C, start_ridge=10.0, measure="ndcg@3",
+        tol=1e-6, rounds=300, max_iter=2000, n_jobs=1,
+    ).fit(*ratings(seed=1))  # fmt: skip
+    found = problems[0]
+    user, item, y, n_users = found.user, found.item, found.data.y, found.n_users
+    assert fitted.objective_ == found.objective < starts[0]
+    case = Case("", dcg_loss(3), positions(lambda n: cut(log2(n), 3)))
+
+    def half(x: np.ndarray, base: np.ndarray, factors: np.ndarray, centre: np.ndarray) -> tuple[float, float]:
+        parts = [[one[user == q] for q in range(n_users)] for one in (y, x, base)]
+        bound = Difference([case], [1.0], *parts[:2], C * n_users, w0=centre.ravel(), base=parts[2])
+        return bound(factors.ravel()), bound.nearby(factors.ravel())
+
+    U, V, U0, V0 = fitted.model_.user_factors, fitted.model_.item_factors, found.U0, found.V0
+    assert U0.any() == near_start
+    away = [((one - centre) ** 2).sum() / (2 * C * n_users) for one, centre in ((U, U0), (V, V0))]
+    users = half(blocks(V[item, :-1], user), V[item, -1], U, U0)
+    items = half(blocks(np.column_stack([U[user], np.ones(len(user))]), item), np.zeros(len(y)), V, V0)
+    for (here, lowest), rest in ((users, away[1]), (items, away[0])):
+        assert found.objective == pytest.approx(here + rest, rel=1e-9)
+        assert found.objective <= (1 + 1e-5) * (lowest + rest)
 
 
 @pytest.mark.parametrize("ridge", [1.0, 15.0])

@@ -6,12 +6,12 @@ above F and touches it, so minimising it lowers F or leaves it. Repeated until F
 approximations differ by a linear function, so the bundle method's planes of one serve the next.
 
 With the usual ``tol`` of 1e-3 that is all. Whoever asks for less wants a minimum. Where documents tie, the subtracted
-risk has many tangents, and steps with one of them may come to rest where F falls along another; so, with |w|² / 2 and
-no limits, L-BFGS then descends on F itself, and the steps go on from there until both together gain no more than
-``tol``. On small problems other minima are looked for as well: steps from the best weights so far, a random way off,
-near enough to cross a tie or far enough to reach another minimum. None of this is done by default: on validation parts
-of OHSUMED and MQ2008 one descent after the steps lowered F by 1.3 % and NDCG@10 by .005 (standard error .002 if the 37
-fits, which share folds, were independent). What further starts do to rankings was not measured.
+risk has many tangents, and steps with one of them may come to rest where F falls along another; so, without limits,
+L-BFGS then descends on F itself, and the steps go on from there until both together gain no more than ``tol``. On small
+problems there are further starts, a random way off the best weights so far: near enough to cross a tie, or far enough
+to reach another minimum. None of this is done by default: on validation parts of OHSUMED and MQ2008 one descent after
+the steps lowered F by 1.3 % and NDCG@10 by .005 (standard error .002 if the 37 fits, which share folds, were
+independent). What further starts do to rankings was not measured.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from argrank.solvers.planes import planes_for
 from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Wrapped, random_state, restore_random
 
 USUAL = 1e-3  # a ``tol`` below asks for a minimum; so closely is an approximation solved that may lead to none
-SMALL = 200  # queries times features up to which other minima are looked for
-HOPS = 40  # further starts there, while not half of the passes are used
-HOW_FAR = (-2.0, 0.5)  # powers of ten between which they lie off, in units of the spread of the best scores
+SMALL = 200  # queries times features up to which there are further starts
+#: Number of further starts there, and the powers of ten between which they lie off, in units of the spread of the best
+#: scores: first within reach of another minimum, then of another tangent, which gains little and is solved closely.
+FAR, NEAR = (40, (-2.0, 0.5)), (20, (-5.0, -2.0))
+MOST_PASSES = 0.75  # share of ``max_iter`` after which there are no further starts
 
 
 class _Difference(Wrapped):
@@ -62,7 +64,7 @@ class _Majorant(Wrapped):
 def minimise(problem: Problem) -> Result:
     """Minimise the difference; ends at a point that no convex approximation improves by more than ``tol``.
 
-    With a ``tol`` below 1e-3 L-BFGS on F does not either, for squares without limits. The result's objective is F and
+    With a ``tol`` below 1e-3 L-BFGS on F does not either, where there are no limits. The result's objective is F and
     never rises from step to step. Its gap is that of a convex approximation: F is not convex, and nothing is proven
     about other minima.
     """
@@ -74,8 +76,9 @@ def minimise(problem: Problem) -> Result:
     tangent, at_zero = np.zeros(convex.n_features), 0.0  # what the planes have taken off: its gradient, its height
     before, polished, n_hops, n_iter, gap, reason = np.inf, False, 0, 0, math.nan, ""
     to_minimum = problem.tol < USUAL
-    descends = to_minimum and problem.regulariser.name == "l2" and problem.regulariser.is_free
-    most_hops = HOPS if to_minimum and convex.n_queries * convex.n_features <= SMALL else 0
+    descends = to_minimum and problem.regulariser.is_free
+    hops = [FAR[1]] * FAR[0] + [NEAR[1]] * NEAR[0]
+    most_hops = len(hops) if to_minimum and convex.n_queries * convex.n_features <= SMALL else 0
     found = problem.resumed()
     if found is not None:
         names = ("w", "before", "polished", "n_hops", "n_iter", "gap")
@@ -115,8 +118,10 @@ def minimise(problem: Problem) -> Result:
                 descent = l_bfgs.minimise(replace(whole, max_iter=left, start=w))
                 best.look(descent.w)
                 w, polished = descent.step(), True
-            elif n_hops < most_hops and meter.n_passes < problem.max_iter / 2:
-                w, objective, polished, n_hops = _away_from(best.w, whole, random), np.inf, False, n_hops + 1
+            elif n_hops < most_hops and meter.n_passes < MOST_PASSES * problem.max_iter:
+                w, polished = _away_from(best.w, whole, random, hops[n_hops]), False
+                objective = best.objective if hops[n_hops] is NEAR[1] else np.inf
+                n_hops += 1
             else:
                 reason = "gap"
             before = objective
@@ -128,9 +133,9 @@ def minimise(problem: Problem) -> Result:
     return replace(result, lower_bound=math.nan, message=message)
 
 
-def _away_from(w: Floats, problem: Problem, random: np.random.Generator) -> Floats:
-    """Return weights whose scores differ from those of others at random."""
+def _away_from(w: Floats, problem: Problem, random: np.random.Generator, powers: tuple[float, float]) -> Floats:
+    """Return weights whose scores differ from those of others at random, by a length between two powers of ten."""
     risk, along = problem.risk, random.standard_normal(len(w))
     spread = risk.spread(risk.scores(along)) or 1.0
-    length = (risk.spread(risk.scores(w)) or 1.0) / spread * 10.0 ** random.uniform(*HOW_FAR)
+    length = (risk.spread(risk.scores(w)) or 1.0) / spread * 10.0 ** random.uniform(*powers)
     return problem.regulariser.project(w + length * along)

@@ -1,9 +1,9 @@
 """L-BFGS with a line search on the scores, for smooth risks, convex or not; also nonlinear conjugate gradients.
 
-Minimises ``F(w) = |w|² / (2C) + risk(w)``. A direction is scored once; after that every trial step of the line search
-costs an evaluation at known scores and no pass over the features, so an iteration takes one pass however long the
-search is. The risk must be one and the same function throughout: sampled objectives draw their rankings before the
-first call.
+Minimises ``F(w) = |w|² / (2C) + risk(w)``, or with ``|w|₁ / C``. A direction is scored once; after that every trial
+step of the line search costs an evaluation at known scores and no pass over the features, so an iteration takes one
+pass however long the search is. The risk must be one and the same function throughout: sampled objectives draw their
+rankings before the first call.
 
 Where the risk is convex, F is 1/C-strongly convex and its minimum lies at most ``C |gradient|² / 2`` below; this gap is
 what ``tol`` is compared with. For other smooth risks the same number serves as a measure of flatness, no gap is proven,
@@ -113,7 +113,8 @@ class Descent:
         return _Point(w, scores, u, value + self.problem.penalty(w))
 
     def _with_gradient(self, point: _Point) -> _Point:
-        point.gradient = self.problem.risk.pull_back(point.u) + point.w / self.problem.C
+        problem = self.problem
+        point.gradient = problem.risk.pull_back(point.u) + problem.regulariser.gradient(point.w) / problem.C
         return point
 
     @property
@@ -179,14 +180,14 @@ class Descent:
         Steps grow until a minimum is bracketed; then cubic interpolation narrows the bracket down. Where rounding or a
         kink keeps the conditions from being met, the best point seen is taken; None where no step is lower.
         """
-        here, risk, C = self.here, self.problem.risk, self.problem.C
+        here, risk, R, C = self.here, self.problem.risk, self.problem.regulariser, self.problem.C
         along = risk.scores(direction)
         low, low_value, low_slope = 0.0, here.objective, slope
         high, high_value, high_slope = math.inf, math.nan, math.nan
         best: _Point | None = None
         for _ in range(MOST_TRIALS):
             there = self._look(here.w + step * direction, here.scores + step * along)
-            value, now = there.objective, risk.dot(there.u, along) + float(there.w @ direction) / C
+            value, now = there.objective, risk.dot(there.u, along) + R.slope(there.w, direction) / C
             if value < (here.objective if best is None else best.objective):
                 best = there
             decreased = value <= here.objective + ENOUGH * step * slope

@@ -112,6 +112,11 @@ class Offset(Wrapped):
         """Return risk and gradient at the scores of the weights together with the rows' own."""
         return self._risk.at_scores(scores + self._base)
 
+    def parts(self) -> tuple[Risk, Risk]:
+        """Return both parts, with the rows' own scores."""
+        convex, subtracted = self._risk.parts()
+        return Offset(convex, self._base), Offset(subtracted, self._base)
+
 
 class Keeper(Protocol):
     """Who keeps the states of one solve after the other."""

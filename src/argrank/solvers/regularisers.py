@@ -47,6 +47,10 @@ class Regulariser(ABC):
     def slope(self, w: Floats, along: Floats) -> float:
         """Return the derivative of the penalty around 0 at w along a direction."""
 
+    @abstractmethod
+    def gradient(self, w: Floats) -> Floats:
+        """Return a subgradient of the penalty around 0 at w."""
+
     def limits(self, n_features: int) -> tuple[Floats, Floats]:
         """Return the least and greatest value of every weight; infinite where there is none."""
         low = np.full(n_features, -np.inf) if self.low is None else self.low
@@ -84,6 +88,10 @@ class Squared(Regulariser):
         """Return w · along."""
         return float(w @ along)
 
+    def gradient(self, w: Floats) -> Floats:
+        """Return w."""
+        return w
+
 
 class Absolute(Regulariser):
     """The sum of the absolute weights, which sets many of them to 0."""
@@ -96,6 +104,10 @@ class Absolute(Regulariser):
     def slope(self, w: Floats, along: Floats) -> float:
         """Return the derivative on the side of the direction: a weight of 0 grows."""
         return float(np.where(w == 0, np.abs(along), np.sign(w) * along).sum())
+
+    def gradient(self, w: Floats) -> Floats:
+        """Return the signs of the weights."""
+        return np.sign(w)
 
 
 class Shifted(Offset):

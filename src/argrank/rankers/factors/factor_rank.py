@@ -19,10 +19,11 @@ class FactorRank(FactorRanker):
     A user's score of an item is ``U_user · V_item + bias of the item``, the bias being V's last column, plus what is
     known of the item beforehand (``item_offsets`` of ``fit``). The loss is ORM's bound of 1 - NDCG@k (or any measure
     a · b) over the items the user rated (ORM section 7.2; Weimer et al. 2008). U0 and V0 are a factorisation by squared
-    error (``factor-regression``), at the length that suits the loss best. For fixed V the problem is convex in U and
-    falls apart by user, for fixed U it is convex in V; both are improved in turn by L-BFGS, and a step that does not
-    lower the objective is not taken. Both together are not convex: nothing is known of other minima, and where ratings
-    are few those from other starts may be lower by half.
+    error (``factor-regression``), at the length that suits the convex bound best, and for a tight bound at ten times
+    that. For fixed V the problem falls apart by user, and with the convex bound it is convex in U, and for fixed U in
+    V. Both are improved in turn by L-BFGS, and a step that does not lower the objective is not taken. Both together are
+    not convex: nothing is known of other minima, and where ratings are few those from other starts may be lower by
+    half.
 
     Parameters
     ----------
@@ -41,8 +42,9 @@ class FactorRank(FactorRanker):
     rounds : int
         Number of rounds of U and V after which to stop, 1 or more. Few are enough near the start.
     tol : float
-        Stop when a round gains less than this share of the objective, 0 or more. Below 1e-3 the convex bound's halves
-        are solved to this gap by the bundle method, with enough ``max_iter``: then neither half can be improved alone.
+        Stop when a round gains less than this share of the objective, 0 or more. Below 1e-3 the halves are solved to
+        this gap, a tight bound's by convex steps to a minimum, with enough ``max_iter``: then neither can be improved
+        alone.
     max_iter : int
         Passes over the ratings in one half of a round, 1 or more.
     n_jobs : int, optional
