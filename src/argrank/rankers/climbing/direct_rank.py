@@ -19,13 +19,13 @@ from argrank.linesearch.landscape import Landscape, Value, as_measure
 from argrank.linesearch.search import Placement, search
 from argrank.linesearch.step_function import BETTER
 from argrank.models.linear import LinearModel
+from argrank.rankers._left_out import has_enough, left_out
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.climbing._starts import starting_weights
 
 SURE = 2.0  # standard errors that a climb has to gain
-FEWEST = 5  # queries of a fold with which a climb is tried; with fewer its gain would be chance
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -134,17 +134,14 @@ class DirectRank(ClimbingRanker):
 
     def _is_worth_climbing(self, data: Dataset) -> bool:
         """Tell whether a whole climb gains on queries left out, by more than chance."""
-        if data.n_queries < FEWEST * self.folds:
+        if not has_enough(data, self.folds):
             return False
-        refuse_copy(data.X, "folds: cross-validation", "folds=0 or an eval_set", 1 - 1 / self.folds)
         rng = np.random.default_rng(self.random_state)
-        fold_of = rng.permutation(data.n_queries) % self.folds
         gains = np.full(data.n_queries, np.nan)
-        for fold in range(self.folds):
-            train, held = data.select(fold_of != fold), data.select(fold_of == fold)
+        for train, held, own in left_out(data, self.folds, rng):
             if self._landscape(train).is_defined:
                 start, end = self._ends_of_climb(train, rng)
-                gains[fold_of == fold] = self._of_queries(end, held) - self._of_queries(start, held)
+                gains[own] = self._of_queries(end, held) - self._of_queries(start, held)
         found = gains[np.isfinite(gains)]
         if len(found) < 2:
             return False
