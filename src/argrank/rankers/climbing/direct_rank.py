@@ -146,7 +146,7 @@ class DirectRank(ClimbingRanker):
         if len(found) < 2:
             return False
         self.gain_ = float(found.mean())
-        return self.gain_ > SURE * float(found.std(ddof=1)) / np.sqrt(len(found))
+        return bool(self.gain_ > SURE * found.std(ddof=1) / np.sqrt(len(found)))
 
     def _ends_of_climb(self, data: Dataset, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return the weights at the first start and those to which a climb leads from there."""
