@@ -119,7 +119,7 @@ def test_a_python_function_can_be_maximised(data):
         return float(labels[0] >= 1)
 
     small = data.select(np.arange(12))
-    ranker = ar.make_ranker("direct-rank", measure=first_is_good, n_starts=1, max_iter=20).fit(small)
+    ranker = ar.make_ranker("direct-rank", measure=first_is_good, folds=0, max_iter=20).fit(small)
     assert ranker.score(small) == pytest.approx(1 - ranker.objective_)
     assert ranker.score(small) >= ar.evaluate(ranker.predict(small), small, "p@1").means["p@1"] - 1e-12
 

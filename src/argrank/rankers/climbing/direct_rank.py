@@ -69,7 +69,7 @@ class DirectRank(ClimbingRanker):
     --------
     >>> import argrank as ar
     >>> data = ar.make_ranking(30, 20, 5, random_state=1)
-    >>> ranker = ar.make_ranker("direct-rank", n_starts=1).fit(data)
+    >>> ranker = ar.make_ranker("direct-rank", folds=0).fit(data)
     >>> bool((np.diff(ranker.trace_["measure"]) >= 0).all())
     True
     """
