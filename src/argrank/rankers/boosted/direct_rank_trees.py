@@ -54,8 +54,8 @@ class DirectRankTrees(BoostedRanker):
     folds : int
         The number of trees, ``n_trees`` at most, is the one that did best by cross-validation over queries in this
         number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start that was found
-        there, NaN where none was looked for. 0 grows all trees, as do the leveraged variant, fits with validation data
-        and fits with fewer than five queries a fold.
+        there, NaN where none was looked for. With fewer than five queries a fold the start is the model, if there is
+        one. 0 grows all trees, as do the leveraged variant and fits with validation data.
     extra_trees : bool
         Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
         Turn it off to have LightGBM's usual splits.
@@ -117,10 +117,13 @@ class DirectRankTrees(BoostedRanker):
         if self.early_stopping is not None and not watcher.validations:
             raise InputError("early_stopping: expected an eval_set to stop by, got none")
         tried = self.folds > 1 and self.variant == "stagewise" and not watcher.validations
+        model = self._start_model(data)
         self.gain_, n_trees = np.nan, self.n_trees
         if tried and has_enough(data, self.folds):
             n_trees = self._kept_number(data, watcher)
-        return self._grow(data, watcher, self._start_model(data), n_trees)
+        elif tried and model is not None:
+            n_trees = 0
+        return self._grow(data, watcher, model, n_trees)
 
     def _kept_number(self, data: Dataset, watcher: Watcher) -> int:
         """Return the number of trees to grow, from the checkpoint if it has it."""
