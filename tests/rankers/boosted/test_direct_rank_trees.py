@@ -186,6 +186,15 @@ def test_only_trees_that_help_queries_left_out_are_grown(data):
     assert (alone.n_iter_, np.isnan(alone.gain_)) == (FEW["n_trees"], True)
 
 
+def test_where_queries_are_too_few_to_judge_trees_the_start_is_the_model():
+    made = ar.make_ranking(310, (20, 60), 20, noise=2.0, random_state=1)
+    train, new = made.select(np.arange(10)), made.select(np.arange(10, 310))
+    ranker = DirectRankTrees().fit(train)
+    assert (ranker.n_iter_, np.isnan(ranker.gain_)) == (0, True)
+    assert DirectRankTrees(folds=0).fit(train).score(new) < ranker.score(new) - 0.01
+    assert DirectRankTrees(start=None, n_trees=3).fit(train).n_iter_ == 3  # there is none
+
+
 def test_a_regressor_and_a_linear_start(data):
     ranker = DirectRankTrees(base_estimator=DecisionTreeRegressor(max_leaf_nodes=8), n_trees=3).fit(data)
     assert ranker.objective_ == pytest.approx(1 - ranker.score(data), abs=1e-12)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
+from argrank.rankers._checkpoint import Checkpoint
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,14 @@ def test_greedy_coordinates_climb_too(data):
     assert (np.count_nonzero(np.diff(greedy.coef_)) > 0).all()
     cyclic = ar.make_ranker("direct-rank", folds=0).fit(data)
     assert abs(greedy.objective_ - cyclic.objective_) < 0.03
-    assert len(greedy.trace_) > len(cyclic.trace_)
+
+
+def test_a_greedy_round_makes_the_best_of_all_single_moves(data):
+    small = data.select(np.arange(12))
+    scores = ar.make_ranker("direct-rank").fit(small).predict(small)  # of the start
+    moves = [ar.line_search(scores, column, small, ties="expected").value for column in small.X.T]
+    greedy = ar.make_ranker("direct-rank", coordinates="greedy", folds=0).fit(small)
+    assert greedy.trace_["measure"][1] == pytest.approx(max(moves), abs=1e-12)
 
 
 def test_more_beginnings_are_never_worse_in_training(data):
@@ -111,7 +119,7 @@ def test_a_python_function_can_be_maximised(data):
         return float(labels[0] >= 1)
 
     small = data.select(np.arange(12))
-    ranker = ar.make_ranker("direct-rank", measure=first_is_good, n_starts=1, max_iter=20).fit(small)
+    ranker = ar.make_ranker("direct-rank", measure=first_is_good, folds=0, max_iter=20).fit(small)
     assert ranker.score(small) == pytest.approx(1 - ranker.objective_)
     assert ranker.score(small) >= ar.evaluate(ranker.predict(small), small, "p@1").means["p@1"] - 1e-12
 
@@ -126,22 +134,69 @@ def test_sparse_features_and_stopping_short_are_heard_of(data):
             ar.make_ranker("direct-rank", **wrong).fit(data)
 
 
-def test_the_climb_is_kept_where_it_gains_on_queries_left_out():
-    """Far from the optimum of an unusual measure it pays; where the start is as good as it gets it does not."""
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((600, 3)), np.tile([1, 0, 0, 0, 0, 0], 100)
-    X[y == 1, 0] += 1.0
-    noise = ar.Dataset(X, y, group=np.full(100, 6))
-    start = ar.make_ranker("direct-rank").fit(noise)
+def best_is_elsewhere(n_queries, seed):
+    """Queries whose best document lies along another feature than the good ones, which RankSVM ranks first."""
+    rng = np.random.default_rng(seed)
+    y = np.tile([2, 1, 0, 0, 0, 0], n_queries)
+    noise = rng.standard_normal((len(y), 2))
+    X = np.column_stack(((y == 2) + 0.5 * noise[:, 0], np.choose(y, [0.0, 2.0, 0.3]) + 0.1 * noise[:, 1]))
+    return ar.Dataset(X, y, group=np.full(n_queries, 6))
+
+
+def test_a_climb_that_helps_is_kept():
+    train, new = best_is_elsewhere(60, 0), best_is_elsewhere(500, 1)
+    ranker = ar.make_ranker("direct-rank", measure="P(rel=2)@1").fit(train)
+    svm = ar.evaluate(ar.make_ranker("rank-svm").fit(train).predict(new), new, "P(rel=2)@1").means["P(rel=2)@1"]
+    assert ranker.n_iter_ > 0
+    assert ranker.gain_ > 0.2
+    assert ranker.score(new) > svm + 0.2
+
+
+@pytest.mark.parametrize("n_queries", [10, 30])
+def test_a_climb_that_hurts_is_not_kept(n_queries):
+    """Whether there are enough queries to try it or not, the start is the model."""
+    made = ar.make_ranking(n_queries + 400, (20, 60), 20, noise=1.0, random_state=7)
+    train, new = made.select(np.arange(n_queries)), made.select(np.arange(n_queries, made.n_queries))
+    start = ar.make_ranker("direct-rank").fit(train)
     assert start.n_iter_ == 0
-    svm = ar.make_ranker("rank-svm", C=10.0).fit(noise)
+    assert np.isnan(start.gain_) == (n_queries < 15)
+    svm = ar.make_ranker("rank-svm").fit(train)
     assert start.coef_ @ svm.coef_ > 0.999 * np.linalg.norm(start.coef_) * np.linalg.norm(svm.coef_)
-    y = np.tile([2, 1, 0, 0, 0, 0], 100)
-    X[:, 1] = np.where(y == 2, 0.3, np.where(y == 1, 2.0, 0.0)) + 0.1 * X[:, 1]  # RankSVM sets the second one first
-    X[:, 0] = (y == 2) + 0.5 * X[:, 2]
-    useful = ar.make_ranker("direct-rank", measure="P(rel=2)@1").fit(ar.Dataset(X[:, :2], y, group=np.full(100, 6)))
-    assert useful.n_iter_ > 0
-    assert useful.gain_ > 0
+    assert ar.make_ranker("direct-rank", folds=0).fit(train).score(new) < start.score(new) - 0.01
+
+
+def test_the_gain_is_that_of_whole_climbs_on_queries_left_out(data):
+    options = {"coordinates": "greedy"}  # the order of features does not matter then
+    fold_of = np.random.default_rng(0).permutation(data.n_queries) % 3
+    gains = []
+    for fold in range(3):
+        train, held = data.select(fold_of != fold), data.select(fold_of == fold)
+        start, end = (ar.make_ranker("direct-rank", folds=folds, **options).fit(train) for folds in (50, 0))
+        assert start.n_iter_ == 0 < end.n_iter_
+        before, after = (ar.evaluate(one.predict(held), held, "ndcg@10").values["ndcg@10"] for one in (start, end))
+        gains.extend((after - before)[np.isfinite(before)])
+    ranker = ar.make_ranker("direct-rank", **options).fit(data)
+    assert ranker.gain_ == pytest.approx(np.mean(gains), abs=1e-12)
+    assert (ranker.n_iter_ > 0) == (np.mean(gains) > 2 * np.std(gains, ddof=1) / np.sqrt(len(gains)))
+
+
+def test_a_climb_is_judged_once_where_there_is_a_checkpoint(tmp_path, monkeypatch):
+    train, options = best_is_elsewhere(60, 0), {"measure": "P(rel=2)@1"}
+    whole = ar.make_ranker("direct-rank", **options).fit(train)
+    path, offer = tmp_path / "fit.ckpt", Checkpoint.offer
+
+    def killed(self, *state):
+        offer(self, *state)
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr(Checkpoint, "offer", killed)
+    with pytest.raises(RuntimeError, match="killed"):
+        ar.make_ranker("direct-rank", **options).fit(train, checkpoint=path, every=1e-9)
+    monkeypatch.setattr(Checkpoint, "offer", offer)
+    monkeypatch.delattr(ar.rankers.DirectRank, "_is_worth_climbing")
+    resumed = ar.make_ranker("direct-rank", **options).fit(train, checkpoint=path)
+    assert resumed.coef_.tobytes() == whole.coef_.tobytes()
+    assert (resumed.n_iter_, resumed.gain_) == (whole.n_iter_, whole.gain_)
 
 
 @pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])

@@ -12,7 +12,6 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
-from argrank.data.mapped import refuse_copy
 from argrank.errors import InputError, OptionError, check_choice, check_count, shown
 from argrank.linesearch.landscape import Value
 from argrank.models import _forest
@@ -22,6 +21,7 @@ from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.objectives.objective import Objective
+from argrank.rankers._left_out import has_enough, left_out
 from argrank.rankers._trace import Interruption, Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted._boosting import BoostedRanker, Rounds, row_weights
@@ -31,7 +31,6 @@ from argrank.rankers.boosted._weak_learners import Descent, Growth, Regressors, 
 from argrank.rankers.boosted._weighing import Weighing
 from argrank.rankers.registry import ranker_class
 
-FEWEST = 5  # queries of a fold with which the number of trees is chosen; with fewer it would be chance
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
 
 
@@ -55,8 +54,8 @@ class DirectRankTrees(BoostedRanker):
     folds : int
         The number of trees, ``n_trees`` at most, is the one that did best by cross-validation over queries in this
         number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start that was found
-        there, NaN where none was looked for. 0 grows all trees, as do the leveraged variant, fits with validation data
-        and fits with fewer than five queries a fold.
+        there, NaN where none was looked for. With fewer than five queries a fold the start is the model, if there is
+        one. 0 grows all trees, as do the leveraged variant and fits with validation data.
     extra_trees : bool
         Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
         Turn it off to have LightGBM's usual splits.
@@ -118,11 +117,13 @@ class DirectRankTrees(BoostedRanker):
         if self.early_stopping is not None and not watcher.validations:
             raise InputError("early_stopping: expected an eval_set to stop by, got none")
         tried = self.folds > 1 and self.variant == "stagewise" and not watcher.validations
-        tried = tried and data.n_queries >= FEWEST * self.folds
+        model = self._start_model(data)
         self.gain_, n_trees = np.nan, self.n_trees
-        if tried:
+        if tried and has_enough(data, self.folds):
             n_trees = self._kept_number(data, watcher)
-        return self._grow(data, watcher, self._start_model(data), n_trees)
+        elif tried and model is not None:
+            n_trees = 0
+        return self._grow(data, watcher, model, n_trees)
 
     def _kept_number(self, data: Dataset, watcher: Watcher) -> int:
         """Return the number of trees to grow, from the checkpoint if it has it."""
@@ -135,11 +136,8 @@ class DirectRankTrees(BoostedRanker):
 
     def _number_worth_growing(self, data: Dataset) -> tuple[int, float]:
         """Return the number of trees that did best on queries left out, and what they gained there."""
-        refuse_copy(data.X, "folds: cross-validation", "folds=0 or an eval_set", 1 - 1 / self.folds)
-        fold_of = np.random.default_rng(self.random_state).permutation(data.n_queries) % self.folds
         found, has_start = [], not has_missing(data.X)  # a value may be missing in the part left out alone
-        for fold in range(self.folds):
-            train, held = data.select(fold_of != fold), data.select(fold_of == fold)
+        for train, held, _ in left_out(data, self.folds, np.random.default_rng(self.random_state)):
             model = self._start_model(train) if has_start else None
             watcher = Watcher(type(self).__name__, self._validations([held]), -1)
             (part,) = watcher.validations

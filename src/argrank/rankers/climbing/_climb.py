@@ -72,9 +72,9 @@ class ClimbingRanker(BaseRanker):
         rounds: Rounds,
         watcher: Watcher,
         rng: np.random.Generator,
-        limit: int | None = None,
+        climbs: bool = True,
     ) -> Outcome:
-        """Climb from every start, round by round, at most ``limit`` of them, and return the best iterate of all.
+        """Climb from every start, round by round, unless the starts are wanted, and return the best iterate of all.
 
         With validation data the best iterate is the one of the greatest validation measure (as in the DirectRank
         paper), else of the greatest training measure. Ctrl-C ends the training with the best so far.
@@ -94,7 +94,7 @@ class ClimbingRanker(BaseRanker):
                     at.begin(start, weights)
                 else:
                     restore_random(rng, kept["random"])
-                ended = self._climb_on(at, self._iterates(rounds, at, kept is not None), watcher, rng, limit)
+                ended = self._climb_on(at, self._iterates(rounds, at, kept is not None), watcher, rng, climbs)
                 kept, at.unfinished = None, at.unfinished or not ended
         except KeyboardInterrupt:
             if at.best is None:
@@ -116,12 +116,12 @@ class ClimbingRanker(BaseRanker):
         iterates: Iterable[tuple[int, Iterate]],
         watcher: Watcher,
         rng: np.random.Generator,
-        limit: int | None,
+        climbs: bool,
     ) -> bool:
         """Take one iterate after the other; tell whether the climb came to its end before ``max_iter`` rounds."""
         for number, iterate in iterates:
             at.note(number, iterate, self._record(watcher, iterate, at.start), len(watcher.trace))
-            if at.has_ended(self.tol, self.early_stopping) or (limit is not None and number >= limit):
+            if at.has_ended(self.tol, self.early_stopping) or not climbs:
                 return True
             if number >= self.max_iter:
                 break

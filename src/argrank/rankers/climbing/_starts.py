@@ -31,10 +31,9 @@ def starting_weights(
 
 
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
-    # C = 10: the best of the published grids on LETOR lie near; a rough solution will do
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return rank_svm_weights(data, n_jobs, C=10.0, tol=1e-4, max_iter=100)
+            return rank_svm_weights(data, n_jobs)
     except InputError:  # features so large that their squares overflow
         return np.zeros(columns.n_features)
 

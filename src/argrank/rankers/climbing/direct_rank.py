@@ -19,13 +19,13 @@ from argrank.linesearch.landscape import Landscape, Value, as_measure
 from argrank.linesearch.search import Placement, search
 from argrank.linesearch.step_function import BETTER
 from argrank.models.linear import LinearModel
+from argrank.rankers._left_out import has_enough, left_out
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.climbing._starts import starting_weights
 
-SURE = 2.0  # standard errors that a climb has to gain; it is the best of several rounds, and one comes by chance
-FEWEST = 5  # queries of a fold with which a climb is tried; with fewer its gain would be chance
+SURE = 2.0  # standard errors that a climb has to gain
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -57,11 +57,10 @@ class DirectRank(ClimbingRanker):
         (section 2.3), which mostly is an end of the interval and takes twice the time. With "likelihood" weights also
         settle within their interval when no other is better.
     folds : int
-        The climb from the first start is tried by cross-validation over queries in this number of folds: it makes as
-        many rounds as did best on the queries left out, and none, so that the start is the model, unless their gain
-        exceeds two standard errors. 0 climbs to the end, as do fits with validation data, whose best iterate is taken,
-        with ``bags``, and with fewer than five queries a fold. ``gain_`` is the mean gain found, NaN where none was
-        looked for.
+        The climb from the first start is tried by cross-validation over queries in this number of folds: the start
+        is the model unless the queries left out gain more than two standard errors, and with fewer than five queries
+        a fold. 0 always climbs, as do fits with validation data, whose best iterate is taken, and with ``bags``.
+        ``gain_`` is the mean gain found, NaN where none was looked for.
     bags : int
         Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
@@ -70,7 +69,7 @@ class DirectRank(ClimbingRanker):
     --------
     >>> import argrank as ar
     >>> data = ar.make_ranking(30, 20, 5, random_state=1)
-    >>> ranker = ar.make_ranker("direct-rank", n_starts=1).fit(data)
+    >>> ranker = ar.make_ranker("direct-rank", folds=0).fit(data)
     >>> bool((np.diff(ranker.trace_["measure"]) >= 0).all())
     True
     """
@@ -98,10 +97,8 @@ class DirectRank(ClimbingRanker):
         if not self._landscape(data).is_defined:
             return nothing_to_learn(data.n_features, watcher)
         if self.bags == 0:
-            asked = self.folds > 1 and start is None and not watcher.validations
-            asked = asked and data.n_queries >= FEWEST * self.folds
-            limit = self._kept_limit(data, watcher) if asked else None
-            return self._search(data, watcher, start, rng, limit)
+            judged = self.folds > 1 and start is None and not watcher.validations
+            return self._search(data, watcher, start, rng, climbs=not judged or self._kept_verdict(data, watcher))
         columns = Columns(data)
         bagged = _mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
         weights = cast(LinearModel, bagged.model).weights
@@ -119,51 +116,48 @@ class DirectRank(ClimbingRanker):
         watcher: Watcher,
         start: Floats | None,
         rng: np.random.Generator,
-        limit: int | None = None,
+        climbs: bool = True,
     ) -> Outcome:
         walker = _Walker(self._landscape(data), Columns(data), self.point, rng)
-        n_starts = 1 if limit == 0 else self.n_starts
+        n_starts = self.n_starts if climbs else min(self.n_starts, 1)
         starts = iter([start]) if start is not None else walker.starts(data, n_starts, self.n_jobs)
-        return self._climb(starts, walker.rounds(self.coordinates), watcher, rng, limit)
+        return self._climb(starts, walker.rounds(self.coordinates), watcher, rng, climbs)
 
-    def _kept_limit(self, data: Dataset, watcher: Watcher) -> int:
-        """Return the number of rounds to make, from the checkpoint if it has it."""
+    def _kept_verdict(self, data: Dataset, watcher: Watcher) -> bool:
+        """Tell whether to climb, from the checkpoint if it has it."""
         done = watcher.finished()
         if done is None:
-            done = {"limit": self._rounds_worth_making(data), "gain": self.gain_}
+            done = {"climbs": self._is_worth_climbing(data), "gain": self.gain_}
             watcher.finish(done)
         self.gain_ = done["gain"]
-        return int(done["limit"])
+        return bool(done["climbs"])
 
-    def _rounds_worth_making(self, data: Dataset) -> int:
-        """Return the number of rounds that did best on queries left out, 0 where they gain no more than by chance."""
-        refuse_copy(data.X, "folds: cross-validation", "folds=0 or an eval_set", 1 - 1 / self.folds)
+    def _is_worth_climbing(self, data: Dataset) -> bool:
+        """Tell whether a whole climb gains on queries left out, by more than chance."""
+        if not has_enough(data, self.folds):
+            return False
         rng = np.random.default_rng(self.random_state)
-        fold_of = rng.permutation(data.n_queries) % self.folds
-        values: list[list[Floats]] = []  # of every fold the values of its queries after every round
-        for fold in range(self.folds):
-            train, held = data.select(fold_of != fold), data.select(fold_of == fold)
-            if not self._landscape(train).is_defined:
-                continue
-            walker = _Walker(self._landscape(train), Columns(train), self.point, rng)
-            climb = walker.rounds(self.coordinates)(next(walker.starts(train, 1, self.n_jobs)), None)
-            values.append([])
-            before = -np.inf
-            for number, iterate in enumerate(climb):
-                values[-1].append(self._of_queries(iterate.weights, held))
-                if iterate.value - before <= self.tol or number >= self.max_iter:
-                    break
-                before = iterate.value
-        n_rounds = max((len(own) for own in values), default=0)
-        padded = [own + own[-1:] * (n_rounds - len(own)) for own in values]
-        gains = [np.concatenate([own[number] - own[0] for own in padded]) for number in range(n_rounds)]
-        means = [float(np.nanmean(gain)) if np.isfinite(gain).any() else 0.0 for gain in gains]
-        best = int(np.argmax(means)) if means else 0
-        self.gain_ = means[best] if means else np.nan
-        if best == 0:
-            return 0
-        found = gains[best][np.isfinite(gains[best])]
-        return best if self.gain_ > SURE * float(found.std(ddof=1)) / np.sqrt(len(found)) else 0
+        gains = np.full(data.n_queries, np.nan)
+        for train, held, own in left_out(data, self.folds, rng):
+            if self._landscape(train).is_defined:
+                start, end = self._ends_of_climb(train, rng)
+                gains[own] = self._of_queries(end, held) - self._of_queries(start, held)
+        found = gains[np.isfinite(gains)]
+        if len(found) < 2:
+            return False
+        self.gain_ = float(found.mean())
+        return bool(self.gain_ > SURE * found.std(ddof=1) / np.sqrt(len(found)))
+
+    def _ends_of_climb(self, data: Dataset, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return the weights at the first start and those to which a climb leads from there."""
+        walker = _Walker(self._landscape(data), Columns(data), self.point, rng)
+        climb = walker.rounds(self.coordinates)(next(walker.starts(data, 1, self.n_jobs)), None)
+        start = here = next(climb)
+        for _ in range(self.max_iter):
+            before, here = here, next(climb)
+            if here.value - before.value <= self.tol:
+                break
+        return start.weights, here.weights
 
     def _of_queries(self, weights: Floats, data: Dataset) -> Floats:
         with single_threaded_blas():
