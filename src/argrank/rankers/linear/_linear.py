@@ -42,8 +42,8 @@ class LinearRanker(BaseRanker):
         Weight of the risk against the regulariser, above 0. A small C keeps weights small and suits few queries; a
         large one fits the data more closely. Choose it by validation, in powers of ten.
     scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, and
-        "ndcg@10" where none is.
+        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, with the
+        ranker's own gain, discount and relevant_at, and "ndcg@10" where none is.
     solver : str
         "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective. "auto" takes one that
         suits it; the others are there to compare.
