@@ -23,6 +23,7 @@ from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.climbing._starts import starting_weights
+from argrank.rankers.linear._scales import notes_of_scales
 
 SURE = 2.0  # standard errors that a climb has to gain; it is the best of several rounds, and one comes by chance
 FEWEST = 5  # queries of a fold with which a climb is tried; with fewer its gain would be chance
@@ -97,6 +98,7 @@ class DirectRank(ClimbingRanker):
             data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
         if not self._landscape(data).is_defined:
             return nothing_to_learn(data.n_features, watcher)
+        watcher.notes += notes_of_scales(data, self.n_jobs)
         if self.bags == 0:
             asked = self.folds > 1 and start is None and not watcher.validations
             asked = asked and data.n_queries >= FEWEST * self.folds

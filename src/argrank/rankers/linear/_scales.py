@@ -37,8 +37,7 @@ def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
         return []
     return [
         f"the scales of the features differ wildly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
-        f"{named[1]} over {extent[small]:.3g}. The fit is slow, and the penalty hardly touches the first of them; "
-        "normalise='standard' helps"
+        f"{named[1]} over {extent[small]:.3g}. A linear fit is slow there and one-sided; normalise='standard' helps"
     ]
 
 
