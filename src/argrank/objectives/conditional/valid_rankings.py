@@ -78,7 +78,7 @@ class Walks(NamedTuple):
     def hashes(self) -> NDArray[np.uint64]:
         """A number for every ranking: equal ones have equal coefficients, which are weighed and added modulo 2^64."""
         salt = _salt(self.states.shape[1])
-        totals = (self.states.astype(np.uint64) * salt).sum(axis=1, dtype=np.uint64)
+        totals = self.states.astype(np.uint64) @ salt
         steps = salt[self.flips[:, 0]] - salt[self.flips[:, 1]]
         along = np.concatenate((np.zeros(1, np.uint64), np.cumsum(steps, dtype=np.uint64)))
         ends = np.cumsum(self.moves)
@@ -167,13 +167,18 @@ def walks(
         begin = (generator.random(n_walks) >= SHARE_OF_BEST[sampling.skew]).astype(np.int64)
     else:
         skewed = float(sampling.skew) * losses
-        chances = np.exp(skewed - skewed.max())
-        begin = generator.choice(len(states), n_walks, p=chances / chances.sum())
+        below = np.cumsum(np.exp(skewed - skewed.max()))
+        begin = np.searchsorted(below / below[-1], generator.random(n_walks), side="right")
     restart = np.full(1 + n_samples, -1)
     restart[0], restart[1::WALK] = 0, begin
-    limits = np.minimum(2 ** (np.arange(n_samples) % WALK), MOST_MOVES)
-    moves = np.append(0, generator.integers(1, limits, endpoint=True))
+    moves = np.zeros(1 + n_samples, np.int64)
+    moves[1:] = generator.integers(1, _most_moves(n_samples), endpoint=True)
     return query.walk(states, restart, moves, generator.random(3 * int(moves.sum())), depth)
+
+
+@functools.lru_cache
+def _most_moves(n_samples: int) -> Integers:
+    return np.minimum(2 ** (np.arange(n_samples) % WALK), MOST_MOVES)
 
 
 def diverse_states(query: Query, generator: np.random.Generator) -> Integers:

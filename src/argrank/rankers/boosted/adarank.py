@@ -65,7 +65,7 @@ class AdaRank(BaseRanker):
         if not counted.any():
             return Outcome(LinearModel(weights), 0.0, np.nan, 0)
         weak[~counted] = 0.0
-        watcher.notes += notes_of_scales(data, self.n_jobs)
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         shares /= shares.sum()
         chances, before, objective, rounds = shares, -1, 1.0, 0
         found = watcher.resumed()

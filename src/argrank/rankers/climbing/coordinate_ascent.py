@@ -60,7 +60,7 @@ class CoordinateAscent(ClimbingRanker):
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
         if not landscape.is_defined:
             return nothing_to_learn(data.n_features, watcher)
-        watcher.notes += notes_of_scales(data, self.n_jobs)
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         starts = self._starts(columns, rng) if start is None else iter([start])
         return self._climb(starts, functools.partial(self._rounds, landscape, columns, rng), watcher, rng)
 

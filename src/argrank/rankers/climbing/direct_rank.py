@@ -98,7 +98,7 @@ class DirectRank(ClimbingRanker):
             data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
         if not self._landscape(data).is_defined:
             return nothing_to_learn(data.n_features, watcher)
-        watcher.notes += notes_of_scales(data, self.n_jobs)
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         if self.bags == 0:
             asked = self.folds > 1 and start is None and not watcher.validations
             asked = asked and data.n_queries >= FEWEST * self.folds

@@ -70,7 +70,7 @@ class LambdaRank(LinearRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data, self.n_jobs)
         begin = self._begin(data, scales) if start is None else start
-        watcher.notes += notes_of_scales(data, self.n_jobs)
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         steps: dict[str, Any] = {"learning_rate": self.learning_rate, "scales": scales}
         result = minimise(
             risk,

@@ -82,7 +82,8 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         check_choice("solver", self.solver, ("l-bfgs", "cg"))
         if self.halvings < 0 or not self.sigma > 0:
             raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
-        watcher.notes += notes_of_scales(data, self.n_jobs)
+        if self.C is not None or self.w0 is None:  # RankSVM depends on scales, and so does a C of the user's
+            watcher.notes += notes_of_scales(data, self.n_jobs)
         w0 = self._centre(data)
         width = self._width(w0, data)
         R, self.C_ = self._pull(data, make_risk(data, self._smoothed(width), self.n_jobs))
