@@ -95,10 +95,10 @@ def _with_gains(path: str, known: bool = True) -> tuple[Dataset, Any]:
         raise InputError(f"{path}: expected columns whose names begin with {GAIN!r}, one a slot, got none")
     if not is_gain.any():
         return data, None
-    texts = [name for name in np.array(data.feature_names)[is_gain].tolist() if name in (data.categories or {})]
-    if known and texts:
-        raise InputError(f"{path}: expected numbers in column {texts[0]!r}, got {data.categories[texts[0]][0]!r}")
     names = np.array(data.feature_names)[~is_gain].tolist()
+    for name, texts in (data.categories or {}).items():
+        if known and name not in names:
+            raise InputError(f"{path}: expected numbers in column {name!r}, got {texts[0]!r}")
     categories = {name: texts for name, texts in (data.categories or {}).items() if name in names}
     documents = data._but(X=data.X[:, ~is_gain], feature_names=tuple(names), categories=categories or None)
     return documents, data.to_caller(np.asarray(data.X[:, is_gain]))
