@@ -379,6 +379,13 @@ def test_documents_for_slots_from_a_table(tmp_path, monkeypatch, run):
     assert lines[0][2] == best[1]  # what is left for the other slot costs least
     ar.dump(ar.make_ranking(3, 4, 2, random_state=0), "plain.csv")
     assert "begin with 'gain'" in run("train", "-r", "position-match", "plain.csv")[2]
+    for cells, complaint in (
+        (("high", "low"), "expected numbers in column 'gain:a', got 'high'"),
+        (("", "1"), "got nan in row 0, column 0"),
+    ):
+        (tmp_path / "wrong.csv").write_text(f"qid,x,gain:a\n1,1,{cells[0]}\n1,2,{cells[1]}\n")
+        code, _, err = run("train", "-r", "position-match", "wrong.csv")
+        assert (code, complaint in err, err.count("\n")) == (2, True, 1)
     (tmp_path / "texts.csv").write_text("qid,x,brand,gain:a\n1,1,u,0\n1,2,v,1\n")
     assert (
         "column 'brand': PositionMatch takes numbers, got texts" in run("train", "-r", "position-match", "texts.csv")[2]

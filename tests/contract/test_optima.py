@@ -36,6 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 
 SIGNS = [1.0, 0.0, -1.0]
 PENALTIES = [{}, {"signs": SIGNS}, {"penalty": "l1"}, {"penalty": "l1", "signs": SIGNS}]
+WITH_PENALTIES = [{}, {"k": 3}, {"k": 2}, {"k": 2, "feature_map": "first"}, {"measure": "ndcg", "k": 3}]
 ORM = [
     replace(case, name="orm", parameters={"measure": "ndcg", **case.parameters})
     for case in CASES
@@ -66,18 +67,17 @@ def least(
 ) -> float:
     """Return SciPy's least R(w - centre) / C + share * the sum of slacks, each at least all of its planes."""
     n = slacks[0].shape[1] - 1
+    centre = np.zeros(n) if centre is None else np.asarray(centre)
     table = np.concatenate(slacks)
     owner = np.eye(len(slacks))[np.repeat(np.arange(len(slacks)), [len(one) for one in slacks])]
     side = np.zeros(n) if signs is None else np.asarray(signs)
     bounds = [(0 if sign > 0 else None, 0 if sign < 0 else None) for sign in side]
-    if penalty == "l1":  # w = up - down
+    if penalty == "l1":  # w = centre + up - down
         cost = np.concatenate([np.full(2 * n, 1 / C), np.full(len(slacks), share)])
         rows = np.hstack([table[:, :n], -table[:, :n], -owner])
-        split = [(0, 0 if high == 0 else None) for _, high in bounds] + [
-            (0, 0 if low == 0 else None) for low, _ in bounds
-        ]
-        return float(linprog(cost, rows, -table[:, n], bounds=split + [(0, None)] * len(slacks)).fun)
-    centre = np.zeros(n) if centre is None else np.asarray(centre)
+        inside = np.hstack([np.diag(-side), np.diag(side), np.zeros((n, len(slacks)))])
+        heights = np.concatenate([-table[:, n] - table[:, :n] @ centre, side * centre])
+        return float(linprog(cost, np.vstack([rows, inside]), heights).fun)
     rows = np.hstack([-table[:, :n], owner])
     found = minimize(
         lambda x: (x[:n] - centre) @ (x[:n] - centre) / (2 * C) + share * x[n:].sum(),
@@ -105,18 +105,22 @@ def check(ranker, data: ar.Dataset, truth: float) -> None:
 def test_convex_bounds(case: Case):
     labels, X = queries(case)
     data, slacks = data_of(labels, X), [planes(case, y, x) for y, x in zip(labels, X, strict=True)]
-    chosen = PENALTIES if case.parameters in ({}, {"k": 3}) else PENALTIES[:1]
+    chosen = PENALTIES if case.parameters in WITH_PENALTIES else PENALTIES[:1]
     for C, options in itertools.product((1.0, 30.0), chosen):
         ranker = ar.make_ranker(case.name, bound="convex", C=C, **case.parameters, **options)
         check(ranker, data, least(slacks, 1 / len(labels), C, **options))
 
 
-def test_near_given_weights():
-    case, w0 = Case("orm", dcg_loss(3), positions(sqrt), {"k": 3}, 3), [0.5, -0.5, 1.0]
+@pytest.mark.parametrize("options", PENALTIES, ids=str)
+@pytest.mark.parametrize("w0", [[0.5, -0.5, 1.0], [-0.5, 0.5, -0.2]], ids=str)
+def test_near_given_weights(w0, options):
+    """Also where the signs do not allow the weights near which to stay."""
+    case = Case("orm", dcg_loss(3), positions(sqrt), {"k": 3}, 3)
     labels, X = queries(case)
     slacks = [planes(case, y, x) for y, x in zip(labels, X, strict=True)]
-    ranker = ar.make_ranker("orm", bound="convex", C=2.0, measure="ndcg@3", w0=w0)
-    check(ranker, data_of(labels, X), least(slacks, 1 / len(labels), 2.0, centre=w0))
+    for C in (2.0, 30.0):
+        ranker = ar.make_ranker("orm", bound="convex", C=C, measure="ndcg@3", w0=w0, **options)
+        check(ranker, data_of(labels, X), least(slacks, 1 / len(labels), C, centre=w0, **options))
 
 
 @pytest.mark.parametrize("options", PENALTIES, ids=str)

@@ -20,6 +20,7 @@ from argrank import Dataset, objective
 from argrank._jit import LazyKernel
 from argrank.engines.local import LocalRisk
 from argrank.objectives.structured import ORACLES
+from argrank.solvers import Squared
 from argrank.solvers.meter import look_at_zero
 
 # ---- all rankings of n documents: which document is at each rank, and the rank of each document ---------------------
@@ -392,21 +393,27 @@ def slopes_at_zero(case: Case, labels: list[np.ndarray], X: list[np.ndarray]) ->
     return found
 
 
-def least_subgradient(slopes: list[np.ndarray]) -> float:
+def least_subgradient(slopes: list[np.ndarray], signs: np.ndarray) -> float:
     """Return the least norm of a subgradient at 0, by a quadratic program in all mixtures of all rankings' slopes.
 
     SciPy's non-negative least squares solves it: the weights of a query, at least 0, must sum to 1, which counts so
-    much more than the length that what is missing is made up for by scaling them.
+    much more than the length that what is missing is made up for by scaling them. A weight that may not fall below 0
+    stands against any rise of its slope.
     """
     slopes = [np.unique(np.round(one, 14), axis=0) for one in slopes]
     query = np.repeat(np.arange(len(slopes)), [len(one) for one in slopes])
     mixture, sums, much = np.concatenate(slopes).T, np.eye(len(slopes))[:, query], 1e4
     wanted = np.concatenate([np.zeros(len(mixture)), np.full(len(slopes), much)])
-    weights, _ = nnls(np.vstack([mixture, much * sums]), wanted, maxiter=20_000)
-    return float(np.linalg.norm(mixture @ (weights / (sums @ weights)[query])))
+    limits = np.vstack([np.diag(-signs), np.zeros((len(slopes), len(signs)))])
+    weights, _ = nnls(np.hstack([np.vstack([mixture, much * sums]), limits]), wanted, maxiter=20_000)
+    weights, against = weights[: len(query)], weights[len(query) :]
+    return float(np.linalg.norm(mixture @ (weights / (sums @ weights)[query]) - signs * against))
 
 
-def test_a_collapse_is_proven_exactly_where_all_rankings_say_so():
+@pytest.mark.parametrize("signs", [[0.0, 0.0], [1.0, 0.0], [1.0, -1.0]], ids=str)
+def test_a_collapse_is_proven_exactly_where_all_rankings_say_so(signs):
+    signs = np.array(signs)
+    limits = Squared(np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf))
     rng, n_proven, n_refuted = np.random.default_rng(11), 0, 0
     for case in CASES:
         if case.name == "svm-auc":  # one plane at w = 0
@@ -416,9 +423,9 @@ def test_a_collapse_is_proven_exactly_where_all_rankings_say_so():
         for signal in (0.0, 0.0, 1.0):
             X = [rng.standard_normal((len(y), 2)) + signal * y[:, None] for y in labels]
             data = Dataset(np.concatenate(X), np.concatenate(labels), group=[len(y) for y in labels])
-            verdict = look_at_zero(LocalRisk(data, case.hinge()), max_passes=100)
+            verdict = look_at_zero(LocalRisk(data, case.hinge()), limits, max_passes=100)
             slopes = slopes_at_zero(case, labels, X)
-            least = least_subgradient(slopes)
+            least = least_subgradient(slopes, signs)
             if verdict.proof is not None:
                 assert least <= verdict.proof.norm + 1e-9, case.label
                 assert verdict.proof.norm <= verdict.proof.tolerance
@@ -427,6 +434,7 @@ def test_a_collapse_is_proven_exactly_where_all_rankings_say_so():
                 expected = sum((one @ verdict.descent).max() for one in slopes)
                 assert verdict.slope == pytest.approx(expected, rel=1e-9), case.label
                 assert verdict.slope < 0
+                np.testing.assert_array_equal(limits.project(verdict.descent), verdict.descent)
                 # no direction falls more steeply than the least subgradient is long
                 assert -verdict.slope / np.linalg.norm(verdict.descent) <= least * (1 + 1e-6), case.label
                 n_refuted += 1

@@ -26,6 +26,12 @@ def test_trees_without_relevant_documents_report_what_a_climb_does(tmp_path):
     ranker.save(tmp_path / "model.json")
 
 
+def test_so_does_auto():
+    ranker = ar.make_ranker("auto", family="linear").fit(ar.Dataset(X, np.zeros(36), QID))
+    assert ranker.objective_ == 1.0
+    assert np.isnan(ranker.estimate_.value)
+
+
 @pytest.mark.parametrize("name", ["mart", "query-mart", "mcrank", "direct-rank-trees"])
 @pytest.mark.parametrize("factor", [1e150, 1e-150])
 def test_trees_on_huge_and_tiny_features(name, factor):

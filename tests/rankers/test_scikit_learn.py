@@ -32,6 +32,15 @@ def by_hand(data):
     return np.mean(values)
 
 
+@pytest.mark.parametrize("scoring", [None, "p@5"])
+@pytest.mark.parametrize("name", ["orm", "svm-ndcg", "smooth-grad"])
+def test_score_counts_labels_as_training_does(name, scoring):
+    graded = ar.make_ranking(20, 12, 3, grades=5, random_state=0)
+    ranker = ar.make_ranker(name, measure="p@5", relevant_at=3.0, scoring=scoring).fit(graded, eval_set=graded)
+    reported = ar.evaluate(ranker.predict(graded), graded, "p@5", relevant_at=1 if scoring else 3).means["p@5"]
+    assert (ranker.score(graded), ranker.trace_[-1]["validation"]) == (reported, reported)
+
+
 def test_score_without_queries_names_the_ways(data):
     ranker = ar.make_ranker("rank-svm").fit(data)
     with pytest.raises(InputError, match=r"column 'qid'.*enable_metadata_routing=True.*qid='single'"):

@@ -96,6 +96,9 @@ def _with_gains(path: str, known: bool = True) -> tuple[Dataset, Any]:
     if not is_gain.any():
         return data, None
     names = np.array(data.feature_names)[~is_gain].tolist()
+    for name, texts in (data.categories or {}).items():
+        if known and name not in names:
+            raise InputError(f"{path}: expected numbers in column {name!r}, got {texts[0]!r}")
     categories = {name: texts for name, texts in (data.categories or {}).items() if name in names}
     documents = data._but(X=data.X[:, ~is_gain], feature_names=tuple(names), categories=categories or None)
     return documents, data.to_caller(np.asarray(data.X[:, is_gain]))

@@ -50,3 +50,10 @@ def _is(value: Any, kind: str) -> bool:
     if isinstance(value, Integral):
         return abs(int(value)) < 2**1023
     return isinstance(value, Real) and not math.isnan(float(value)) and abs(float(value)) < 2.0**1023
+
+
+def rules_of(ranker: Any) -> dict[str, Any]:
+    """Return how the measure that is optimised counts labels and ranks, where ``score`` reports that measure."""
+    if ranker.scoring is not None or not hasattr(ranker, "measure"):
+        return {}
+    return {name: getattr(ranker, name) for name in ("gain", "discount", "relevant_at") if hasattr(ranker, name)}

@@ -29,7 +29,7 @@ from argrank.objectives.objective import Objective
 from argrank.rankers._checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers._docstrings import complete
 from argrank.rankers._given_data import check_cluster, check_training, eval_parts, training_data
-from argrank.rankers._parameters import check_parameters
+from argrank.rankers._parameters import check_parameters, rules_of
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.solvers.problem import Result
 
@@ -275,7 +275,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if without and not (is_frame(X) and "qid" in columns_of(X, () if y is None else ["label"])):
             raise InputError(NO_QUERIES)
         data = X if isinstance(X, Dataset | DistributedDataset) else Dataset(X, y, qid, group=group)
-        return mean_of(self.predict(data), data, self._reported)
+        return mean_of(self.predict(data), data, self._reported, **rules_of(self))
 
     def risk(self, data: Dataset) -> AnyRisk:
         """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
@@ -358,9 +358,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _judge(self, part: Any) -> Callable[[Floats], float]:
         """Return what measures scores of the rows of a part; on a cluster, a model."""
+        rules = rules_of(self)
         if isinstance(part, DistributedDataset):
-            return lambda model: mean_of(model, part, self._reported)
-        return lambda scores: mean_of(part.to_caller(scores), part, self._reported)
+            return lambda model: mean_of(model, part, self._reported, **rules)
+        return lambda scores: mean_of(part.to_caller(scores), part, self._reported, **rules)
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
         """Return what a model file says about its training."""

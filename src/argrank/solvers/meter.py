@@ -1,9 +1,10 @@
 """What all solvers do alike: count passes, tell the caller, decide when to stop, look whether w = 0 is the optimum.
 
-``|w|² / (2C) + risk(w)`` has its minimum at 0, for this and every other C, exactly where 0 is a subgradient of the risk
+``R(w) / C + risk(w)`` has its minimum at 0, for this and every other C, exactly where 0 is a subgradient of the risk
 there. The subgradients at 0 are the mixtures of the slopes that the oracle gives a little away from 0, in any
 direction. So we look for the mixture of least length: if it has (nearly) no length, 0 is the optimum; if the risk falls
-along its opposite, that is a direction to go. Each round costs a pass over the features.
+along its opposite, that is a direction to go. Each round costs a pass over the features. Where a weight may not fall
+(or rise) from 0, a slope against that limit has no length.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers import simplex_qp
+from argrank.solvers.planes import Inner, best_mixture
 from argrank.solvers.problem import Collapse, Problem, Result, Risk
+from argrank.solvers.regularisers import Regulariser, Squared
 
 #: Why a solver stopped, in one word and in a sentence. The first four mean that it is done.
 MESSAGES = {
@@ -60,7 +62,7 @@ class Meter:
         self.problem, self._risk = problem, problem.risk
         self._passes, self._seconds = self._risk.n_passes, self._risk.seconds
         self.master_seconds = 0.0
-        self._starts_at_zero = problem.start is None or not problem.start.any()
+        self._starts_at_zero = not problem.begin().any()
         self._at_zero: float | None = None
         self._verdict: Verdict | None = None
         self._looked: float | None = None  # passes that were left when w = 0 was looked at
@@ -119,8 +121,8 @@ class Meter:
 
         A small share of the objective may be more than the best weights gain, so that 0 would pass for an optimum.
         """
-        share, regulariser = self.problem.tol * abs(objective), self.problem.regulariser
-        if not self._starts_at_zero or regulariser.name != "l2" or not regulariser.is_free:
+        share = self.problem.tol * abs(objective)
+        if not self._starts_at_zero or self.problem.regulariser.name != "l2":
             return share
         if self._at_zero is None:
             self._at_zero = self._risk.at_scores(self._risk.zero_scores())[0]
@@ -132,19 +134,20 @@ class Meter:
         That happens where the optimum gains less than rounding, as with features of 1e-8.
         """
         w, objective, zero = best.w, best.objective, self._verdict
-        if reason == "gap" and self._starts_at_zero and not w.any() and self.problem.regulariser.name == "l2":
+        if reason == "gap" and self._starts_at_zero and not w.any():
             zero = self._zero()
-            if zero.descent is not None:
+            if zero.descent is not None and self.problem.regulariser.name == "l2":
                 w, objective = self._step_off_zero(zero.descent, zero.slope, objective)
         found = self.result(w, objective, objective - bound, n_iter, reason)
         return found if zero is None else replace(found, collapsed=zero.proof)
 
     def _zero(self, left: float | None = None) -> Verdict:
-        """Look at w = 0, once; smooth risks have a gradient there and need no proof, limits would need another one."""
+        """Look at w = 0, once; smooth risks have a gradient there and need no proof."""
         if self._verdict is None:
-            asked = not self._risk.smooth and self._starts_at_zero and self.problem.regulariser.is_free
+            asked = not self._risk.smooth and self._starts_at_zero
             self._looked = max(self.problem.max_iter - self.n_passes, 0.0) if left is None else left
-            self._verdict = look_at_zero(self._risk, self._looked) if asked else Verdict()
+            regulariser = self.problem.regulariser
+            self._verdict = look_at_zero(self._risk, regulariser, self._looked) if asked else Verdict()
         return self._verdict
 
     def _step_off_zero(self, descent: Floats, slope: float, objective: float) -> tuple[Floats, float]:
@@ -210,20 +213,21 @@ class Verdict(NamedTuple):
     slope: float = 0.0  # of the risk along the descent
 
 
-def look_at_zero(risk: Risk, max_passes: float) -> Verdict:
-    """Find out whether the risk is least at 0."""
+def look_at_zero(risk: Risk, regulariser: Regulariser, max_passes: float) -> Verdict:
+    """Find out whether the risk is least at 0 within the limits of the weights."""
     at_zero, u = risk.at_scores(risk.zero_scores())
-    slopes = risk.pull_back(u)[None, :]
+    slopes, (low, high) = risk.pull_back(u)[None, :], regulariser.limits(risk.n_features)
+    sides = Squared(np.where(low < 0, -np.inf, 0.0), np.where(high > 0, np.inf, 0.0))  # where one may go from 0
+    inner = Inner(sides, np.zeros(risk.n_features), 1.0)
     weights, away, last = np.ones(1), AWAY, risk.n_passes + max_passes
     while risk.n_passes < last:
-        gram = slopes @ slopes.T
-        tolerance = SMALL * float(np.sqrt(gram.diagonal().max()))
-        weights = simplex_qp.solve(gram, np.zeros(len(slopes)), weights, 0.01 * tolerance**2)
-        shortest = weights @ slopes
-        norm = float(np.linalg.norm(shortest))
+        tolerance = SMALL * float(np.linalg.norm(slopes, axis=1).max())
+        weights = best_mixture(slopes, np.zeros(len(slopes)), weights, inner, 0.01 * tolerance**2)
+        descent = inner.best(weights @ slopes)
+        norm = float(np.linalg.norm(descent))
         if norm <= tolerance:
             return Verdict(proof=Collapse(norm, tolerance))
-        scores = risk.scores(-shortest)
+        scores = risk.scores(descent)
         spread = risk.spread(scores)
         while True:  # come nearer to 0 until the plane there touches the risk at 0
             here = (away / spread if spread > 0 else 1.0) * scores
@@ -234,8 +238,8 @@ def look_at_zero(risk: Risk, max_passes: float) -> Verdict:
             if away < NEAREST:
                 return Verdict()
         slope = risk.pull_back(u)
-        along = -float(slope @ shortest)
+        along = float(slope @ descent)
         if along < -tolerance * norm:
-            return Verdict(descent=-shortest, slope=along)
+            return Verdict(descent=descent, slope=along)
         slopes, weights = np.vstack([slopes, slope]), np.append(weights, 0.0)
     return Verdict()

@@ -11,6 +11,7 @@ import argrank as ar
 from argrank.engines import make_risk
 from argrank.errors import InputError, ModelError, OptionError
 from argrank.rankers.factors._alternation import Alternation
+from argrank.rankers.factors._factor_ranker import Triples
 from argrank.solvers import Squared, minimise
 from argrank.solvers.problem import Offset
 
@@ -215,6 +216,10 @@ def test_a_measure_that_tells_no_rating_apart_is_refused():
     ):
         ar.make_ranker("factor-rank", measure="p@5").fit(users, items, ratings)
     ranker = ar.make_ranker("factor-rank", rank=2, measure="p@5", relevant_at=4).fit(users, items, ratings)
+    reported = ar.evaluate(
+        ranker.predict(users, items), Triples.of(users, items, ratings).as_dataset(), "p@5", relevant_at=4
+    )
+    assert ranker.score(users, items, ratings) == reported.means["p@5"] < 1
     assert ranker.objective_ > 1e-3
 
 

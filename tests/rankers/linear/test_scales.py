@@ -11,6 +11,15 @@ from scipy import sparse
 import argrank as ar
 from argrank.errors import ArgrankWarning
 from argrank.rankers.linear._scales import _range
+from argrank.rankers.registry import ranker_class
+
+WITHOUT_SCALES = ("regression",)  # least squares gives the same scores at any scale
+
+
+def is_linear(name: str) -> bool:
+    """Tell of a ranker whether its scores are a sum of features that depends on how they are scaled."""
+    linear = ranker_class(name).__module__.split(".")[2] in ("linear", "climbing") or name == "adarank"
+    return linear and name not in WITHOUT_SCALES
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
@@ -19,6 +28,16 @@ def test_wildly_different_scales_are_told(kind):
     X = data.X * [1e-2, 1.0, 1e6]
     with pytest.warns(ArgrankWarning, match="feature 2 ranges over .*e\\+06, feature 0 over"):
         ar.make_ranker("rank-svm").fit(ar.Dataset(kind(X), data.y, group=data.sizes))
+
+
+@pytest.mark.parametrize("name", [name for name in ar.ranker_names() if is_linear(name)])
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+def test_every_linear_ranker_that_depends_on_scales_tells_of_them(name):
+    data = ar.make_ranking(30, 8, 3, noise=0.5, random_state=1)
+    wild = data.with_features(np.asarray(data.X) * [1e-5, 1.0, 1e4])
+    options = {"max_iter": 3} if "max_iter" in ar.make_ranker(name).get_params() else {}
+    with pytest.warns(ArgrankWarning, match="the scales of the features differ wildly"):
+        ar.make_ranker(name, **options).fit(wild)
 
 
 @pytest.mark.parametrize(("n_rows", "n_features"), [(1, 3), (1000, 7), (1025, 1), (3, 2000)])

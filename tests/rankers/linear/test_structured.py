@@ -111,6 +111,27 @@ def test_features_of_any_scale_leave_zero(data, ranker, solver):
         assert fitted.score(data) > 0.6
 
 
+@pytest.mark.parametrize("ranker", ["svm-auc", "svm-map", "dorm"])
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+def test_signs_are_no_reason_to_stay_at_zero(data, ranker):
+    signs = [1, 1, 0, 0, -1, 1]
+    fits = [
+        ar.make_ranker(ranker, C=1.0, bound="convex", signs=signs).fit(data.with_features(scale * data.X))
+        for scale in (1.0, 1e-4, 1e-8)
+    ]
+    assert {fitted.collapsed_ is None for fitted in fits} == {fitted.coef_.any() for fitted in fits} == {True}
+
+
+@pytest.mark.parametrize("options", [{"signs": [1, 0, -1, 0]}, {"penalty": "l1"}], ids=str)
+@pytest.mark.parametrize("ranker", ["dorm", "orm"])
+def test_a_collapse_is_proven_for_every_penalty(noise, ranker, options):
+    with pytest.warns(ArgrankWarning, match="w = 0 for every C") as caught:
+        fitted = ar.make_ranker(ranker, C=1e4, bound="convex", **options).fit(noise)
+    assert fitted.collapsed_.norm <= fitted.collapsed_.tolerance
+    assert "larger C" not in str(caught[0].message)
+    assert ("fewer signs" in str(caught[0].message)) == ("signs" in options)
+
+
 def test_a_healthy_fit_does_not_warn(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ArgrankWarning)

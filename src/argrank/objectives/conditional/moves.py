@@ -176,3 +176,43 @@ def walk(
             drawn += 1
         for rank in range(depth):
             ranked[sample, rank] = levels[order[rank]]
+
+
+@kernel(
+    lambda types: types.int64(
+        read_only(types, "int64"),
+        read_only(types, "int64"),
+        read_only(types, "int64"),
+        types.Array(types.int64, 2, "C", readonly=True),
+        types.int64[::1],
+        types.int64[::1],
+        types.int64[::1],
+        types.int64[:, ::1],
+    )
+)
+def first_met(hashes: Any, origin: Any, moves: Any, flips: Any, kept: Any, starts: Any, counts: Any, path: Any) -> Any:
+    """Fill in which rankings of walks were not met before, and the moves that lead to them; return how many they are.
+
+    ``starts`` and ``counts`` are ``origin`` and ``moves`` of the rankings in ``kept``, ``path`` their flips: those that
+    lead to a ranking that is left out belong to the next one of its walk.
+    """
+    size = 4
+    while size < 2 * len(hashes):
+        size *= 2
+    table = np.full(size, -1)
+    found, written, done, begin, start = 0, 0, 0, 0, 0
+    for ranking in range(len(hashes)):
+        if origin[ranking] >= 0:
+            begin, start = done, origin[ranking]
+        done += moves[ranking]
+        slot = hashes[ranking] & (size - 1)
+        while table[slot] >= 0 and hashes[table[slot]] != hashes[ranking]:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot], kept[found], starts[found], counts[found] = ranking, ranking, start, done - begin
+            for move in range(begin, done):
+                path[written, 0], path[written, 1] = flips[move, 0], flips[move, 1]
+                written += 1
+            begin, start = done, -1
+            found += 1
+    return found

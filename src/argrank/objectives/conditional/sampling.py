@@ -22,6 +22,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.measures.structure import level_numbers
 from argrank.objectives.conditional.losses import RankingLoss
+from argrank.objectives.conditional.moves import first_met
 from argrank.objectives.conditional.valid_rankings import (
     Query,
     Sampling,
@@ -180,17 +181,14 @@ def _losses(loss: RankingLoss, queries: list[Query], ranked: list[Integers]) -> 
 
 def distinct(found: Walks) -> Walks:
     """Return every ranking of a query once, in order of appearance, and only the states that are used."""
-    kept = np.sort(np.unique(found.hashes, return_index=True)[1])
-    ends = np.cumsum(found.moves)
-    first = np.maximum.accumulate(np.where(found.origin >= 0, np.arange(len(ends)), 0))[kept]  # of the walk
-    new = np.append(True, np.diff(first) != 0)
-    begin = np.where(new, (ends - found.moves)[first], np.append(0, ends[kept][:-1]))
-    moves = ends[kept] - begin
-    places = np.arange(int(moves.sum())) + np.repeat(begin - (np.cumsum(moves) - moves), moves)
-    used, origin = np.unique(np.append(0, found.origin[first[new]]), return_inverse=True)
-    starts = np.full(len(kept), -1)
-    starts[new] = origin[1:]
-    return Walks(found.ranked[kept], found.states[used], starts, moves, found.flips[places])
+    kept, starts, moves = (np.empty(len(found.moves), np.int64) for _ in range(3))
+    path = np.empty_like(found.flips)
+    n = first_met(found.hashes.view(np.int64), found.origin, found.moves, found.flips, kept, starts, moves, path)
+    kept, starts, moves = kept[:n], starts[:n], moves[:n]
+    used = np.zeros(len(found.states), bool)
+    used[0], used[starts[starts >= 0]] = True, True
+    starts = np.where(starts >= 0, np.cumsum(used)[starts] - 1, -1)
+    return Walks(found.ranked[kept], found.states[used], starts, moves, path[: moves.sum()])
 
 
 def _borders(counts: Integers) -> Integers:

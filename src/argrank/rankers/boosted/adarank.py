@@ -16,6 +16,7 @@ from argrank.models.linear import LinearModel
 from argrank.objectives.objective import query_shares
 from argrank.rankers._trace import Interruption, Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.linear._scales import notes_of_scales
 
 ALMOST_PERFECT = 1.0 - 1e-9  # a weak ranker this good would get an infinite weight
 
@@ -64,6 +65,7 @@ class AdaRank(BaseRanker):
         if not counted.any():
             return Outcome(LinearModel(weights), 0.0, np.nan, 0)
         weak[~counted] = 0.0
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         shares /= shares.sum()
         chances, before, objective, rounds = shares, -1, 1.0, 0
         found = watcher.resumed()

@@ -16,6 +16,7 @@ from argrank.linesearch.landscape import Landscape, Value
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, nothing_to_learn
+from argrank.rankers.linear._scales import notes_of_scales
 
 NEAR = 1e-9  # distance from a crossing, as a share of the step, at which rounding may tie documents
 
@@ -59,6 +60,7 @@ class CoordinateAscent(ClimbingRanker):
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
         if not landscape.is_defined:
             return nothing_to_learn(data.n_features, watcher)
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         starts = self._starts(columns, rng) if start is None else iter([start])
         return self._climb(starts, functools.partial(self._rounds, landscape, columns, rng), watcher, rng)
 

@@ -24,6 +24,7 @@ from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.climbing._starts import starting_weights
+from argrank.rankers.linear._scales import notes_of_scales
 
 SURE = 2.0  # standard errors that a climb has to gain
 
@@ -96,6 +97,7 @@ class DirectRank(ClimbingRanker):
             data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
         if not self._landscape(data).is_defined:
             return nothing_to_learn(data.n_features, watcher)
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         if self.bags == 0:
             judged = self.folds > 1 and start is None and not watcher.validations
             return self._search(data, watcher, start, rng, climbs=not judged or self._kept_verdict(data, watcher))

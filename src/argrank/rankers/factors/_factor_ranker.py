@@ -22,7 +22,7 @@ from argrank.errors import InputError, check_count
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.factors import FactorModel
 from argrank.rankers._docstrings import complete
-from argrank.rankers._parameters import check_parameters
+from argrank.rankers._parameters import check_parameters, rules_of
 from argrank.rankers._trace import Trace, Validation, Watcher
 from argrank.rankers.factors._items import check_features, check_offsets, offsets_of, served_items
 
@@ -75,7 +75,7 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         enough for one or two.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report, by user; None for the measure that is optimised,
-        and "ndcg@10" where none is.
+        with the ranker's own gain and relevant_at, and "ndcg@10" where none is.
     random_state : int, optional
         Where the factorisation by squared error begins.
     verbose : int
@@ -175,7 +175,8 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Return the mean over users of what this ranker reports, on ratings in any form that ``fit`` takes."""
         check_is_fitted(self)
         given = Triples.of(users, items, ratings)
-        return mean_of(self.predict(given.users, given.items), given.as_dataset(), self._reported)
+        scores = self.predict(given.users, given.items)
+        return mean_of(scores, given.as_dataset(), self._reported, **rules_of(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
@@ -187,7 +188,8 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return getattr(self, "measure", "ndcg@10") if self.scoring is None else self.scoring
 
     def _validation(self, data: Dataset) -> Validation:
-        return Validation("validation", data, lambda scores: mean_of(data.to_caller(scores), data, self._reported))
+        reported, rules = self._reported, rules_of(self)
+        return Validation("validation", data, lambda scores: mean_of(data.to_caller(scores), data, reported, **rules))
 
 
 class Watch:

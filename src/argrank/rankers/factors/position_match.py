@@ -176,6 +176,11 @@ def _table(name: str, given: Any, what: str) -> Floats:
         table = np.asarray(given, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name}: expected finite numbers, {what}, got {error}") from error
-    if table.ndim != 2 or not np.isfinite(table).all():
+    if table.ndim != 2:
         raise InputError(f"{name}: expected finite numbers, {what}, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0].tolist()
+        raise InputError(
+            f"{name}: expected finite numbers, {what}, got {table[row, column]} in row {row}, column {column}"
+        )
     return table

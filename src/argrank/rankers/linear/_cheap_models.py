@@ -26,6 +26,7 @@ MOST_PASSES = 200  # passes: the start need not be an optimum
 LENGTHS = np.geomspace(1e-6, 1e3, 19)  # their own length means nothing to another risk
 NEAR = 0.03  # C in units of the squared spread of a model's scores over its risk
 NOTHING = 1e-9  # a risk so small leaves nothing to learn
+ROUNDING = 1e-6  # a deviation no larger than this share of the mean may be that of a constant
 
 
 def regression(data: Dataset, gain: Any, ridge: float, by_row: bool, n_jobs: int | None) -> LeastSquares:
@@ -115,6 +116,9 @@ def _squares_and_weight(w: Floats, data: Dataset) -> tuple[float, float]:
 def _feature_squares_and_weight(data: Dataset) -> tuple[Floats, float]:
     counts, squares = query_weights(data) * data.sizes, np.zeros(data.n_features)
     for block in blocks(data.X, data.indptr):
-        deviation = np.where(block.maximum() > block.minimum(), block.deviation(block.mean()), 0.0)
+        mean = block.mean()
+        deviation = block.deviation(mean)
+        if (deviation <= ROUNDING * np.abs(mean)).any():
+            deviation = np.where(block.maximum() > block.minimum(), deviation, 0.0)
         squares += block.per_feature(block.column(counts[block.queries]) * deviation**2, data.n_features)
     return squares, float(counts.sum())

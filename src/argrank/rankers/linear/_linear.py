@@ -42,8 +42,8 @@ class LinearRanker(BaseRanker):
         Weight of the risk against the regulariser, above 0. A small C keeps weights small and suits few queries; a
         large one fits the data more closely. Choose it by validation, in powers of ten.
     scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, and
-        "ndcg@10" where none is.
+        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, with the
+        ranker's own gain, discount and relevant_at, and "ndcg@10" where none is.
     solver : str
         "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective. "auto" takes one that
         suits it; the others are there to compare.
@@ -149,7 +149,8 @@ class LinearRanker(BaseRanker):
         other = f"{tight}another measure or feature_map"
         if self.collapsed_ is not None:
             found = f"the optimum is w = 0 for every C (a subgradient there has norm {self.collapsed_.norm:.1e})"
-            helps = f"{other}, or features normalised within queries (normalise='query-minmax')"
+            signs = "" if getattr(self, "signs", None) is None else "fewer signs, "
+            helps = f"{signs}{other}, or features normalised within queries (normalise='query-minmax')"
         else:
             found, helps = "the optimum is (nearly) w = 0", f"a larger C, {other}"
         return [
@@ -165,8 +166,9 @@ class StructuredRanker(LinearRanker):
     The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
     average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
     should leave well behind. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every
-    C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0 (for the squared penalty
-    without signs). Parameters that only some of these rankers have are described here, too.
+    C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0. With ``signs`` slopes
+    that only point to where a weight may not go do not count. Parameters that only some of these rankers have are
+    described here, too.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ TINY = 1e-6  # the largest range of a feature, below which weights of ordinary s
 LONG = 1024  # numbers of rows that are looked at as one
 
 
-def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
-    """Return a note where the ranges of features differ wildly or are all tiny.
+def notes_of_scales(data: Dataset, n_jobs: int | None, penalised: bool = True) -> list[str]:
+    """Return a note where the ranges of features differ wildly, or are all tiny and weights are penalised.
 
     Differences make solvers slow and the fit one-sided; for tiny features the penalty outweighs all there is to learn.
     """
@@ -28,7 +28,7 @@ def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
     small, large = usable[np.argmin(extent[usable])], usable[np.argmax(extent[usable])]
     names = data.feature_names
     named = [str(number) if names is None else repr(names[number]) for number in (large, small)]
-    if extent[large] < TINY:
+    if penalised and extent[large] < TINY:
         return [
             f"the features are tiny: none ranges over more than {extent[large]:.3g} (feature {named[0]}), so that the "
             "penalty on the weights outweighs all that they can gain; normalise='standard' helps"
@@ -37,8 +37,7 @@ def notes_of_scales(data: Dataset, n_jobs: int | None) -> list[str]:
         return []
     return [
         f"the scales of the features differ wildly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
-        f"{named[1]} over {extent[small]:.3g}. The fit is slow, and the penalty hardly touches the first of them; "
-        "normalise='standard' helps"
+        f"{named[1]} over {extent[small]:.3g}. A linear fit is slow there and one-sided; normalise='standard' helps"
     ]
 
 

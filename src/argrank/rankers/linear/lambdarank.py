@@ -19,6 +19,7 @@ from argrank.objectives.objective import Objective, query_weights
 from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear._scales import notes_of_scales
 from argrank.solvers import minimise
 
 FIRST_STEP = 1e-3  # in features of unit spread
@@ -69,6 +70,7 @@ class LambdaRank(LinearRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data, self.n_jobs)
         begin = self._begin(data, scales) if start is None else start
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         steps: dict[str, Any] = {"learning_rate": self.learning_rate, "scales": scales}
         result = minimise(
             risk,

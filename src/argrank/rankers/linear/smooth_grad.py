@@ -18,6 +18,7 @@ from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.linear._cheap_models import near, rank_svm_weights, spread_within_queries, weights_of
 from argrank.rankers.linear._linear import LinearRanker
 from argrank.rankers.linear._product_measure import ProductMeasure
+from argrank.rankers.linear._scales import notes_of_scales
 from argrank.solvers import Regulariser, minimise
 
 
@@ -81,6 +82,8 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         check_choice("solver", self.solver, ("l-bfgs", "cg"))
         if self.halvings < 0 or not self.sigma > 0:
             raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
+        if self.C is not None or self.w0 is None:  # RankSVM depends on scales, and so does a C of the user's
+            watcher.notes += notes_of_scales(data, self.n_jobs)
         w0 = self._centre(data)
         width = self._width(w0, data)
         R, self.C_ = self._pull(data, make_risk(data, self._smoothed(width), self.n_jobs))

@@ -153,8 +153,9 @@ class Auto(BaseRanker):
         self.members_ = _results(blend, done, refitted)
         self.notes_ = tuple(f"{member.name}: {note}" for member in done for note in member.notes)
         scores = [part.scores_of(model) for part in watcher.validations]
-        watcher.record(scores, {"objective": 1.0 - blend.estimate.value})
-        return Outcome(model, 1.0 - blend.estimate.value, np.nan, len(watcher.trace), complaint)
+        lacks = 1.0 - float(np.nan_to_num(blend.estimate.value))  # all, where no query shows that there is more
+        watcher.record(scores, {"objective": lacks})
+        return Outcome(model, lacks, np.nan, len(watcher.trace), complaint)
 
     def summary(self) -> str:
         """Return a table of the members and the estimate of the blend."""
