@@ -137,7 +137,7 @@ class Dataset:
 
     def _freeze(self, **fields: Any) -> None:
         for name, value in fields.items():
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and value.flags.writeable:
                 value = value.view()
                 value.flags.writeable = False
             self.__dict__[name] = value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +11,7 @@ from tests.objectives.conditional.enumeration import pairs_of, valid_y
 
 import argrank as ar
 from argrank.measures.conventions import Convention
+from argrank.objectives.conditional import sampling as sampling_module
 from argrank.objectives.conditional.losses import RankingLoss
 from argrank.objectives.conditional.sampling import distinct, draw, inverted_pairs
 from argrank.objectives.conditional.valid_rankings import (
@@ -180,6 +183,32 @@ def test_the_sample_of_a_query_is_its_own():
     assert sample.flips.dtype == np.int16
     assert draw(data, NDCG, data.y, sampling()) is sample  # shared by all fits of a grid
     assert draw(data, NDCG, data.y, sampling(random_state=1)) is not sample
+    again, other = (data.with_features(np.asarray(data.X) * factor) for factor in (1.0, 2.0))
+    assert draw(again, NDCG, again.y, sampling()) is sample
+    assert draw(other, NDCG, other.y, sampling()) is not sample
+
+
+def test_the_sample_is_the_same_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(sampling_module, "CELLS", 2000)  # blocks of one query
+    data = ar.make_ranking(20, 15, 3, random_state=8)
+    one = draw(data, NDCG, data.y, sampling())
+    data = data.with_labels(np.array(data.y))
+    two = draw(data, NDCG, data.y, replace(sampling(), n_jobs=2))
+    assert one is not two
+    for mine, other in zip(vars(one).values(), vars(two).values(), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("normalise", [None, "standard", "query-minmax"])
+def test_a_grid_draws_once(monkeypatch, normalise):
+    drawn = []
+    real = sampling_module._draw
+    monkeypatch.setattr(sampling_module, "_draw", lambda *asked: drawn.append(1) or real(*asked))
+    train, valid = ar.make_ranking(30, 10, 3, random_state=9).split(0.7, 0.3)
+    ranker = ar.make_ranker("log-convex", normalise=normalise, max_iter=3)
+    with pytest.warns(ar.errors.ArgrankWarning):
+        ar.select(ranker, {"C": [0.1, 1.0, 10.0]}, train, valid, "ndcg@10", n_jobs=2, progress=False)
+    assert len(drawn) == 1
 
 
 def test_queries_of_one_ranking_or_few_are_listed():

@@ -2,13 +2,15 @@
 
 Drawing anew at every iteration would give the optimiser a different function each time, and its line search fails
 (LogRank, section 4). The sample depends on the data and not on what is optimised, so that all fits of a grid share
-one. Rankings are kept as the moves of walks: ten pairs a ranking, however long the lists are. The first ranking of a
-query is the best one, without which objectives would have no lower bound.
+one, also where each of them normalises the features for itself. Rankings are kept as the moves of walks: ten pairs a
+ranking, however long the lists are. The first ranking of a query is the best one, without which objectives would have
+no lower bound.
 """
 
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
@@ -30,6 +33,7 @@ from argrank.objectives.conditional.valid_rankings import (
     coefficients_of,
     document_keys,
     few_rankings,
+    query_seed,
     rankings_to_start_from,
     walks,
 )
@@ -37,7 +41,7 @@ from argrank.objectives.conditional.valid_rankings import (
 LARGEST_SAMPLE = 4 << 30  # bytes; more is refused
 MOVES = 10  # of a ranking, about
 CELLS = 1 << 20  # levels of rankings worked on together
-MOST_SHARED = 4  # samples kept of one Dataset
+MOST_SHARED = 4  # samples kept for the same labels
 
 
 @dataclass(frozen=True)
@@ -77,28 +81,47 @@ class Sample:
         return coefficients_of(states, self.origin[here], np.diff(borders), flips), self.losses[here]
 
 
-_drawn: weakref.WeakKeyDictionary[Dataset, dict[Any, Sample]] = weakref.WeakKeyDictionary()
+class _Drawn:
+    """What was drawn for some labels. All fits of a grid have the same, whatever they do to the features."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()  # fits on other threads wait for the sample instead of drawing it, too
+        self.samples: dict[Any, Sample] = {}
+
+
+_drawn: dict[int, _Drawn] = {}  # by the identity of labels, as long as they live
+_lock = threading.Lock()
 
 
 def queries_of(data: Dataset, loss: RankingLoss, labels: Floats) -> list[Query]:
     """Return every query's documents by level and content."""
+    return _queries(data, loss, labels, document_keys(data.X))
+
+
+def _queries(data: Dataset, loss: RankingLoss, labels: Floats, keys: NDArray[np.uint64]) -> list[Query]:
     levels = level_numbers(loss.levels(labels), data.indptr).astype(np.int64)
-    keys = document_keys(data.X)
     return [Query(levels[a:b], labels[a:b], keys[a:b]) for a, b in itertools.pairwise(data.indptr.tolist())]
 
 
 def draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -> Sample:
     """Draw the sample of all queries, or find what was drawn of this data before; refuse what is too large."""
-    known = _drawn.setdefault(data, {})
-    if (loss, sampling) not in known:
-        sample = _draw(data, loss, labels, sampling)
-        while len(known) >= MOST_SHARED:
-            del known[next(iter(known))]
-        known[loss, sampling] = sample
-    return known[loss, sampling]
+    with _lock:
+        if id(labels) not in _drawn:
+            _drawn[id(labels)] = _Drawn()
+            weakref.finalize(labels, _drawn.pop, id(labels), None)
+    known = _drawn[id(labels)]
+    with known.lock:
+        keys = document_keys(data.X)
+        content = (query_seed(keys, np.arange(len(keys))), data.indptr.tobytes(), loss, sampling)
+        if content not in known.samples:
+            sample = _draw(data, loss, labels, sampling, keys)
+            while len(known.samples) >= MOST_SHARED:
+                del known.samples[next(iter(known.samples))]
+            known.samples[content] = sample
+        return known.samples[content]
 
 
-def _draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -> Sample:
+def _draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling, keys: NDArray[np.uint64]) -> Sample:
     dtype = np.dtype(np.int16 if data.longest <= np.iinfo(np.int16).max else np.int32)
     needed = data.n_queries * sampling.n_samples * (MOVES * 2 * dtype.itemsize + 32)
     if needed > LARGEST_SAMPLE:
@@ -106,12 +129,10 @@ def _draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) 
             f"n_samples={sampling.n_samples}: the rankings of {data.n_queries:,} queries would take "
             f"{needed / 2**30:.1f} GiB, expected at most {LARGEST_SAMPLE / 2**30:.1f} GiB; take fewer"
         )
-    queries = queries_of(data, loss, labels)
+    queries = _queries(data, loss, labels, keys)
     together = max(1, CELLS // (sampling.n_samples * data.longest))
-    parts = [
-        _draw_block(queries[first : first + together], loss, sampling, dtype)
-        for first in range(0, len(queries), together)
-    ]
+    blocks = [queries[first : first + together] for first in range(0, len(queries), together)]
+    parts = map_threads(lambda block: _draw_block(block, loss, sampling, dtype), blocks, sampling.n_jobs)
     counts, moves, origin, flips, states, widths, losses, log_weights = (
         np.concatenate(part) for part in zip(*parts, strict=True)
     )

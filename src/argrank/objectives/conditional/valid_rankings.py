@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ class Sampling:
     skew: Any
     importance: bool
     random_state: int
+    n_jobs: int | None = field(default=1, compare=False)  # threads; the sample is the same for any number
 
     def __post_init__(self) -> None:
         check_count("n_samples", self.n_samples)

@@ -118,6 +118,7 @@ class MeasureRanker(ConditionalRanker):
                 skew=self.skew,
                 importance=self.importance,
                 random_state=self.random_state or 0,
+                n_jobs=self.n_jobs,
             ),
         }
 
