@@ -105,7 +105,7 @@ def ranker_page(name: str) -> str:
         "",
         f'Make it with `ar.make_ranker("{name}")`, import the class below, or take `-r {name}` on the command line.',
         f"It belongs to the family *{entry.family}*. By default, selection by validation tries {grid}."
-        + (" The model does not depend on how features are scaled." if entry.scale_free else ""),
+        + (" Features need no scaling." if entry.scale_free else ""),
         "",
         *rst("autoclass", f"argrank.rankers.{kind.__name__}"),
         "[Methods and attributes of every ranker](index.md#what-all-rankers-share)",

@@ -33,7 +33,7 @@ class Registered(NamedTuple):
     home: str  # module and class below argrank.rankers; in full where a later folder has it
     family: str
     grid: dict[str, Any]  # what selection tries when the user names nothing
-    scale_free: bool = False  # whether the model ignores how features are scaled
+    scale_free: bool = False  # whether features need no scaling: trees ignore it, and a linear start nearly does
     takes: str = "ranking"  # "ranking": judged documents; "factors": (user, item, rating); "slots": documents and slots
     first: bool = False  # whether it belongs to the spread of a first comparison
     distributed: bool = False  # whether it learns from a DistributedDataset, on a cluster
@@ -41,7 +41,7 @@ class Registered(NamedTuple):
 
 #: To add a ranker: a file with its class, and a line here.
 RANKERS = {
-    "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}, scale_free=True),
+    "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}),
     "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}, distributed=True),
     "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
     "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
