@@ -1,13 +1,15 @@
 """DirectRank's rivals: every other ranker of the library, its parameters and the grid from which validation chooses.
 
 Where the choice lies at an end of its grid, up to three further values are tried beyond it, so that the grid decides
-nothing. Where w = 0 is proven to be the optimum for one C, it is for all, and the others are not tried. Where the
-convex bound of a structured ranker may collapse so, the tight bound has a row of its own. Trees and coordinate
-ascent see the validation part while they train, as DirectRank does: they keep the best round on it.
+nothing (a step to more than a thousand rounds is not made any more; an earlier run has such rows). Where w = 0 is
+proven to be the optimum for one C, it is for all, and the others are not tried. Where the convex bound of a structured
+ranker may collapse so, the tight bound has a row of its own. Trees and coordinate ascent see the validation part
+while they train, as DirectRank does: they keep the best round on it.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -29,7 +31,7 @@ SAMPLED: dict[str, Any] = {"n_starts": 2, "max_iter": 200}
 STOPPED: dict[str, Any] = {"n_trees": 300, "early_stopping": 30, "learning_rate": 0.05}
 LEAVES = {"n_leaves": [4, 10, 31]}
 FURTHER = 3  # values beyond the ends of a grid
-LEAST = {"n_leaves": 2, "n_rounds": 1}
+LEAST, MOST = {"n_leaves": 2, "n_rounds": 1}, {"n_rounds": 1000}
 
 
 class Rival(NamedTuple):
@@ -92,7 +94,7 @@ def trees(k: int) -> dict[str, Rival]:
     }
 
 
-def tune(rival: Rival, fold: Fold, measure: str, convention: str) -> tuple[Any, dict[str, Any]]:
+def tune(rival: Rival, fold: Fold, measure: str, convention: str, further: int = FURTHER) -> tuple[Any, dict[str, Any]]:
     """Fit at every point of the grid; return the best by a measure on validation data, and what is known of it."""
     if fold.valid is None:
         raise ValueError("expected a validation part")
@@ -108,8 +110,8 @@ def tune(rival: Rival, fold: Fold, measure: str, convention: str) -> tuple[Any, 
             found[value] = mean(fitted, fold.valid, measure, convention), fitted
             if getattr(fitted, "collapsed_", None) is not None:
                 break
-        if not waiting and len(found) < len(values) + FURTHER:
-            waiting = beyond(best(found), found, LEAST.get(name, 0))
+        if not waiting and len(found) < len(values) + further:
+            waiting = beyond(best(found), found, LEAST.get(name, 0), MOST.get(name, math.inf))
     chosen = best(found)
     ranker, seconds = found[chosen][1], time.process_time() - begin
     setting = f"{name}={chosen:.3g}" if name else ""
@@ -128,14 +130,16 @@ def best(found: dict[float, tuple[float, Any]]) -> float:
     return max(found, key=lambda value: found[value][0])
 
 
-def beyond(chosen: float, tried: Iterable[float], least: float) -> list[float]:
+def beyond(chosen: float, tried: Iterable[float], least: float, most: float) -> list[float]:
     """Return the value that continues a grid where the chosen one lies at an end of it, by the ratio that leads there.
 
-    >>> beyond(100, [10, 30, 100], 1), beyond(4, [4, 10, 31], 2), beyond(30, [10, 30, 100], 1)
+    >>> beyond(100, [10, 30, 100], 1, 1000), beyond(4, [4, 10, 31], 2, 100), beyond(30, [10, 30, 100], 1, 1000)
     ([333], [2], [])
     """
     values = sorted(tried)
     if len(values) < 3 or chosen not in (values[0], values[-1]) or chosen <= least:
         return []
     further = chosen * chosen / (values[1] if chosen == values[0] else values[-2])
+    if further > most:
+        return []
     return [max(int(least), round(further)) if isinstance(chosen, int) else float(f"{further:.3g}")]

@@ -154,7 +154,8 @@ def summary(rows: list[dict[str, str]]) -> str:
     lines = [
         "# What helps DirectRank",
         "",
-        "NDCG@10 (ties averaged); differences from direct-rank are paired over folds, ± their standard error.",
+        "NDCG@10 (ties averaged); differences from direct-rank are paired over folds, ± their standard error. CPU "
+        "seconds are medians over folds, as the first compiles.",
     ]
     for data in dict.fromkeys(row["data"] for row in rows):
         at = {(row["variant"], row["fold"]): row for row in rows if row["data"] == data}
@@ -171,7 +172,7 @@ def summary(rows: list[dict[str, str]]) -> str:
                 differences.append("" if name == "direct-rank" else f"{found.mean():+.4f} ± {error:.4f}")
             means = [f"{columns[role].mean():.4f}" for role in PARTS]
             lines.append(
-                f"| {' | '.join([name, *means, *differences, format(columns['cpu_seconds'].mean(), '.1f')])} |"
+                f"| {' | '.join([name, *means, *differences, format(np.median(columns['cpu_seconds']), '.1f')])} |"
             )
     return "\n".join(lines) + "\n"
 
