@@ -50,6 +50,20 @@ def collapsed(fitted: Any) -> bool:
     return bool(fitted.objective_ >= COLLAPSED * getattr(fitted, "objective_at_zero_", float("inf")))
 
 
+def at_an_end(tried: Mapping[float, float], chosen: float) -> bool:
+    """Tell whether a choice is an end of its grid, given the validation measure of every value that was tried.
+
+    An end whose neighbour measures the same is none: with C so small the models are multiples of one, or stay at
+    their start, and a smaller C changes nothing.
+
+    >>> at_an_end({0.1: 0.5, 1.0: 0.5, 10.0: 0.4}, 0.1), at_an_end({0.1: 0.3, 1.0: 0.4, 10.0: 0.5}, 10.0)
+    (False, True)
+    """
+    values = sorted(tried)
+    neighbours = {values[0]: values[1], values[-1]: values[-2]} if len(values) > 1 else {}
+    return chosen in neighbours and tried[neighbours[chosen]] != tried[chosen]
+
+
 def read_csv(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a file; none if there is no such file."""
     if not path.exists():

@@ -145,9 +145,7 @@ def draw(growth: list[dict[str, str]], crossover: list[dict[str, str]]) -> None:
         m = [int(row["m"]) for row in own]
         left.plot(m, [float(row["v"]) for row in own], "o-", color=f"C{number}", label=name)
         left.plot(m, [float(row["changes"]) for row in own], "s:", color=f"C{number}")
-    left.set(
-        xlabel="documents m", ylabel="jumping points of the first 5 (v)", title="dotted: changes of NDCG@5", ylim=0
-    )
+    left.set(xlabel="documents m", ylabel="mean of a line", title="Jumping points v; dotted: changes of NDCG@5", ylim=0)
     left.legend()
     for number, n in enumerate(dict.fromkeys(row["m"] for row in crossover)):
         own = [row for row in crossover if row["m"] == n]
@@ -162,7 +160,7 @@ def draw(growth: list[dict[str, str]], crossover: list[dict[str, str]]) -> None:
         yscale="log",
         xlabel="v / (2 m ln m)",
         ylabel="CPU time, exhaustive search = 1",
-        title="k from 5 to m",
+        title="Time of a search, k from 5 to m",
     )
     right.legend()
     save_figure(figure, "jumping_points.png")

@@ -138,7 +138,7 @@ def draw() -> None:
         chosen = [row for row in rows if row["method"] == method]
         place = np.arange(len(chosen)) + 0.2 * (number - 1.5)
         left.bar(place, [float(row["cpu_seconds"]) for row in chosen], 0.19, label=method)
-    left.set(yscale="log", ylabel="CPU seconds of a fit", title="Training time")
+    left.set(ylabel="CPU seconds of a fit", title="Training time, generated data")
     left.set_xticks(range(len(SIZES)), [f"size of {name}" for name in SIZES])
     left.legend()
     rows = read_csv("mcrank-rounds.csv")
@@ -147,7 +147,7 @@ def draw() -> None:
             chosen = [row for row in rows if row["data"] == data]
             line = ([int(row["rounds"]) for row in chosen], [float(row[measure]) for row in chosen])
             right.plot(*line, style, color=f"C{number}", marker=".", label=f"{data}, {measure}")
-    right.set(xscale="log", xlabel="rounds", title="McRank by rounds")
+    right.set(xscale="log", xlabel="rounds", ylabel="test measure, mean over folds", title="McRank by rounds")
     right.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7)
     save_figure(figure, "figure10.png")
 

@@ -3,9 +3,10 @@
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.kdd2008.figure7 [OHSUMED-LETOR2 MQ2008 td2003]
 
 Computes the data sets that are named, all of them otherwise, and keeps the rows of the others. C is chosen by
-validation MRR@k, the figures are means over five folds of OHSUMED, three of MQ2008 and the first of td2003. The convex
-bound on phi_mrr nearly always collapses to w = 0 (collapse.csv), so the tight bound is shown beside it, on both maps. A
-fit ends after 50 passes at the latest.
+validation MRR@k, the figures are means over five folds of OHSUMED and three of the others. The convex bound on
+phi_mrr nearly always collapses to w = 0 (collapse.csv), so the tight bound is shown beside it, on both maps. A fit ends
+after 50 passes at the latest. The column "at_an_end" counts the folds that chose an end of the grid whose neighbour has
+another validation MRR@k: where C is so small that the tight bound stays at its start, a smaller one changes nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 import argrank as ar
 from argrank.data.folds import Fold
+from experiments._common import at_an_end
 from experiments.kdd2008._common import fit, fold_of, measured, quiet, read_csv, save_figure, title, write_csv
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -27,24 +29,28 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 #: phi_po is divided by the number of pairs, phi_mrr a sum over up to k or more documents.
 VALUES = {
-    "pairs": [0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6],
-    "first": [0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4],
+    "pairs": [10.0**power for power in range(-4, 9)],
+    "first": [10.0**power for power in range(-5, 7)],
 }
-DATA = {"OHSUMED-LETOR2": (1, 2, 3, 4, 5), "MQ2008": (1, 2, 3), "td2003": (1,)}  # folds
+DATA = {"OHSUMED-LETOR2": (1, 2, 3, 4, 5), "MQ2008": (1, 2, 3), "td2003": (1, 2, 3)}  # folds
 CUTOFFS = range(1, 11)
 
 
-def chosen(fold: Fold, k: int, parameters: dict[str, Any]) -> Any:
-    """Return the ranker of the best C on the validation part; where w = 0 is proven for one C, it is for all."""
+def chosen(fold: Fold, k: int, parameters: dict[str, Any]) -> tuple[Any, bool]:
+    """Return the ranker of the best C on the validation part, and whether this C is an end of the grid.
+
+    Where w = 0 is proven for one C, it is for all.
+    """
     fixed = {"k": k, "max_iter": 50, "n_jobs": 1, **parameters}
     values = VALUES[parameters["feature_map"]]
     first = fit("svm-mrr", fold.train, C=100.0, **fixed)
     if first.collapsed_ is not None:
-        return first
+        return first, False
     with quiet():
         ranker = ar.make_ranker("svm-mrr", **fixed)
         scoring = {"convention": "kdd2008", "n_jobs": 1, "progress": False}
-        return ar.select(ranker, {"C": values}, fold.train, fold.valid, f"mrr@{k}", **scoring).ranker
+        found = ar.select(ranker, {"C": values}, fold.train, fold.valid, f"mrr@{k}", **scoring)
+    return found.ranker, at_an_end({point.params["C"]: point.value for point in found.points}, found.params["C"])
 
 
 def measure(data: str) -> list[dict[str, Any]]:
@@ -52,11 +58,12 @@ def measure(data: str) -> list[dict[str, Any]]:
     rows = []
     for way, parameters in WAYS.items():
         for k in CUTOFFS:
-            found = [chosen(fold, k, parameters) for fold in folds]
+            found, ends = zip(*(chosen(fold, k, parameters) for fold in folds), strict=True)
             name = f"mrr@{k}"
             values = [measured(one, fold.test, [name])[name] for one, fold in zip(found, folds, strict=True)]
             zero = sum(not one.coef_.any() for one in found)
             rows.append({"data": title(data), "map": way, "k": k, "mrr": float(np.mean(values)), "folds_at_zero": zero})
+            rows[-1]["at_an_end"] = sum(ends)
             rows[-1]["chosen"] = " ".join(f"{one.C:g}" if one.coef_.any() else "-" for one in found)
             print(rows[-1], flush=True)
     return rows
@@ -65,16 +72,15 @@ def measure(data: str) -> list[dict[str, Any]]:
 def draw(rows: list[dict[str, Any]]) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 5), layout="constrained")
-    axes = figure.subplots()
-    styles = dict(zip(WAYS, ("--", "-", "-.", ":"), strict=True))
-    for number, name in enumerate(dict.fromkeys(row["data"] for row in rows)):
-        for way in WAYS:
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    for axes, name in zip(figure.subplots(1, len(names), sharey=True), names, strict=True):
+        for way, style in zip(WAYS, ("C0--", "C1-", "C0-.", "C1:"), strict=True):
             own = [row for row in rows if (row["data"], row["map"]) == (name, way)]
-            line = ([row["k"] for row in own], [row["mrr"] for row in own])
-            axes.plot(*line, styles[way], color=f"C{number}", marker=".", label=f"{name}, {way}")
-    axes.set(xlabel="k", ylabel="MRR@k", title="Training on MRR@k with either feature map")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
+            axes.plot([row["k"] for row in own], [row["mrr"] for row in own], style, marker=".", label=way)
+        axes.set(xlabel="k", xticks=CUTOFFS, title=name)
+    figure.axes[0].set_ylabel("test MRR@k")
+    figure.axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8, title="trained on MRR@k by")
     save_figure(figure, "figure7.png")
 
 

@@ -147,7 +147,8 @@ def draw(rows: list[dict[str, Any]]) -> None:
         at = number + number // len(sizes)
         axes.bar(at, row["oracle"], color="C0", label=None if number else "most violated rankings, products")
         axes.plot([at - 0.4, at + 0.4], [row["qp"]] * 2, color="C1", label=None if number else "quadratic problem")
-        axes.text(at, row["oracle"], f"{row['seconds']:.3g}", ha="center", va="bottom", fontsize=7)
+        seconds = f"{row['seconds']:,.{0 if row['seconds'] > 100 else 2}f}"
+        axes.text(at, row["oracle"], seconds, ha="center", va="bottom", fontsize=7)
     axes.set_xticks(
         [4 * number + 1 for number in range(len(ways))], [way.replace(", ", "\n") for way in ways], fontsize=8
     )

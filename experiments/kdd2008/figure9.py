@@ -19,6 +19,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from argrank.trials.store import slug
+from experiments._common import at_an_end
 from experiments.kdd2008._common import HERE
 
 MEASURES = ("mrr@10", "ndcg@10", "map")
@@ -110,7 +111,7 @@ def table(data: str, rows: dict[str, dict[str, float]], runs: list[dict[str, Any
         own = [run for run in runs if (run["data"], run["ranker"]) == (data, ranker)]
         files = [scores / f"{slug(ranker)}-fold{run['fold']}.txt" for run in own]
         zero = [len(set(np.loadtxt(file))) == 1 for file in files]
-        border = sum(at_an_end(run) for run, flat in zip(own, zero, strict=True) if not flat)
+        border = sum(is_end(run) for run, flat in zip(own, zero, strict=True) if not flat)
         marks = {
             name: "**" * (row[name] == best[name]) + "*" * (is_papers(ranker) and row[name] == first[name])
             for name in MEASURES
@@ -138,16 +139,12 @@ def span(runs: list[dict[str, Any]]) -> str:
     return ", ".join(ranges)
 
 
-def at_an_end(run: dict[str, Any]) -> bool:
-    """Tell whether a fold chose an end of a grid of one parameter that ranks unlike its neighbour."""
+def is_end(run: dict[str, Any]) -> bool:
+    """Tell whether a fold chose an end of a grid of one parameter."""
     if len(run["params"]) != 1:
         return False
     ((parameter, chosen),) = run["params"].items()
-    found = sorted((point["params"][parameter], point["value"]) for point in run["grid"])
-    for end, neighbour in ((found[:1], found[1:2]), (found[-1:], found[-2:-1])):
-        if neighbour and end[0][0] == chosen and end[0][1] != neighbour[0][1]:
-            return True
-    return False
+    return at_an_end({point["params"][parameter]: point["value"] for point in run["grid"]}, chosen)
 
 
 def tests(path: Path) -> list[str]:

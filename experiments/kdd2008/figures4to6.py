@@ -18,9 +18,9 @@ from experiments.kdd2008._common import RANKERS, fit, fold_of, save_figure, titl
 DATA = ("OHSUMED-LETOR2", "MQ2008", "td2004")
 VALUES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
 PANELS = {
-    "average_slack": ("average slack (Figure 4)", "linear"),
-    "objective_ratio": ("objective / objective at w = 0 (Figure 5)", "linear"),
-    "scaled_norm": ("|w| / |w| at the greatest C (Figure 6)", "linear"),
+    "average_slack": "Figure 4: average slack",
+    "objective_ratio": "Figure 5: objective / that of w = 0",
+    "scaled_norm": "Figure 6: |w| / |w| at the greatest C",
 }
 
 
@@ -57,13 +57,15 @@ def draw(rows: list[dict[str, Any]]) -> None:
     figure = Figure(figsize=(12, 3 * len(names)), layout="constrained")
     grid = figure.subplots(len(names), len(PANELS), sharex=True)
     for line, name in zip(grid, names, strict=True):
-        for axes, (column, (what, scale)) in zip(line, PANELS.items(), strict=True):
+        for axes, (column, what) in zip(line, PANELS.items(), strict=True):
             for ranker in RANKERS:
                 chosen = [row for row in rows if (row["data"], row["ranker"]) == (name, ranker)]
                 axes.plot([row["C"] for row in chosen], [row[column] for row in chosen], marker=".", label=ranker)
-            axes.set(xscale="log", yscale=scale, title=f"{name}: {what}", xlabel="C")
-            axes.title.set_fontsize(8)
+            axes.set(xscale="log", ylabel=what)
+        line[1].set_title(name)
         line[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
+    for axes in grid[-1]:
+        axes.set_xlabel("C")
     save_figure(figure, "figures4to6.png")
 
 

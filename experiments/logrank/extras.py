@@ -1,8 +1,8 @@
-"""Paired tests between rows of figure3.toml and of extras.toml, written to extras_tests.csv.
+"""Paired tests between rows of extras.toml, written to extras_tests.csv.
 
-    python -m experiments.logrank.extras results/figure3 results/extras
+    python -m experiments.logrank.extras results/extras
 
-The arguments are output folders of ``argrank experiment``; Wilcoxon over the test queries, not corrected.
+The argument is the output folder of ``argrank experiment``; Wilcoxon over the test queries, not corrected.
 """
 
 from __future__ import annotations
@@ -31,23 +31,21 @@ PAIRS = (
 )
 
 
-def values(folders: list[Path], data: str) -> dict[str, dict[tuple[str, str], dict[str, str]]]:
+def values(folder: Path, data: str) -> dict[str, dict[tuple[str, str], dict[str, str]]]:
     """Return the rows of every ranker by fold and query."""
     found: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
-    for path in (folder / "per_query" / f"{data}.csv" for folder in folders):
-        if path.exists():
-            with path.open() as stream:
-                for row in csv.DictReader(stream):
-                    found.setdefault(row["ranker"], {})[row["fold"], row["qid"]] = row
+    with (folder / "per_query" / f"{data}.csv").open() as stream:
+        for row in csv.DictReader(stream):
+            found.setdefault(row["ranker"], {})[row["fold"], row["qid"]] = row
     return found
 
 
-def main(folders: list[Path]) -> None:
+def main(folder: Path) -> None:
     with (HERE / "extras_tests.csv").open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["data", "one", "less", "measure", "queries", "difference", "p"])
         for data in DATA:
-            rankers = values(folders, data)
+            rankers = values(folder, data)
             for one, other in PAIRS:
                 for name in MEASURES:
                     a, b = rankers[one], rankers[other]
@@ -60,4 +58,4 @@ def main(folders: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    main([Path(argument) for argument in sys.argv[1:]])
+    main(Path(sys.argv[1]))

@@ -16,11 +16,12 @@ import numpy as np
 
 import argrank as ar
 from argrank.data.folds import Fold, QueryKFold
+from experiments._common import at_an_end
 from experiments.orm._common import Floats, fit, save_figure, write_csv
 
 K = 10
 MEASURE = f"ndcg@{K}"
-VALUES = (1.0, 10.0, 100.0)
+VALUES = tuple(10.0**power for power in range(-4, 8))
 LIMITS: dict[str, int | None] = {"none": None, "at most 2": 2, "at most 1": 1}
 
 
@@ -43,11 +44,13 @@ def brands(scores: Floats, data: ar.Dataset) -> float:
     return float(np.mean([len(set(data.sources[ranking])) for ranking in rankings]))
 
 
-def trained(fold: Fold, limit: int | None) -> Any:
-    """Fit at every C and keep the best under the constraint of training."""
+def trained(fold: Fold, limit: int | None) -> tuple[Any, bool]:
+    """Fit at every C; return the best under the constraint of training, and whether its C is an end of the grid."""
     parameters = {"measure": MEASURE, "decay": "measure", "bound": "tight", "tol": 1e-2, "n_jobs": 1, "max_iter": 200}
-    models = [fit("orm", fold.train, C=C, diverse=limit or False, **parameters) for C in VALUES]
-    return max(models, key=lambda model: np.nanmean(shares(model.predict(fold.valid), fold.valid, limit)))
+    models = {C: fit("orm", fold.train, C=C, diverse=limit or False, **parameters) for C in VALUES}
+    tried = {C: float(np.nanmean(shares(model.predict(fold.valid), fold.valid, limit))) for C, model in models.items()}
+    chosen = max(tried, key=lambda C: tried[C])
+    return models[chosen], at_an_end(tried, chosen)
 
 
 def measure() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -56,7 +59,8 @@ def measure() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
              for fold in QueryKFold().folds(ar.load_bundled())]  # fmt: skip
     rows, values = [], {}
     for training, limit in LIMITS.items():
-        models = [trained(fold, limit) for fold in folds]
+        models, ends = zip(*(trained(fold, limit) for fold in folds), strict=True)
+        chosen = " ".join(f"{model.C:g}" for model in models)
         for ranking, constraint in LIMITS.items():
             parts, relevance, counts = [], [], []
             for model, fold in zip(models, folds, strict=True):
@@ -68,7 +72,8 @@ def measure() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             values[training, ranking] = np.concatenate(parts)
             found = {MEASURE: float(np.nanmean(np.concatenate(relevance))), "brands": float(np.mean(counts))}
             rows.append({"trained": training, "ranked": ranking, **found})
-            rows[-1]["share"] = float(np.nanmean(values[training, ranking]))
+            share = float(np.nanmean(values[training, ranking]))
+            rows[-1] |= {"share": share, "at_an_end": sum(ends), "chosen": chosen}
             print(rows[-1], flush=True)
     tests = []
     for training in ("at most 2", "at most 1"):

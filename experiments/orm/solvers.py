@@ -32,7 +32,7 @@ NAMES = {
 }
 DECAYS = {"k+1-i": ("linear", 0.1), "a": ("measure", 10.0)}  # c -> setting, C
 ABOVE = (0.01, 0.001)
-LIMIT = 6.0
+LIMIT = 10.0
 
 
 def reached(train: Any, data: ar.Dataset, objective: Any, C: float, optimum: float) -> dict[str, float]:

@@ -8,7 +8,7 @@
   queries (several draws for the smaller m), with a power of m fitted to it.
 
 The convex bound, as in the paper; convention "default". A fit ends at a gap of 1e-3 (choice-of-c: 1e-2) or after 200
-passes.
+passes. The column "at_an_end" counts the choices that are an end of their grid.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
+from argrank.trials.select import Selection
+from experiments._common import at_an_end
 from experiments.orm._common import (
     CUTOFFS,
     MEASURES,
@@ -34,59 +36,74 @@ from experiments.orm._common import (
 ORM: dict[str, Any] = {"verbose": -1, "max_iter": 200, "n_jobs": 1, "bound": "convex"}
 POWERS = {"1/4": 0.25, "1/3": 1 / 3, "1/2": 0.5, "1": 1.0, "2": 2.0, "3": 3.0}
 DECAYS: dict[str, Any] = {**{f"i^-{name}": d for name, d in POWERS.items()}, "log2": "log2", "loglog": "loglog"}
-VALUES = [0.1, 1.0, 10.0]
-SORTED = [1.0, 10.0, 100.0]  # c = a, where fits are quick
-LINEAR = [0.01, 0.1, 1.0]  # c = k+1-i is up to ten times the others: its best weights are that much smaller
+VALUES = [0.01, 0.1, 1.0, 10.0, 100.0, 1e3]
+SORTED = [0.1, 1.0, 10.0, 100.0, 1e3, 1e4]
+LINEAR = [1e-3, 0.01, 0.1, 1.0, 10.0, 100.0]  # c = k+1-i is up to ten times the others, its best w as much smaller
 RIVALS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "regression": ("regression", {}, {"ridge": [0.0, 1.0, 10.0, 100.0]}),
-    "RankSVM": ("rank-svm", {}, {"C": [0.05, 0.5, 5.0, 50.0, 500.0]}),
+    "regression": ("regression", {}, {"ridge": [0.0, 0.01, 1.0, 10.0, 100.0, 1e3, 1e4]}),
+    "RankSVM": ("rank-svm", {}, {"C": [0.05, 0.5, 5.0, 50.0, 500.0, 5e3, 5e4]}),
     "SmoothGrad": (
         "smooth-grad",
         {"verbose": -1, "n_jobs": 1, "max_iter": 300, "w0": "regression"},
-        {"C": [0.1, 1.0, 10.0]},
+        {"C": [0.01, 0.1, 1.0, 10.0, 100.0, 1e3]},
     ),
 }
 #: training queries -> draws of them
 SIZES = {32: 3, 64: 3, 125: 2, 250: 2, 500: 1, 1000: 1}
 
 
-def rivals(train: ar.Dataset, valid: ar.Dataset, test: ar.Dataset) -> dict[str, Floats]:
-    """Return NDCG@1 … NDCG@10 of every test query, by ranker."""
-    return {
-        title: per_query(choose(name, parameters, grid, train, valid).ranker.predict(test), test)
-        for title, (name, parameters, grid) in RIVALS.items()
+Choices = dict[str, list[Selection]]  # ranker -> what validation chose
+
+
+def rivals(train: ar.Dataset, valid: ar.Dataset, test: ar.Dataset) -> tuple[dict[str, Floats], Choices]:
+    """Return NDCG@1 … NDCG@10 of every test query, and the choice, by ranker."""
+    chosen = {
+        title: [choose(name, parameters, grid, train, valid)] for title, (name, parameters, grid) in RIVALS.items()
     }
+    return {title: per_query(found.ranker.predict(test), test) for title, (found,) in chosen.items()}, chosen
+
+
+def facts(choices: list[Selection]) -> dict[str, Any]:
+    """Return what was chosen, and how often it is an end of its grid."""
+    ends, values = 0, []
+    for found in choices:
+        ((name, value),) = found.params.items()
+        ends += at_an_end({point.params[name]: point.value for point in found.points}, value)
+        values.append(f"{value:g}")
+    return {"at_an_end": ends, "chosen": " ".join(values)}
 
 
 def set_1() -> None:
     """Train one model for every cut-off."""
     train, valid, test = web_set("orm-web-1")
-    values = rivals(train, valid, test)
+    values, chosen = rivals(train, valid, test)
     for title, decay, grid in (("ORM, c = k+1-i", "linear", LINEAR), ("ORM, c = a", "measure", SORTED)):
         columns = []
         for k in CUTOFFS:
             parameters = {**ORM, "decay": decay, "measure": f"ndcg@{k}"}
             found = choose("orm", parameters, {"C": grid}, train, valid, f"ndcg@{k}")
+            chosen.setdefault(title, []).append(found)
             columns.append(per_query(found.ranker.predict(test), test)[:, k - 1])
             print(title, k, found.params, np.nanmean(columns[-1]), flush=True)
         values[title] = np.column_stack(columns)
-    _report("set-1", values, ("ORM, c = k+1-i", "ORM, c = a"))
+    _report("set-1", values, chosen, ("ORM, c = k+1-i", "ORM, c = a"))
 
 
 def set_2() -> None:
     """Choose d and C together, and C for every c."""
     train, valid, test = web_set("orm-web-2")
-    values = rivals(train, valid, test)
+    values, choices = rivals(train, valid, test)
     best = {}
     for title, decay in {**DECAYS, "a": "measure"}.items():
         found = choose("orm", {**ORM, "decay": decay}, {"C": SORTED if decay == "measure" else VALUES}, train, valid)
         values[f"ORM, c = {title}"] = per_query(found.ranker.predict(test), test)
-        best[title] = found.value
+        best[title], choices[f"ORM, c = {title}"] = found.value, [found]
         print(title, found.params, found.value, np.nanmean(values[f"ORM, c = {title}"], axis=0)[-1], flush=True)
     chosen = max((title for title in best if title.startswith("i^")), key=best.__getitem__)
     values = {"ORM, d chosen": values[f"ORM, c = {chosen}"], **values}
+    choices["ORM, d chosen"] = choices[f"ORM, c = {chosen}"]
     print("chosen", chosen, flush=True)
-    _report("set-2", values, ("ORM, d chosen", "ORM, c = a"))
+    _report("set-2", values, choices, ("ORM, d chosen", "ORM, c = a"))
 
 
 def choice_of_c() -> None:
@@ -96,20 +113,26 @@ def choice_of_c() -> None:
     for m, draws in SIZES.items():
         for draw in range(draws):
             part = train.select(np.sort(rng.permutation(train.n_queries)[:m]))
-            found = {}
+            found, choices = {}, []
+            first = sum(m >= size for size in (250, 500))  # the best C grows with m
+            grid = VALUES[first : first + 4]
             for title, decay in DECAYS.items():
-                model = choose("orm", {**ORM, "decay": decay, "tol": 1e-2}, {"C": [1.0, 10.0]}, part, valid).ranker
-                found[title] = ar.evaluate(model.predict(test), test, "ndcg@10").means["ndcg@10"]
+                choices.append(choose("orm", {**ORM, "decay": decay, "tol": 1e-2}, {"C": grid}, part, valid))
+                scores = choices[-1].ranker.predict(test)
+                found[title] = ar.evaluate(scores, test, "ndcg@10").means["ndcg@10"]
             spread = max(found.values()) - min(found.values())
-            rows.append({"m": m, "draw": draw, "spread": spread, **found})
+            rows.append({"m": m, "draw": draw, "spread": spread, **found, **facts(choices)})
             print(rows[-1], flush=True)
             write_csv("choice-of-c.csv", rows)
     _draw_choice(rows)
 
 
-def _report(name: str, values: dict[str, Floats], ours: tuple[str, ...]) -> None:
+def _report(name: str, values: dict[str, Floats], chosen: Choices, ours: tuple[str, ...]) -> None:
     means = {title: np.nanmean(one, axis=0) for title, one in values.items()}
-    rows = [{"ranker": title, **dict(zip(MEASURES, one.tolist(), strict=True))} for title, one in means.items()]
+    rows = [
+        {"ranker": title, **dict(zip(MEASURES, one.tolist(), strict=True)), **facts(chosen[title])}
+        for title, one in means.items()
+    ]
     write_csv(f"web-{name}.csv", rows)
     tests = [
         {"ranker": own, "against": title, **difference(values[own], other)}
