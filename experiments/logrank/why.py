@@ -18,8 +18,8 @@ from experiments._common import fit, read_csv, read_fold, write_csv
 
 HERE = Path(__file__).parent
 STEPS = ({"binarise": 1}, {"clean": "logrank"})
-VALUES = [0.5, 15.0, 500.0, 1.5e4, 5e5]
-SCALED = [5e3, 5e5, 5e7, 5e9, 5e11]  # for phi divided by the number of pairs of its query
+VALUES = [0.015, 0.5, 15.0, 500.0, 1.5e4, 5e5, 1.5e7]
+SCALED = [50.0, 5e3, 5e5, 5e7, 5e9, 5e11, 5e13]  # for phi divided by the number of pairs of its query
 DATA = {"td2003": (1,), "MQ2008": (1, 2), "OHSUMED-LETOR3": (1, 2)}
 
 CONVEX: dict[str, Any] = {"ranker": "log-convex", "measure": "map"}

@@ -2,8 +2,8 @@
 
 Settings: the official split u1; and 10, 20 or 50 ratings of every user for training, the others (at least ten) for
 test, as in the CofiRank line. Convention "default": gain 2^y - 1, over the items a user rated in the test part, mean
-over the users. Every ranker has six settings to choose from, on a fifth of the *training* ratings, is fitted again on
-all of them, and meets the test part once. Factor models have ten factors.
+over the users. Every ranker has six settings or more to choose from, on a fifth of the *training* ratings, is fitted
+again on all of them, and meets the test part once. Factor models have ten factors.
 
 Writes movielens.csv (test), movielens_grid.csv (validation of every setting) and movielens_parts.csv (training and
 validation of ways to refine a factorisation, on u1). Run: ``ARGRANK_DATA=… python -m experiments.orm.movielens``.
@@ -82,11 +82,11 @@ def factor_rank(train: Ratings, C: float, start_ridge: float, **other: Any) -> S
 
 
 RANKERS: dict[str, tuple[Callable[..., Scorer], list[dict[str, float]]]] = {
-    "popularity": (popularity, [{"prior": prior} for prior in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)]),
+    "popularity": (popularity, [{"prior": prior} for prior in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)]),
     "squared error": (squared_error, [{"penalty": penalty} for penalty in (3.0, 5.0, 10.0, 15.0, 20.0, 30.0)]),
     "factor-rank": (
         factor_rank,
-        [{"C": C, "start_ridge": ridge} for ridge in (5.0, 10.0, 15.0) for C in (0.01, 0.1)],
+        [{"C": C, "start_ridge": ridge} for ridge in (5.0, 10.0, 15.0, 20.0) for C in (0.001, 0.01, 0.1, 1.0)],
     ),
 }
 
