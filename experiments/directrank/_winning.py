@@ -139,7 +139,7 @@ def draw(groups: dict[str, Won]) -> None:
     """Draw winning numbers by level: DirectRank, its strongest rivals by name, all others in grey."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.5 * len(groups), 4.6), layout="constrained")
+    figure = Figure(figsize=(5.5 * len(groups), 5.2), layout="constrained")
     for axes, (title, won) in zip(figure.subplots(1, len(groups), squeeze=False)[0], groups.items(), strict=True):
         order = sorted(set(won) - {"direct-rank", FEW}, key=lambda name: -sum(won[name]))
         for name in order[DRAWN:]:
@@ -149,5 +149,5 @@ def draw(groups: dict[str, Won]) -> None:
         axes.plot(range(1, 11), won["direct-rank"], linewidth=3, color="black", label="direct-rank")
         axes.plot(range(1, 11), won[FEW], linewidth=2, color="black", linestyle="--", label=FEW)
         axes.set(title=title, xlabel="NDCG@", ylabel="winning number", xticks=range(1, 11))
-        axes.legend(fontsize=8, loc="lower right")
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3)
     save_figure(figure, "winning.png")
