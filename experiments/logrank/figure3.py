@@ -2,7 +2,8 @@
 
     python -m experiments.logrank.figure3 results/figure3 …
 
-The arguments are the output folders of ``argrank experiment`` for figure3.toml, or for parts of it.
+The arguments are the output folders of ``argrank experiment`` for figure3.toml or figure3_standins.toml, or for parts
+of them; the table is called as the first of them.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def read(folders: list[Path]) -> tuple[Table, dict[str, dict[str, dict[str, list
                     for name in MEASURES:
                         own[row["ranker"]][name].append(float(row[name] or "nan"))
             values[data] = {ranker: dict(found) for ranker, found in own.items()}
-    means[ALL] = ar.micro_average({data: own for data, own in values.items() if is_real(data)})
+    real = {data: own for data, own in values.items() if is_real(data)}
+    if real:
+        means[ALL] = ar.micro_average(real)
     return means, values, conventions
 
 
@@ -61,7 +64,7 @@ def tables(means: Table, values: dict[str, dict[str, dict[str, list[float]]]]) -
     for name in MEASURES:
         lines += [f"## {name}", "", f"| trained on | {' | '.join(means)} |", f"|---|{'--:|' * len(means)}"]
         order = {data: sorted(rows, key=lambda one: -rows[one][name])[:3] for data, rows in means.items()}
-        for ranker in means[ALL]:
+        for ranker in next(iter(means.values())):
             cells = []
             for data, rows in means.items():
                 place = f" ({order[data].index(ranker) + 1})" if ranker in order[data] else ""
@@ -76,7 +79,7 @@ def claims(means: Table) -> list[str]:
     """Return how often, over the cells of data set and measure, each sentence of section 5.2 holds."""
     cells = [{ranker: row[name] for ranker, row in rows.items()} for rows in means.values() for name in MEASURES]
     real = [is_real(data) for data in means for _ in MEASURES]
-    micro = [{ranker: row[name] for ranker, row in means[ALL].items()} for name in MEASURES]
+    micro = [{ranker: row[name] for ranker, row in means.get(ALL, {}).items()} for name in MEASURES if ALL in means]
 
     def top(cell: dict[str, float], rankers: tuple[str, ...]) -> float:
         return max(cell[ranker] for ranker in rankers)
@@ -118,10 +121,17 @@ def claims(means: Table) -> list[str]:
         ("one ConvexLoss alone beats MLE: MAP", "", [cell["ConvexLoss MAP"] > cell["MLE"] for cell in cells]),
         ("one ConvexLoss alone beats MLE: NDCG", "", [cell["ConvexLoss NDCG"] > cell["MLE"] for cell in cells]),
     ]
-    lines = ["## How often the sentences hold", "", "| sentence | paper | real | generated |", "|---|--:|--:|--:|"]
+    kinds = [kind for kind in (True, False) if kind in real]
+    heads = " | ".join("real" if kind else "generated" for kind in kinds)
+    lines = [
+        "## How often the sentences hold",
+        "",
+        f"| sentence | paper | {heads} |",
+        f"|---|--:|{'--:|' * len(kinds)}",
+    ]
     for text, paper, held in sentences:
         marks = real if len(held) == len(real) else [True] * len(held)
-        ours = [[holds for holds, mark in zip(held, marks, strict=True) if mark is wanted] for wanted in (True, False)]
+        ours = [[holds for holds, mark in zip(held, marks, strict=True) if mark is wanted] for wanted in kinds]
         lines.append(f"| {text} | {paper} | {' | '.join(f'{sum(part)} of {len(part)}' for part in ours)} |")
     sets = [is_real(data) for data in means]
     notes = (
@@ -160,7 +170,7 @@ def main(folders: list[Path]) -> None:
     words = "; ".join(f"{name} ({', '.join(own)})" for name, own in groups.items())
     lines = ["# Figure 3", "", f"Means over folds, parameters chosen by validation MAP. Conventions: {words}.", ""]
     lines += tables(means, values) + claims(means) + tests(values)
-    (HERE / "figure3.md").write_text("\n".join(lines).rstrip() + "\n")
+    (HERE / f"{folders[0].name}.md").write_text("\n".join(lines).rstrip() + "\n")
 
 
 if __name__ == "__main__":
