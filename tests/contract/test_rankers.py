@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers.registry import ranker_class
+from argrank.rankers.registry import RANKERS, ranker_class
 
 NAMES = ar.ranker_names()
 
@@ -321,3 +321,12 @@ def test_parameters_are_stored_as_given_and_unknown_ones_refused():
             ar.make_ranker(name, nonsense=1)
     with pytest.raises(OptionError, match="did you mean rank-svm"):
         ar.make_ranker("ranksvm")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if RANKERS[name].scale_free])
+def test_features_need_no_scaling(name):
+    """A linear start depends on scales a little, what follows does not."""
+    data = ar.make_ranking(30, 10, 4, random_state=3, grades=3)
+    scaled = data.with_features(np.asarray(data.X) * [1.0, 4.0, 0.25, 8.0])
+    plain, other = (few(name, start=None).fit(part).predict(part) for part in (data, scaled))
+    np.testing.assert_array_equal(plain, other)

@@ -1,9 +1,9 @@
 """L-BFGS with a line search on the scores, for smooth risks, convex or not; also nonlinear conjugate gradients.
 
-Minimises ``F(w) = |w|² / (2C) + risk(w)``, or with ``|w|₁ / C``. A direction is scored once; after that every trial
-step of the line search costs an evaluation at known scores and no pass over the features, so an iteration takes one
-pass however long the search is. The risk must be one and the same function throughout: sampled objectives draw their
-rankings before the first call.
+Minimises ``F(w) = |w|² / (2C) + risk(w)``, and for convex steps also with ``|w|₁ / C``. A direction is scored once;
+after that every trial step of the line search costs an evaluation at known scores and no pass over the features, so an
+iteration takes one pass however long the search is. The risk must be one and the same function throughout: sampled
+objectives draw their rankings before the first call.
 
 Where the risk is convex, F is 1/C-strongly convex and its minimum lies at most ``C |gradient|² / 2`` below; this gap is
 what ``tol`` is compared with. For other smooth risks the same number serves as a measure of flatness, no gap is proven,
