@@ -17,7 +17,7 @@ test-slow: .venv/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 test-integrations: .venv/.integrations
-	$(BIN)/python -m pytest tests/integrations tests/trials/test_outside.py
+	$(BIN)/python -m pytest tests/integrations tests/trials/test_foreign_estimators.py
 
 check: .venv/.check
 	$(BIN)/ruff check .

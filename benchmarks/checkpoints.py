@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
-from argrank.rankers._checkpoint import Checkpoint, _read, model_state
+from argrank.rankers.checkpoint import Checkpoint, _read, model_state
 
 EVERY = 1.0
 PLANES = ("gradients", "offsets", "steps", "changes")

@@ -16,7 +16,7 @@ import lightgbm
 import numpy as np
 import xgboost
 
-STORED = Path(__file__).resolve().parent.parent / "tests" / "export" / "stored"
+STORED = Path(__file__).resolve().parent.parent / "tests" / "deploy" / "stored"
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.near [--sets A B]
 
-The constant ``NEAR`` of ``rankers.linear._cheap_models`` is tried at several values on validation parts; test parts are
+The constant ``NEAR`` of ``rankers.linear.cheap_models`` is tried at several values on validation parts; test parts are
 not touched. It takes some minutes.
 """
 
@@ -13,7 +13,7 @@ from unittest import mock
 
 import numpy as np
 
-from argrank.rankers.linear import _cheap_models
+from argrank.rankers import cheap_models
 from experiments.defaults._common import HERE, MEASURES, Store, fitted_on, fold_of, judged
 from experiments.defaults.choose import FOLDS
 
@@ -27,11 +27,11 @@ def compute(store: Store, sets: list[str]) -> None:
     for name in sets:
         for fold in FOLDS[name]:
             settings = [(ranker, value) for ranker in RANKERS for value in VALUES]
-            for ranker, value in [(one, _cheap_models.NEAR) for one in BESIDE] + settings:
+            for ranker, value in [(one, cheap_models.NEAR) for one in BESIDE] + settings:
                 key = {"data": name, "fold": fold, "ranker": ranker, "near": value}
                 if not store.has(key):
                     parts = fold_of(name, fold)
-                    with mock.patch.object(_cheap_models, "NEAR", value):
+                    with mock.patch.object(cheap_models, "NEAR", value):
                         fitted, seconds = fitted_on(parts.train, ranker, {})
                     values, _ = judged(fitted, parts.valid)
                     means = {measure: float(np.nanmean(values[measure])) for measure in MEASURES}

@@ -66,7 +66,7 @@ FOLDS = {"OHSUMED-LETOR2": (1, 2, 3, 4, 5), "td2003": (1, 2)}
 
 def one_fit(data: str, method: str) -> None:
     """Fit in this process and print the cost as JSON."""
-    from argrank.rankers.boosted._boosters import Boosters
+    from argrank.rankers.boosted.trees.seeded_boosters import Boosters
 
     ranker, parameters = METHODS[method]
     train = learnable(data)

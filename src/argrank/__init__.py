@@ -27,8 +27,8 @@ _HOME = {
     "dump": "argrank.data.io.load",
     "evaluate": "argrank.evaluation.evaluate",
     "evaluate_diverse": "argrank.evaluation.diversity",
-    "export": "argrank.export",
-    "import_model": "argrank.export",
+    "export": "argrank.deploy.exporting",
+    "import_model": "argrank.deploy.importing",
     "impute": "argrank.data.prepare.impute",
     "line_search": "argrank.linesearch.search",
     "load": "argrank.data.io.load",
@@ -37,8 +37,8 @@ _HOME = {
     "load_model": "argrank.models.files",
     "load_ratings": "argrank.data.collections",
     "make_ranker": "argrank.rankers",
-    "make_ranking": "argrank.data.synthetic",
-    "make_standin": "argrank.data.standins",
+    "make_ranking": "argrank.data.generated.synthetic",
+    "make_standin": "argrank.data.generated.standins",
     "measure": "argrank.measures.names",
     "measure_names": "argrank.measures.names",
     "micro_average": "argrank.evaluation.across_data_sets",
@@ -51,7 +51,7 @@ _HOME = {
     "regularisation_path": "argrank.trials.path",
     "run_experiment": "argrank.trials.experiment",
     "select": "argrank.trials.select",
-    "targets": "argrank.export",
+    "targets": "argrank.deploy.registry",
     "tune_weights": "argrank.trials.fusion.tune_weights",
     "why_above": "argrank.report.why",
     "why_differs": "argrank.evaluation.why_differs",
@@ -116,20 +116,22 @@ if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
     from argrank.data.doctor import doctor
     from argrank.data.folds import QueryKFold
+    from argrank.data.generated.standins import make_standin
+    from argrank.data.generated.synthetic import make_ranking
     from argrank.data.io.load import dump, load
     from argrank.data.io.pack.pack import pack
     from argrank.data.io.scores import read_scores, write_scores
     from argrank.data.prepare.clean import clean
     from argrank.data.prepare.impute import impute
     from argrank.data.prepare.normalise import normalise
-    from argrank.data.standins import make_standin
-    from argrank.data.synthetic import make_ranking
+    from argrank.deploy.exporting import export
+    from argrank.deploy.importing import import_model
+    from argrank.deploy.registry import targets
     from argrank.evaluation.across_data_sets import micro_average, winning_numbers
     from argrank.evaluation.compare import compare
     from argrank.evaluation.diversity import diversify, evaluate_diverse
     from argrank.evaluation.evaluate import evaluate
     from argrank.evaluation.why_differs import why_differs
-    from argrank.export import export, import_model, targets
     from argrank.linesearch.search import line_search
     from argrank.measures.conventions import convention_names
     from argrank.measures.names import measure, measure_names

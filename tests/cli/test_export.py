@@ -13,7 +13,7 @@ import argrank as ar
 from argrank.cli import main
 from argrank.models.linear import LinearModel
 
-STORED = Path(__file__).parents[1] / "export" / "stored"
+STORED = Path(__file__).parents[1] / "deploy" / "stored"
 
 
 def run(capsys, *arguments):

@@ -11,7 +11,7 @@ from argrank.cli.ranklib import flags as ranklib_flags
 from argrank.cli.ranklib.flags import RANKERS, measure_of, read_flags
 from argrank.cli.ranklib.forests import RandomForests
 from argrank.errors import OptionError
-from argrank.models.ranklib_text import read_ranklib
+from argrank.models.formats.ranklib import read_ranklib
 
 
 @pytest.fixture

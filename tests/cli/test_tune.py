@@ -9,7 +9,7 @@ import pytest
 
 import argrank as ar
 from argrank.cli import main
-from argrank.data.io.trec import write_qrels, write_run
+from argrank.data.io.trec.files import write_qrels, write_run
 
 
 @pytest.fixture(scope="module")

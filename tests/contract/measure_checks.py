@@ -12,8 +12,8 @@ import itertools
 import numpy as np
 
 import argrank as ar
-from argrank.data.gaps import JUDGED, OUTSIDE
 from argrank.data.grouping import offsets
+from argrank.data.unjudged import JUDGED, OUTSIDE
 from argrank.evaluation.evaluate import evaluate_lists
 from argrank.evaluation.ranking_blocks import Judgements
 from argrank.evaluation.systems import Lists

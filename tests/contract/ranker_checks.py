@@ -10,7 +10,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import ArgrankError, ArgrankWarning
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.rankers.registry import ranker_class
 
 #: Values to draw from, by the name of a parameter; a combination that a ranker refuses is drawn again.

@@ -19,7 +19,7 @@ from argrank.objectives.objective import Prepared
 from argrank.objectives.pointwise import SquaredError
 from argrank.objectives.structured.hinge import ORACLES, REFERENCE_PARTS
 from argrank.rankers import RankSVM
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.rankers.registry import RANKERS, Registered
 from argrank.solvers import SOLVERS, Solver, bundle
 

@@ -6,7 +6,7 @@ import pytest
 from tests.contract.ranker_checks import check_objective, settings, small_data
 from tests.contract.test_objectives import NAMES
 
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.rankers.registry import ranker_class
 
 N_SETTINGS = 20

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank._memory import machine_memory, max_memory, parse_memory
-from argrank.data.io.trec import read_run
+from argrank.data.io.trec.files import read_run
 from argrank.errors import InputError, OptionError
 
 Y = [1, 0, 2, 0]

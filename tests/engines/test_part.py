@@ -14,7 +14,7 @@ from argrank.engines import LocalRisk, _part
 from argrank.engines._part import Part, Recipe, Task, work
 from argrank.engines.dask_data import DistributedDataset
 from argrank.errors import ArgrankWarning
-from argrank.rankers._checkpoint import Checkpoint
+from argrank.rankers.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 

@@ -28,7 +28,7 @@ import argrank as ar
 from argrank import cli
 from argrank.data.io.letor.format import Options
 from argrank.data.io.letor.reader import read_text
-from argrank.data.io.trec import read_qrels, read_run
+from argrank.data.io.trec.files import read_qrels, read_run
 from argrank.errors import ArgrankError
 from argrank.models import files
 from argrank.models.trees import TreesModel
@@ -36,7 +36,7 @@ from argrank.rankers import ranker_names
 
 Case = tuple[str, Callable[[], Any]]
 
-STORED = Path(__file__).resolve().parent.parent / "export" / "stored"
+STORED = Path(__file__).resolve().parent.parent / "deploy" / "stored"
 
 LETOR = b"""# a file of every kind of line
 2 qid:10 1:0.03 2:0.5 46:1e-3 #docid = GX008-86 inc = 1 prob = 0.0246

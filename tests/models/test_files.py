@@ -175,7 +175,7 @@ def test_linear_scores_of_float32_features_are_float64_in_every_block(monkeypatc
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
     monkeypatch.delitem(sys.modules, "numba")
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
-    monkeypatch.setattr("argrank.models._product.BLOCK_CELLS", 21)
+    monkeypatch.setattr("argrank.models.dense_product.BLOCK_CELLS", 21)
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-15, atol=1e-15)
     for wrong in (np.inf, -np.inf):
         X[7, 1] = wrong

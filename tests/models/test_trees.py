@@ -13,8 +13,8 @@ from scipy import sparse
 
 from argrank.errors import InputError, ModelError
 from argrank.models._flat import FlatTrees
-from argrank.models._tree import Tree
 from argrank.models.files import load_model
+from argrank.models.tree import Tree
 from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
 from argrank.models.trees import TreesModel
 
@@ -109,7 +109,7 @@ def test_the_kernel_walks_as_numpy_does(booster, X, dtype):
 
 def test_numba_is_loaded_once_it_pays():
     code = (
-        "import sys, numpy as np; from argrank.models.trees import TreesModel; from argrank.models._tree import Tree; "
+        "import sys, numpy as np; from argrank.models.trees import TreesModel; from argrank.models.tree import Tree; "
         "model = TreesModel((Tree.constant(1.0),) * 100, 2); rows = np.zeros((100, 2)); model.predict(rows); "
         "first = 'numba' in sys.modules; [model.predict(rows) for _ in range(40)]; print(first, 'numba' in sys.modules)"
     )

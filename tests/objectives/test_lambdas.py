@@ -11,7 +11,7 @@ import pytest
 import argrank as ar
 from argrank.errors import InputError, OptionError
 from argrank.objectives.lambdas import Lambdas, lambda_gradients
-from argrank.rankers.boosted._weak_learners import Growth, Settings
+from argrank.rankers.boosted.trees._weak_learners import Growth, Settings
 
 QUIET = {"verbosity": -1, "num_threads": 1}
 

@@ -18,7 +18,7 @@ from tests.rankers.checkpoint_work import DRAWS, TREES, WORK
 import argrank as ar
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
 from argrank.rankers._archive import Store, restored, unpacked
-from argrank.rankers._checkpoint import Checkpoint, model_state
+from argrank.rankers.checkpoint import Checkpoint, model_state
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ar.make_ranking(24, 10, 5, random_state=3)

@@ -8,7 +8,7 @@ import pytest
 from scripts.make_stub import STUB, ranker_stub
 
 import argrank.rankers
-from argrank.rankers._docstrings import complete, names_of
+from argrank.rankers.docstrings import complete, names_of
 from argrank.rankers.registry import RANKERS, ranker_class
 
 

@@ -14,7 +14,7 @@ from argrank.errors import ArgrankWarning
 from argrank.solvers import minimise
 
 DATA = ar.make_ranking(8, (3, 6), 3, random_state=0)
-CHEAP = "argrank.rankers.linear._cheap_models"
+CHEAP = "argrank.rankers.cheap_models"
 
 
 def interrupt(monkeypatch, module: str, call: int) -> list[int]:

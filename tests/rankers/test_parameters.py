@@ -8,7 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import OptionError
-from argrank.rankers._parameters import LEAST, POSITIVE
+from argrank.rankers.parameters import LEAST, POSITIVE
 from argrank.rankers.registry import RANKERS
 
 DATA = ar.make_ranking(4, 5, 2, random_state=0)

@@ -13,7 +13,7 @@ from scipy.special import softmax
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.models.stumps import StumpsModel
-from argrank.rankers._trace import Watcher
+from argrank.rankers.trace import Watcher
 from argrank.trials.config import read_config
 
 EXPERIMENT = Path(__file__).resolve().parents[2] / "experiments" / "letor" / "rivals.toml"

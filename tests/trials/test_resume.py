@@ -10,7 +10,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers._checkpoint import Checkpoint
+from argrank.rankers.checkpoint import Checkpoint
 from argrank.trials import store
 
 DATA = ar.make_ranking(15, 8, 3, random_state=5)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argrank.cli import _sources as sources
+from argrank.cli import _arguments as arguments
 from argrank.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -22,12 +22,14 @@ Means = dict[str, dict[str, float]]
 def train_factors(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
     """Learn from ratings; measure by user."""
     from argrank.data.io.triples import read_triples
-    from argrank.rankers.factors._factor_ranker import Triples
+    from argrank.rankers.factors.factor_ranker import Triples
 
     parts = {role: read_triples(path) for role, path in files.items() if path is not None}
     ranker.fit(parts["train"], eval_set=parts.get("valid"))
     return {
-        role: sources.means_of(ranker.predict(part.users, part.items), Triples.of(part).as_dataset(), names, convention)
+        role: arguments.means_of(
+            ranker.predict(part.users, part.items), Triples.of(part).as_dataset(), names, convention
+        )
         for role, part in parts.items()
     }
 
@@ -55,8 +57,8 @@ def train_stream(ranker: Any, files: Files, names: list[str], convention: str, e
     for role in ("valid", "test"):
         path = files[role]
         if path is not None:
-            data = sources.load_wide(path, ranker.model_.n_features)
-            means[role] = sources.means_of(ranker.predict(data), data, names, convention)
+            data = arguments.load_wide(path, ranker.model_.n_features)
+            means[role] = arguments.means_of(ranker.predict(data), data, names, convention)
     return means
 
 
@@ -89,7 +91,7 @@ def predict_pages(model: Any, path: str) -> list[str]:
 
 def _with_gains(path: str, known: bool = True) -> tuple[Dataset, Any]:
     """Read a table; return its documents without, and as a matrix, what they gain at every slot."""
-    data = sources.load_wide(path, None)
+    data = arguments.load_wide(path, None)
     is_gain = np.array([name.lower().startswith(GAIN) for name in data.feature_names or ()], bool)
     if known and not is_gain.any():
         raise InputError(f"{path}: expected columns whose names begin with {GAIN!r}, one a slot, got none")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.evaluation import defaults
 
 
@@ -56,14 +56,14 @@ def run(
 
     check_format(output_format)
     names = options.split_names(measures)
-    files = sources.system_files(scores)
-    judged = sources.judged(data, files, column)
+    files = arguments.system_files(scores)
+    judged = arguments.judged(data, files, column)
     result = compare(
-        {name: sources.system(file, judged, column) for name, file in files.items()},
+        {name: arguments.system(file, judged, column) for name, file in files.items()},
         judged,
         names,
         convention=convention,
-        by=sources.segments(by),
+        by=arguments.segments(by),
         judged_only=judged_only or None,
         baseline=baseline,
         test=test,

@@ -10,8 +10,8 @@ import typer
 
 from argrank._files import STDIN
 from argrank._tables import parameters_text
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError, unknown_name
 
@@ -93,10 +93,10 @@ def run(
     asked = options.split_names(rankers, "-r", "rankers")
     if not asked and (fixed or choices or no_grid):
         raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
-    made = {name: sources.ranker_of(name, {}, normalise) for name in asked}
+    made = {name: arguments.ranker_of(name, {}, normalise) for name in asked}
     grids = _settings(made, fixed, choices, no_grid)
     with going_on(resume):
-        judged = sources.load_wide(data, None, not quiet)
+        judged = arguments.load_wide(data, None, not quiet)
         if asked:
             found = cross_validate(made, judged, names, grid=grids, **shared)
         else:
@@ -156,4 +156,4 @@ def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, An
     for name, one in made.items():
         one.set_params(**{key: value for key, value in fixed.items() if key in own[name]})
     grids = {name: {key: one for key, one in choices.items() if key in own[name]} for name in made}
-    return {name: None if no_grid else mine or sources.default_choices(name, fixed) for name, mine in grids.items()}
+    return {name: None if no_grid else mine or arguments.default_choices(name, fixed) for name, mine in grids.items()}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import write_bytes
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -57,18 +57,18 @@ def run(
 
     if explain is not None and (as_json or quiet):
         raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
-    names, files = options.split_names(measures), sources.system_files(scores)
+    names, files = options.split_names(measures), arguments.system_files(scores)
     if explain is not None and len(files) > 1:
         raise OptionError("--explain shows one system: give one file of scores")
-    judged = sources.judged(data, files, column, progress=not quiet)
-    systems = {name: sources.system(file, judged, column) for name, file in files.items()}
+    judged = arguments.judged(data, files, column, progress=not quiet)
+    systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
     given = systems if len(systems) > 1 else next(iter(systems.values()))
     found = evaluate(
         given,
         judged,
         names,
         convention=convention,
-        by=sources.segments(by),
+        by=arguments.segments(by),
         explain=explain,
         judged_only=judged_only or None,
     )

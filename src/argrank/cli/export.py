@@ -7,14 +7,14 @@ from pathlib import Path
 import typer
 
 from argrank._files import refuse_endless
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.errors import InputError
 
 
 def complete_target(incomplete: str) -> list[str]:
     """Return the targets that a shell offers for completion."""
-    from argrank.export.registry import TARGETS
+    from argrank.deploy.registry import TARGETS
 
     return [name for name in TARGETS if name.startswith(incomplete)]
 
@@ -48,11 +48,11 @@ def run(
       argrank export model.json --to opensearch -o deploy --check test.txt
       argrank export model.json --to solr -o deploy --missing zero --strict
     """
-    from argrank.export.exporting import export
+    from argrank.deploy.exporting import export
     from argrank.models.files import load_model
 
     loaded = load_model(model)
-    data = None if check is None else sources.load_wide(check, loaded.n_features, not quiet)
+    data = None if check is None else arguments.load_wide(check, loaded.n_features, not quiet)
     names = None if features is None else _lines(features)
     found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
     found.write(output)

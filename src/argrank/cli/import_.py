@@ -25,8 +25,8 @@ def run(
       argrank import booster.ubj -o model.json
       argrank export model.json --to solr -o deploy
     """
-    from argrank.export.importing import import_model
-    from argrank.export.registry import targets
+    from argrank.deploy.importing import import_model
+    from argrank.deploy.registry import targets
 
     found = import_model(model, source)
     found.save(output)

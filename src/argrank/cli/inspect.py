@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.errors import OptionError
 
 
@@ -36,10 +36,10 @@ def run(
     """
     from argrank.data.doctor import doctor
     from argrank.data.io.load import load
-    from argrank.data.io.trec_sources import is_qrels_file, is_qrels_table
+    from argrank.data.io.trec.forms import is_qrels_file, is_qrels_table
     from argrank.data.summary import Overview, printable
 
-    runs = [file for file in files if sources.is_run(file, None) and not is_qrels_table(file)]  # data may have scores
+    runs = [file for file in files if arguments.is_run(file, None) and not is_qrels_table(file)]  # data may have scores
     judged = [file for file in files if is_qrels_file(file) and file not in runs]
     if runs or judged:
         _inspect_runs(runs, [file for file in files if file not in runs], as_json)
@@ -60,12 +60,12 @@ def run(
 
 
 def _inspect_runs(runs: list[str], judged: list[str], as_json: bool) -> None:
-    from argrank.data.io.trec_sources import as_qrels, as_run
+    from argrank.data.io.trec.forms import as_qrels, as_run
     from argrank.evaluation.run_overview import RunOverview
 
     if len(judged) > 1:
         raise OptionError(f"expected one file of judgements for runs, got {', '.join(judged)}")
-    named = sources.system_files(runs)
+    named = arguments.system_files(runs)
     overview = RunOverview(
         {name: as_run(file) for name, file in named.items()}, as_qrels(judged[0]) if judged else None
     )

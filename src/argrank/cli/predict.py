@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.cli import _special
 from argrank.errors import OptionError
 
@@ -46,7 +46,7 @@ def run(
       argrank evaluate test.txt scores.txt
     """
     from argrank.data.io.scores import write_scores
-    from argrank.data.io.trec import write_run
+    from argrank.data.io.trec.files import write_run
     from argrank.models.files import load_model
 
     if as_run and output is None:
@@ -58,7 +58,7 @@ def run(
             raise OptionError(f"--run and --diverse: expected a model that ranks documents, got {loaded.kind}")
         options.write_text("\n".join(special(loaded, data)), output)
         return
-    documents = sources.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
+    documents = arguments.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
     scores = loaded.predict(documents)
     if diverse:
         from argrank.evaluation.diversity import diversify

@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 
 
 @options.with_columns
@@ -40,11 +40,11 @@ def run(
     from argrank.report.write import write_report
 
     names = options.split_names(measures)
-    files = sources.system_files(systems)
-    judged = sources.judged(data, files, column, progress=not quiet)
+    files = arguments.system_files(systems)
+    judged = arguments.judged(data, files, column, progress=not quiet)
     found = {name: _system(file, judged, column) for name, file in files.items()}
     heading = f"Ranking report: {Path(data).name}" if title is None else title
-    path = write_report(output, judged, found, names, convention=convention, by=sources.segments(by), title=heading)
+    path = write_report(output, judged, found, names, convention=convention, by=arguments.segments(by), title=heading)
     if not quiet:
         typer.echo(f"Report written to {path}: open it in a browser.")
 
@@ -52,4 +52,4 @@ def run(
 def _system(file: str, judged: Any, column: str | None) -> Any:
     from argrank.models.files import load_model
 
-    return load_model(file) if Path(file).suffix.lower() == ".json" else sources.system(file, judged, column)
+    return load_model(file) if Path(file).suffix.lower() == ".json" else arguments.system(file, judged, column)

@@ -9,8 +9,8 @@ import typer
 
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.cli import _special
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError
@@ -96,7 +96,7 @@ def run(
     fixed, choices = options.parse_settings(parameters, grid)
     if ranker == DEFAULT:
         fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
-    estimator = sources.ranker_of(ranker, fixed, normalise, jobs)
+    estimator = arguments.ranker_of(ranker, fixed, normalise, jobs)
     job = Job(
         name=ranker,
         files={"train": data, "valid": valid, "test": test},
@@ -132,7 +132,7 @@ def run(
     if was_interrupted():
         raise typer.Exit(_interrupted(output, checkpoint))
     for role, part in parts.items():
-        means[role] = sources.means_of(estimator.predict(part), part, names, convention)
+        means[role] = arguments.means_of(estimator.predict(part), part, names, convention)
     if as_json:
         typer.echo(options.json_text(_summary(job, estimator, params, means, output)))
     elif quiet:
@@ -141,8 +141,8 @@ def run(
         traffic = None if scheduler is None else parts["train"].traffic
         typer.echo(_text(job, estimator, params, means, output, traffic))
     if target is not None:
-        from argrank.export.plain import plain
-        from argrank.export.registry import check_takes
+        from argrank.deploy.plain import plain
+        from argrank.deploy.registry import check_takes
 
         check_takes(target, plain(estimator.model_, "zero"))
 
@@ -174,7 +174,7 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
 
     measure_list(job.names)
     if target is not None:
-        from argrank.export.registry import early_refusal
+        from argrank.deploy.registry import early_refusal
 
         early_refusal(target, estimator)
     if choices and job.files["valid"] is None:
@@ -186,7 +186,7 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
         for option in (name for name, value in refused.items() if value):
             raise OptionError(f"{who}: expected no {option}, which it cannot do, got one")
     elif job.files["valid"] is not None and not choices and not fixed:
-        choices = sources.default_choices(job.name, fixed)
+        choices = arguments.default_choices(job.name, fixed)
     if choices and job.checkpoint is not None:
         raise OptionError(
             "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone); "
@@ -203,11 +203,11 @@ def _load(job: Job) -> dict[str, Any]:
     if job.scheduler is not None:
         from argrank.dask import DistributedDataset
 
-        client = sources.connect(job.scheduler)
+        client = arguments.connect(job.scheduler)
         return {role: DistributedDataset.read(path, client) for role, path in given.items()}
-    train = sources.load_wide(given.pop("train"), None, not job.quiet)
+    train = arguments.load_wide(given.pop("train"), None, not job.quiet)
     others = {
-        role: sources.load_wide(path, train.n_features, not job.quiet, train.feature_names)
+        role: arguments.load_wide(path, train.n_features, not job.quiet, train.feature_names)
         for role, path in given.items()
     }
     return {"train": train, **others}
@@ -267,7 +267,7 @@ def _summary(job: Job, estimator: Any, params: dict[str, Any], means: Means, out
 
 def _text(job: Job, estimator: Any, params: dict[str, Any], means: Means, output: Path | None, traffic: object) -> str:
     """Return the means as a table with notes; of a blend, its members before."""
-    from argrank.export.registry import sentence
+    from argrank.deploy.registry import sentence
 
     names = list(next(iter(means.values()), {}))
     chosen = f", chosen {parameters_text(params)}" if params else ""

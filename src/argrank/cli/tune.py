@@ -8,8 +8,8 @@ from typing import Any
 import typer
 
 from argrank._files import write_bytes
+from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _sources as sources
 from argrank.errors import OptionError
 
 
@@ -58,7 +58,7 @@ def run(
       argrank tune q.qrels lexical=bm25.run embedding.run --normalise minmax --bounds 0: --formula opensearch
       argrank tune table.csv --column bm25,embedding -m mrr@10 --cv 0 --normalise none
     """
-    from argrank.trials.fusion.formula import TARGETS
+    from argrank.deploy.fusion_formula import TARGETS
     from argrank.trials.fusion.tune_weights import tune_weights
 
     options_of = {
@@ -86,9 +86,9 @@ def _systems(data: str, runs: list[str], columns: list[str]) -> tuple[dict[str, 
     if runs:
         if columns:
             raise OptionError("--column: expected no runs beside columns of DATA")
-        return dict(sources.system_files(runs)), data
+        return dict(arguments.system_files(runs)), data
     from argrank.data.io.load import load
-    from argrank.data.io.trec_sources import is_qrels_file
+    from argrank.data.io.trec.forms import is_qrels_file
 
     if is_qrels_file(data):
         raise OptionError(f"{data}: expected runs after the judgements, such as bm25.run embedding.run")

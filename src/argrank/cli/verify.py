@@ -28,7 +28,7 @@ def run(
     For example:
       argrank verify model.json logged.csv --tolerance 1e-5
     """
-    from argrank.export.verification import verify
+    from argrank.deploy.verification import verify
 
     found = verify(model, logged, tolerance=tolerance, missing=missing, constant=constant)
     if not quiet:

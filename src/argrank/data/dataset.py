@@ -19,7 +19,7 @@ from argrank.data.categories import Categories, align, places
 from argrank.data.checks import Preferences
 from argrank.data.frames import COLUMNS, columns_of, is_frame
 from argrank.data.grouping import adjacent_queries
-from argrank.data.parts import BY_ROW, fields_of_rows, joined_fields
+from argrank.data.subsets import BY_ROW, fields_of_rows, joined_fields
 from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
 
 CACHED = ("fingerprint", "longest")  # found when first asked for, not given

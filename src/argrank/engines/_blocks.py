@@ -20,7 +20,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.mapped import row_view
 from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.errors import InputError
-from argrank.models._product import PULL_BACK, SCORE
+from argrank.models.dense_product import PULL_BACK, SCORE
 from argrank.objectives.objective import Objective, Sorter
 
 Result = TypeVar("Result")

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
+from argrank.data.foreign_models import scores as predicted_scores
 from argrank.data.mapped import size_of as size_of_features
-from argrank.data.outside import scores as predicted_scores
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.engines._blocks import Blocks, Judge, Point, map_blocks, sample_of

@@ -13,8 +13,8 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.engines._part import Asked, Recipe, Task, work
-from argrank.engines._vector import Space, Vector, all_recipes
 from argrank.engines.local import SummedRisk
+from argrank.engines.vector import Space, Vector, all_recipes
 from argrank.errors import InputError, OptionError
 from argrank.objectives.objective import Objective, query_weights, total_weight
 

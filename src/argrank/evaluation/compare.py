@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats
-from argrank.data.io.trec_sources import is_run
+from argrank.data.io.trec.forms import is_run
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison, PairResult, SegmentResult

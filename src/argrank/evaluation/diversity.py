@@ -9,7 +9,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset, check_dataset
-from argrank.data.sources import check_diverse, diverse_rankings
+from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.result import Evaluation

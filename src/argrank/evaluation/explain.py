@@ -11,7 +11,7 @@ import numpy as np
 from argrank._tables import text_lines
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.gaps import JUDGED, Gaps
+from argrank.data.unjudged import JUDGED, Gaps
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import Judgements, rank_queries
 from argrank.measures.conventions import Convention, describe

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.gaps import JUDGED, Gaps
+from argrank.data.unjudged import JUDGED, Gaps
 from argrank.measures.conventions import Convention
 from argrank.measures.rankings import Rankings, rank
 

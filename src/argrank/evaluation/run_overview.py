@@ -10,7 +10,7 @@ import numpy as np
 
 from argrank._json import json_value
 from argrank._tables import table, to_text
-from argrank.data.io.trec import Qrels, Run
+from argrank.data.io.trec.files import Qrels, Run
 from argrank.evaluation.evaluate import evaluate_lists
 from argrank.evaluation.systems import lists_of
 from argrank.measures.conventions import make_convention

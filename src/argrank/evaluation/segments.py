@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from argrank._tables import measure_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.io.trec_sources import table_columns
+from argrank.data.io.trec.forms import table_columns
 from argrank.errors import InputError, shown
 from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
 from argrank.evaluation.significance import bootstrap_intervals

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.data.gaps import JUDGED, OUTSIDE
+from argrank.data.foreign_models import scores as predicted_scores
 from argrank.data.grouping import offsets
 from argrank.data.io.load import load
 from argrank.data.io.scores import read_scores
-from argrank.data.io.trec import Qrels
-from argrank.data.io.trec_pool import JudgedRuns, join_runs
-from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_qrels_table, is_run, is_table, run_name
-from argrank.data.outside import scores as predicted_scores
+from argrank.data.io.trec.files import Qrels
+from argrank.data.io.trec.forms import as_qrels, as_run, is_qrels_file, is_qrels_table, is_run, is_table, run_name
+from argrank.data.io.trec.pool import JudgedRuns, join_runs
+from argrank.data.unjudged import JUDGED, OUTSIDE
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import Judgements
 from argrank.measures.conventions import Convention

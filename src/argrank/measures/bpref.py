@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats
-from argrank.data.gaps import JUDGED
+from argrank.data.unjudged import JUDGED
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, ratio, total
 from argrank.measures.rankings import Rankings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.data.gaps import JUDGED, OUTSIDE
+from argrank.data.unjudged import JUDGED, OUTSIDE
 from argrank.measures.average_precision import hypergeometric
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, ratio, total

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats
-from argrank.data.gaps import OUTSIDE
+from argrank.data.unjudged import OUTSIDE
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure, total
 from argrank.measures.rankings import Rankings

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
-from argrank.data.gaps import JUDGED, Gaps
+from argrank.data.unjudged import JUDGED, Gaps
 from argrank.measures.gains import Gain, gains_of, is_increasing
 from argrank.measures.ties import TieGroups, find_ties
 
@@ -36,7 +36,7 @@ class Rankings:
     judged : array of shape (n_queries, any width), optional
         All judged labels of the query, padded alike, where the ideal comes from more than the ranked documents.
     gaps : array of shape (n_queries, width), optional
-        Which documents have no judgement (``argrank.data.gaps``), JUDGED in the padding; None where all are judged.
+        Which documents have no judgement (``argrank.data.unjudged``), JUDGED in the padding; None where all are judged.
         Such a document has label 0, is never relevant, and gains nothing whatever label 0 gains.
     """
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
-from argrank.models._tree import Tree
+from argrank.models.tree import Tree
 
 BLOCK_CELLS = 1 << 21  # values in a block of rows for NumPy: they fit the cache, and a node still has many rows
 KERNEL_CELLS = 1 << 16  # the same for the kernel, which needs float64

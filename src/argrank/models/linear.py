@@ -11,7 +11,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-from argrank.models._product import product
+from argrank.models.dense_product import product
 from argrank.models.model import Model, read_numbers, read_served, served_fields
 
 

@@ -16,10 +16,10 @@ from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.categories import Categories, align, places
 from argrank.data.dataset import Dataset
+from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import block_borders, group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
-from argrank.data.sources import check_diverse, diverse_rankings
 from argrank.errors import InputError, ModelError
 
 MOST_FEATURES = 1 << 31

@@ -11,11 +11,12 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-from argrank.models import _forest, lightgbm_text
+from argrank.models import tree_sums
 from argrank.models._flat import FlatTrees
-from argrank.models._tree import Tree
+from argrank.models.formats import lightgbm
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, read_numbers, read_served, served_fields
+from argrank.models.tree import Tree
 
 LINKS = ("multi-class", "ordinal")
 LINEAR = ("weights", "slopes")
@@ -74,7 +75,7 @@ class TreeClassesModel(Model):
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed to the trees: the "gain" of its splits, or their number ("split")."""
-        return _forest.importances(self.trees, self.n_columns, kind)
+        return tree_sums.importances(self.trees, self.n_columns, kind)
 
     def to_lightgbm(self) -> str:
         """Return LightGBM's text form, which predicts the multi-class probabilities (or raw sums where ordinal)."""
@@ -82,7 +83,7 @@ class TreeClassesModel(Model):
             raise ModelError("to_lightgbm: LightGBM has no linear part; train with start=None")
         n = self.n_outputs
         objective = f"multiclass num_class:{n}" if self.link == "multi-class" else "custom"
-        return lightgbm_text.write(self.trees, self.n_columns, self.feature_names, n, objective)
+        return lightgbm.write(self.trees, self.n_columns, self.feature_names, n, objective)
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels, their gains, linear part, trees (JSON keeps floats exactly), names and normaliser."""
@@ -100,7 +101,7 @@ class TreeClassesModel(Model):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TreeClassesModel:
         """Make the model from the plain data of a model file, every part checked."""
-        trees, n_features = _forest.trees_from(fields)
+        trees, n_features = tree_sums.trees_from(fields)
         link = fields.get("link")
         if link not in LINKS:
             raise ModelError(f"link: expected {' or '.join(LINKS)}, got {link!r:.60}")

@@ -11,10 +11,11 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import MissingExtraError, ModelError
-from argrank.models import _forest, lightgbm_text
+from argrank.models import tree_sums
 from argrank.models._flat import FlatTrees
-from argrank.models._tree import Tree
+from argrank.models.formats import lightgbm
 from argrank.models.model import Model, read_served, served_fields
+from argrank.models.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ class TreesModel(Model):
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return what each feature's splits add along the rows' paths through the trees."""
         X = self.normalised(X, indptr)
-        return _forest.contributions(self.trees, X, self.n_columns)
+        return tree_sums.contributions(self.trees, X, self.n_columns)
 
     def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the SHAP values that LightGBM finds for these trees; rows sum to the scores up to a constant."""
@@ -73,17 +74,17 @@ class TreesModel(Model):
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
-        return _forest.importances(self.trees, self.n_columns, kind)
+        return tree_sums.importances(self.trees, self.n_columns, kind)
 
     def to_lightgbm(self) -> str:
         """Return LightGBM's text form: ``lightgbm.Booster(model_str=…)`` predicts the same from normalised features."""
-        return lightgbm_text.write(self.trees, self.n_columns, self.feature_names, 1, "regression")
+        return lightgbm.write(self.trees, self.n_columns, self.feature_names, 1, "regression")
 
     @classmethod
     def from_lightgbm(cls, booster: Any) -> TreesModel:
         """Take over the trees of a LightGBM booster (or of its text form); its raw scores are this model's scores."""
         text = booster if isinstance(booster, str) else booster.model_to_string()
-        read = lightgbm_text.read(text)
+        read = lightgbm.read(text)
         if read.n_outputs != 1 or not read.trees:
             raise ModelError(f"expected trees with one output, got {read.n_outputs} outputs, {len(read.trees)} trees")
         return cls(tuple(read.trees), len(read.feature_names), feature_names=read.feature_names)
@@ -96,5 +97,5 @@ class TreesModel(Model):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TreesModel:
         """Make the model from the plain data of a model file; every path through a tree is checked to end in a leaf."""
-        trees, n_features = _forest.trees_from(fields)
+        trees, n_features = tree_sums.trees_from(fields)
         return cls(tuple(trees), n_features, **read_served(fields, n_features))

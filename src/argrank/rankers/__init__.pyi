@@ -1,14 +1,14 @@
 # Written by scripts/make_stub.py from the registry of rankers.
 from argrank.rankers.base_ranker import BaseRanker as BaseRanker
-from argrank.rankers.boosted.adarank import AdaRank as AdaRank
-from argrank.rankers.boosted.direct_rank_trees import DirectRankTrees as DirectRankTrees
-from argrank.rankers.boosted.frank import FRank as FRank
-from argrank.rankers.boosted.lambda_mart import LambdaMART as LambdaMART
-from argrank.rankers.boosted.mart import MART as MART
-from argrank.rankers.boosted.mcrank import McRank as McRank
-from argrank.rankers.boosted.query_mart import QueryMART as QueryMART
-from argrank.rankers.boosted.rankboost import RankBoost as RankBoost
-from argrank.rankers.boosted.xendcg_mart import XendcgMART as XendcgMART
+from argrank.rankers.boosted.stumps.adarank import AdaRank as AdaRank
+from argrank.rankers.boosted.stumps.frank import FRank as FRank
+from argrank.rankers.boosted.stumps.rankboost import RankBoost as RankBoost
+from argrank.rankers.boosted.trees.direct_rank_trees import DirectRankTrees as DirectRankTrees
+from argrank.rankers.boosted.trees.lambda_mart import LambdaMART as LambdaMART
+from argrank.rankers.boosted.trees.mart import MART as MART
+from argrank.rankers.boosted.trees.mcrank import McRank as McRank
+from argrank.rankers.boosted.trees.query_mart import QueryMART as QueryMART
+from argrank.rankers.boosted.trees.xendcg_mart import XendcgMART as XendcgMART
 from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from argrank.rankers.climbing.direct_rank import DirectRank as DirectRank
 from argrank.rankers.factors.factor_rank import FactorRank as FactorRank

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from argrank.engines._vector import Vector
+from argrank.engines.vector import Vector
 
 STATE = "state.json"
 #: What reading a file raises that is no such archive, or a damaged one.

@@ -26,11 +26,11 @@ from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
-from argrank.rankers._checkpoint import Checkpoint, identity, model_from, model_state, storable
-from argrank.rankers._docstrings import complete
-from argrank.rankers._given_data import check_cluster, check_training, eval_parts, training_data
-from argrank.rankers._parameters import check_parameters, rules_of
-from argrank.rankers._trace import Trace, Validation, Watcher
+from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
+from argrank.rankers.docstrings import complete
+from argrank.rankers.parameters import check_parameters, rules_of
+from argrank.rankers.trace import Trace, Validation, Watcher
+from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
 from argrank.solvers.problem import Result
 
 NO_QUERIES = (

@@ -41,12 +41,12 @@ class Registered(NamedTuple):
 
 #: To add a ranker: a file with its class, and a line here.
 RANKERS = {
-    "adarank": Registered("boosted.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}),
+    "adarank": Registered("boosted.stumps.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}),
     "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}, distributed=True),
     "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
     "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
     "direct-rank-trees": Registered(
-        "boosted.direct_rank_trees:DirectRankTrees",
+        "boosted.trees.direct_rank_trees:DirectRankTrees",
         "trees",
         {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
         scale_free=True,
@@ -58,9 +58,9 @@ RANKERS = {
     "factor-regression": Registered(
         "factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
     ),
-    "frank": Registered("boosted.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
+    "frank": Registered("boosted.stumps.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
     "lambda-mart": Registered(
-        "boosted.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True, distributed=True
+        "boosted.trees.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True, distributed=True
     ),
     "lambdarank": Registered(
         "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}, distributed=True
@@ -71,12 +71,12 @@ RANKERS = {
     "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C, distributed=True),
     "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C, distributed=True),
     "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True, distributed=True),
-    "mart": Registered("boosted.mart:MART", "trees", TREES, scale_free=True, distributed=True),
-    "mcrank": Registered("boosted.mcrank:McRank", "pointwise", TREES, scale_free=True),
+    "mart": Registered("boosted.trees.mart:MART", "trees", TREES, scale_free=True, distributed=True),
+    "mcrank": Registered("boosted.trees.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
     "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
-        "boosted.query_mart:QueryMART",
+        "boosted.trees.query_mart:QueryMART",
         "trees",
         {"learning_rate": [0.03, 0.05, 0.1]},
         scale_free=True,
@@ -88,7 +88,7 @@ RANKERS = {
         "linear.rank_svm:RankSVM", "pairwise", {"C": [0.05, 0.5, 5.0, 50.0, 500.0]}, first=True, distributed=True
     ),
     "rankboost": Registered(
-        "boosted.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
+        "boosted.stumps.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
     ),
     "regression": Registered(
         "linear.regression:Regression",
@@ -107,7 +107,7 @@ RANKERS = {
     "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", TIGHT_C, distributed=True),
     "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
     "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C, distributed=True),
-    "xendcg-mart": Registered("boosted.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
+    "xendcg-mart": Registered("boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
 
 

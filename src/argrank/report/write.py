@@ -14,9 +14,9 @@ from argrank._tables import counted
 from argrank.data.dataset import Dataset
 from argrank.data.doctor import doctor
 from argrank.data.doctor.diagnosis import Diagnosis
-from argrank.data.gaps import OUTSIDE
-from argrank.data.io.trec_pool import join_runs
-from argrank.data.io.trec_sources import as_run
+from argrank.data.io.trec.forms import as_run
+from argrank.data.io.trec.pool import join_runs
+from argrank.data.unjudged import OUTSIDE
 from argrank.errors import InputError
 from argrank.evaluation.compare import compare, compare_evaluations
 from argrank.evaluation.comparison import Comparison

@@ -28,7 +28,7 @@ from argrank.solvers.planes import planes_for
 from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Wrapped, random_state, restore_random
 
 USUAL = 1e-3  # a ``tol`` below asks for a minimum; so closely is an approximation solved that may lead to none
-SMALL = 200  # queries times features up to which there are further starts
+FEW_WEIGHTS = 200  # queries times features up to which there are further starts
 #: Number of further starts there, and the powers of ten between which they lie off, in units of the spread of the best
 #: scores: first within reach of another minimum, then of another tangent, which gains little and is solved closely.
 FAR, NEAR = (40, (-2.0, 0.5)), (20, (-5.0, -2.0))
@@ -78,7 +78,7 @@ def minimise(problem: Problem) -> Result:
     to_minimum = problem.tol < USUAL
     descends = to_minimum and problem.regulariser.is_free
     hops = [FAR[1]] * FAR[0] + [NEAR[1]] * NEAR[0]
-    most_hops = len(hops) if to_minimum and convex.n_queries * convex.n_features <= SMALL else 0
+    most_hops = len(hops) if to_minimum and convex.n_queries * convex.n_features <= FEW_WEIGHTS else 0
     found = problem.resumed()
     if found is not None:
         names = ("w", "before", "polished", "n_hops", "n_iter", "gap")

@@ -37,7 +37,7 @@ DONE = ("gap", "gradient", "steps", "epochs")
 GAINED = 0.1  # an optimum is found when the gap is at most this share of what any weights gain over w = 0
 PRECISION = 1e-12  # the share of the objective below which a gap is rounding
 
-SMALL = 1e-6  # a subgradient this short, relative to the longest seen, is 0
+NO_SLOPE = 1e-6  # a subgradient this short, relative to the longest seen, is 0
 AWAY = 1e-3  # the spread of the scores at which the oracle is asked first
 NEAREST = 1e-11  # and last: below it, rounding takes over
 ACTIVE = 1e-12  # a plane that lies no lower than this share below the risk at 0 touches it
@@ -221,7 +221,7 @@ def look_at_zero(risk: Risk, regulariser: Regulariser, max_passes: float) -> Ver
     inner = Inner(sides, np.zeros(risk.n_features), 1.0)
     weights, away, last = np.ones(1), AWAY, risk.n_passes + max_passes
     while risk.n_passes < last:
-        tolerance = SMALL * float(np.linalg.norm(slopes, axis=1).max())
+        tolerance = NO_SLOPE * float(np.linalg.norm(slopes, axis=1).max())
         weights = best_mixture(slopes, np.zeros(len(slopes)), weights, inner, 0.01 * tolerance**2)
         descent = inner.best(weights @ slopes)
         norm = float(np.linalg.norm(descent))

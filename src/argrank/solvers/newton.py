@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers.meter import PRECISION, SMALL, Meter
+from argrank.solvers.meter import NO_SLOPE, PRECISION, Meter
 from argrank.solvers.problem import Problem, Result, Scores
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
@@ -84,7 +84,7 @@ def _leaves_zero(problem: Problem, here: _Point, there: _Point) -> bool:
     if here.w.any() or not there.w.any() or there.objective > here.objective * (1.0 + PRECISION):
         return False
     along = here.gradient / here.norm
-    return here.norm > SMALL * math.sqrt(max(float(along @ problem.risk.hessian_product(along)), 0.0))
+    return here.norm > NO_SLOPE * math.sqrt(max(float(along @ problem.risk.hessian_product(along)), 0.0))
 
 
 def _at(problem: Problem, w: Floats, scores: Scores) -> _Point:

@@ -9,9 +9,9 @@ from typing import Any
 
 from argrank._files import check_path
 from argrank.data.collections import find_collection
+from argrank.data.generated.standins import STANDINS
 from argrank.data.prepare.impute import FILLINGS
 from argrank.data.prepare.normalise import normaliser_names
-from argrank.data.standins import STANDINS
 from argrank.errors import ArgrankError, InputError, OptionError
 from argrank.measures.conventions import convention_names
 from argrank.measures.names import measure

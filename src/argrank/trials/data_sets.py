@@ -10,11 +10,11 @@ from argrank.data.collections.known import Collection
 from argrank.data.collections.local_copy import read_fold
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, QueryKFold
+from argrank.data.generated.standins import make_standin
 from argrank.data.io.load import load
 from argrank.data.prepare.clean import clean
 from argrank.data.prepare.impute import impute
 from argrank.data.prepare.normalise import normaliser
-from argrank.data.standins import make_standin
 from argrank.trials.config import DataSpec
 
 

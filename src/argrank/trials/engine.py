@@ -25,8 +25,8 @@ from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention
 from argrank.models.model import Model
 from argrank.rankers import make_ranker
+from argrank.trials.foreign_estimators import adapt, adapted
 from argrank.trials.grid import Grid, Params, weakness
-from argrank.trials.outside import adapt, adapted
 from argrank.trials.select import Point, search
 from argrank.trials.store import Fits, train
 

@@ -17,8 +17,8 @@ from argrank.errors import OptionError, shown
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention
 from argrank.rankers import make_ranker
-from argrank.rankers._given_data import check_training
 from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.training_data import check_training
 from argrank.trials.grid import is_number
 from argrank.trials.select import quiet
 

@@ -26,8 +26,8 @@ from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention, make_convention
 from argrank.rankers import make_ranker
 from argrank.rankers.registry import default_grid
+from argrank.trials.foreign_estimators import Outside, adapt, adapted
 from argrank.trials.grid import Grid, OpenGrid, Params, beyond, borders, is_number, points_of, weakness
-from argrank.trials.outside import Outside, adapt, adapted
 from argrank.trials.store import Fits, fits_in
 from argrank.trials.store import train as train_kept
 

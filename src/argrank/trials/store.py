@@ -16,8 +16,8 @@ from argrank._files import check_path, write_bytes
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold
 from argrank.errors import ArgrankWarning, FormatError, InputError
-from argrank.rankers._checkpoint import determining, identity
 from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.checkpoint import determining, identity
 from argrank.rankers.registry import registered_name
 
 

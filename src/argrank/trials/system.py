@@ -11,7 +11,7 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.data.outside import scores as scores_of
+from argrank.data.foreign_models import scores as scores_of
 from argrank.models.model import Model
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from argrank import Dataset
 from argrank.data.io.letor.format import Options
-from argrank.data.io.letor.reader import SMALL, read_letor, read_text
+from argrank.data.io.letor.reader import FEW_BYTES, read_letor, read_text
 from argrank.errors import FormatError, InputError, OptionError
 
 TEXT = "2 qid:10 1:0.03 2:0.5 #docid = GX008-86 inc = 1\n0 qid:10 2:NULL #docid = GX1\n1 qid:9 3:-1e-3 #docid = 7\n"
@@ -178,7 +178,7 @@ def test_sparse_by_the_share_of_written_entries(write) -> None:
     ],
 )
 def test_a_bad_row_is_refused_with_its_line(write, row: str, message: str, size: str) -> None:
-    good = "0 qid:1 1:0.5 2:1 #c\n" * (3 if size == "small" else SMALL // 20)
+    good = "0 qid:1 1:0.5 2:1 #c\n" * (3 if size == "small" else FEW_BYTES // 20)
     path = write(f"# a comment\n{good}{row}\n0 qid:1 -1:x\n")
     with pytest.raises(FormatError) as caught:
         read_letor(path, n_jobs=2)
@@ -224,7 +224,7 @@ def test_a_dense_matrix_beyond_reason_is_refused(write) -> None:
     [{"dtype": "int8"}, {"dtype": "?"}, {"sparse": "yes"}, {"n_features": 0}, {"feature_base": 2}, {"n_jobs": 0}],
 )
 def test_unknown_options(write, option: dict[str, object]) -> None:
-    text = TEXT * (SMALL // len(TEXT) + 1)
+    text = TEXT * (FEW_BYTES // len(TEXT) + 1)
     with pytest.raises(OptionError, match=next(iter(option))):
         read_letor(write(text), **option)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from argrank.data.io.letor.reader import SMALL, read_letor
+from argrank.data.io.letor.reader import FEW_BYTES, read_letor
 from argrank.errors import FormatError
 
 ROWS = "1 1:5\n0 1:6\n2 1:7\n"
@@ -31,7 +31,7 @@ def test_sizes_of_queries(path: Path, suffix: str) -> None:
 
 
 def test_sizes_for_a_large_file(path: Path) -> None:
-    n = SMALL // len(ROWS) + 1
+    n = FEW_BYTES // len(ROWS) + 1
     path.write_text(ROWS * n)
     beside(path, ".query", "3\n" * n)
     assert read_letor(path).sizes.tolist() == [3] * n

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argrank.data.dataset import Dataset
-from argrank.data.io.trec import align_run, read_qrels, read_run, write_qrels, write_run
+from argrank.data.io.trec.files import align_run, read_qrels, read_run, write_qrels, write_run
 from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError
 
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from argrank.data.dataset import Dataset
-from argrank.data.gaps import JUDGED, OUTSIDE, POOLED
-from argrank.data.io.trec_pool import JudgedRuns, join_runs
-from argrank.data.io.trec_sources import as_qrels, as_run, is_qrels_file, is_run, run_name
+from argrank.data.io.trec.forms import as_qrels, as_run, is_qrels_file, is_run, run_name
+from argrank.data.io.trec.pool import JudgedRuns, join_runs
+from argrank.data.unjudged import JUDGED, OUTSIDE, POOLED
 from argrank.errors import ArgrankError, ArgrankWarning, InputError
 
 QRELS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1}, "q3": {"d": 0}}

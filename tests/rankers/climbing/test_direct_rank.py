@@ -8,7 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
-from argrank.rankers._checkpoint import Checkpoint
+from argrank.rankers.checkpoint import Checkpoint
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import OptionError
-from argrank.rankers.linear._cheap_models import feature_spreads, rank_svm_weights
+from argrank.rankers.cheap_models import feature_spreads, rank_svm_weights
 
 NAMES = ["log-mle", "log-gain", "log-loss", "log-combined", "log-convex"]
 MEASURES = ["auc", "map", "ndcg@10", "mrr@10", "err@10"]

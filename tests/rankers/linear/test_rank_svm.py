@@ -78,16 +78,16 @@ def test_the_trace_tells_the_story():
 def test_control_c_keeps_the_best_model_so_far(monkeypatch):
     data = ar.make_ranking(40, 20, 5, random_state=1)
     whole = ar.make_ranker("rank-svm").fit(data)
-    from argrank.rankers import _trace
+    from argrank.rankers import trace
 
-    ordinary = _trace.Watcher.__call__
+    ordinary = trace.Watcher.__call__
 
     def impatient(self, weights, facts):
         ordinary(self, weights, facts)
         if len(self.trace) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_trace.Watcher, "__call__", impatient)
+    monkeypatch.setattr(trace.Watcher, "__call__", impatient)
     with pytest.warns(ArgrankWarning, match="interrupted"):
         ranker = ar.make_ranker("rank-svm").fit(data)
     assert ranker.n_iter_ == 2

@@ -9,7 +9,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
-from argrank.rankers.linear._linear import StructuredRanker
+from argrank.rankers.linear.linear_ranker import StructuredRanker
 from argrank.rankers.registry import ranker_class
 
 STRUCTURED = [name for name in ar.ranker_names() if issubclass(ranker_class(name), StructuredRanker)]

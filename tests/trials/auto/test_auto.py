@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
-from argrank.rankers.boosted._boosters import Boosters
+from argrank.rankers.boosted.trees.seeded_boosters import Boosters
 from argrank.trials.auto import members as members_module
 from argrank.trials.auto.members import Member, TreeMember
 from argrank.trials.auto.ranker import MEMBERS
@@ -241,7 +241,7 @@ def test_interrupting_before_anything_is_finished_is_an_interruption(data, monke
 
 
 def test_a_fit_that_was_cut_short_is_not_taken_for_a_member(data, monkeypatch):
-    from argrank.rankers.boosted._boosters import Boosters
+    from argrank.rankers.boosted.trees.seeded_boosters import Boosters
 
     grow, calls = Boosters.grow, []
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.rankers._checkpoint import Checkpoint
+from argrank.rankers.checkpoint import Checkpoint
 
 DATA = ar.make_ranking(12, 8, 3, random_state=2)
 MEMBERS = ["listnet", ar.make_ranker("mart", min_documents=3, n_leaves=4), "rank-svm"]

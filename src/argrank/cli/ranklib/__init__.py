@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _sources as sources
+from argrank.cli import _arguments as arguments
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _read(flags: Flags, path: str, n_features: int | None) -> Dataset:
     """Read data; features beyond the last that a model knows are left out."""
     from argrank.data.prepare.normalise import normalise
 
-    data = sources.load_wide(path, n_features)
+    data = arguments.load_wide(path, n_features)
     if "feature" in flags.files:
         data = _keep_features(data, Path(flags.files["feature"]))
     data = _rounded(data if n_features is None else _narrow(data, n_features))
@@ -165,14 +165,14 @@ def _train(flags: Flags) -> Any:
 
 
 def _load(path: Path) -> Any:
-    from argrank.export import import_model
+    from argrank.deploy.importing import import_model
     from argrank.models.files import load_model
 
     return load_model(path) if path.suffix.lower() == ".json" else import_model(path, "ranklib")
 
 
 def _save(model: Any, path: Path) -> None:
-    from argrank.export import export
+    from argrank.deploy.exporting import export
 
     if path.suffix.lower() == ".json":
         model.save(path)
@@ -231,7 +231,7 @@ def _test(scores: Any, data: Dataset, flags: Flags) -> None:
 
 
 def _rank(scores: Any, data: Dataset, flags: Flags) -> None:
-    from argrank.data.io.trec import write_run
+    from argrank.data.io.trec.files import write_run
 
     if "indri" in flags.files:
         write_run(scores, data, flags.files["indri"], "indri")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from argrank.cli import _sources as sources
+from argrank.cli._arguments import load_wide
 from argrank.cli.ranklib.flags import number, pairs, share_of
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold
@@ -47,9 +47,9 @@ def manage(arguments: Sequence[str]) -> None:
     shares = {name: share_of(given[name][0], name) for name in ("tvs", "tts") if name in given}
     n_folds = number(given["k"][0], "k", int) if "k" in given else None
     paths = [Path(one) for one in given["input"]]
-    n_features = max((sources.load_wide(str(path), None).n_features for path in paths[1:]), default=None)
-    parts = [sources.load_wide(str(paths[0]), n_features)]
-    parts += [sources.load_wide(str(path), parts[0].n_features) for path in paths[1:]]
+    n_features = max((load_wide(str(path), None).n_features for path in paths[1:]), default=None)
+    parts = [load_wide(str(paths[0]), n_features)]
+    parts += [load_wide(str(path), parts[0].n_features) for path in paths[1:]]
     data, name = Dataset.concatenate(parts), paths[0].name
     folder = Path(given["output"][0])
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from argrank.data.categories import decode
 from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS, FEATURE, meanings_of
 from argrank.data.io.text import first_repeated
-from argrank.data.parts import BY_QUERY
+from argrank.data.subsets import BY_QUERY
 from argrank.errors import FormatError, InputError, shown, unknown_name
 
 NUMBERS = ("label", "query_weight", "sample_weight")  # columns with a meaning that are numbers from 0 up

@@ -14,7 +14,7 @@ from argrank.data.io.letor.reader import read_letor, write_letor
 from argrank.data.io.pack.loader import load_pack
 from argrank.data.io.pack.pack import pack
 from argrank.data.io.tables import TABLES, is_naming, read_table, write_table
-from argrank.data.io.trec import write_qrels
+from argrank.data.io.trec.files import write_qrels
 from argrank.errors import InputError, OptionError
 
 READABLE = ("letor", "pack", *TABLES)
@@ -112,7 +112,7 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
     check_dataset("data", data)
     kind = kind_of(path, format)
     if kind not in WRITABLE:
-        raise OptionError(f"{os.fspath(path)}: a TREC run needs scores; argrank.data.io.trec.write_run writes one")
+        raise OptionError(f"{os.fspath(path)}: a TREC run needs scores; see argrank.data.io.trec.files.write_run")
     if os.fspath(path) == STDIN:
         raise OptionError("expected the name of a file to write, got '-'")
     if kind == "pack":

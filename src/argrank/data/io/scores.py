@@ -19,7 +19,7 @@ from argrank.data.io.arrow import read_columns
 from argrank.data.io.kinds import EXTENSIONS
 from argrank.data.io.tables import DELIMITERS, TABLES
 from argrank.data.io.text import id_texts, read_number, text_lines
-from argrank.data.io.trec import align_run, read_run
+from argrank.data.io.trec.files import align_run, read_run
 from argrank.errors import FormatError, InputError, OptionError, shown
 
 PathLike = str | os.PathLike[str]

@@ -21,7 +21,7 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.sources import check_diverse
+from argrank.data.document_sources import check_diverse
 from argrank.errors import InputError, OptionError, check_choice, unknown_name
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure

@@ -13,10 +13,10 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_count, shown
 from argrank.linesearch.landscape import Landscape, Value
-from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, nothing_to_learn
-from argrank.rankers.linear._scales import notes_of_scales
+from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, nothing_to_learn
+from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.trace import Watcher
 
 NEAR = 1e-9  # distance from a crossing, as a share of the step, at which rounding may tie documents
 

@@ -19,12 +19,12 @@ from argrank.linesearch.landscape import Landscape, Value, as_measure
 from argrank.linesearch.search import Placement, search
 from argrank.linesearch.step_function import BETTER
 from argrank.models.linear import LinearModel
-from argrank.rankers._left_out import has_enough, left_out
-from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.climbing._climb import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
-from argrank.rankers.climbing._starts import starting_weights
-from argrank.rankers.linear._scales import notes_of_scales
+from argrank.rankers.climbing._starting_weights import starting_weights
+from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
+from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.inner_folds import has_enough, left_out
+from argrank.rankers.trace import Watcher
 
 SURE = 2.0  # standard errors that a climb has to gain
 

@@ -16,7 +16,7 @@ from argrank.engines import make_risk
 from argrank.errors import ArgrankWarning, InputError, shown
 from argrank.measures.names import measure as as_measure
 from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.factors._factor_ranker import Rated, Watch
+from argrank.rankers.factors.factor_ranker import Rated, Watch
 from argrank.rankers.factors.factor_regression import factorise
 from argrank.rankers.linear.orm import ORM
 from argrank.solvers import Squared, minimise

@@ -7,7 +7,7 @@ from typing import Any
 
 from argrank.errors import check_count, check_name, check_positive
 from argrank.rankers.factors._alternation import Alternation
-from argrank.rankers.factors._factor_ranker import FactorRanker, Factors, Rated, Watch
+from argrank.rankers.factors.factor_ranker import FactorRanker, Factors, Rated, Watch
 
 USER_WEIGHTS = ("equal", "ratings")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import check_count, check_positive
-from argrank.rankers.factors._factor_ranker import FactorRanker, Factors, Rated, Watch
+from argrank.rankers.factors.factor_ranker import FactorRanker, Factors, Rated, Watch
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -21,8 +21,8 @@ from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import normaliser
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
-from argrank.rankers._parameters import check_parameters
-from argrank.rankers._trace import Trace, Watcher
+from argrank.rankers.parameters import check_parameters
+from argrank.rankers.trace import Trace, Watcher
 from argrank.solvers import minimise
 
 Page = tuple[NDArray[np.intp], NDArray[np.intp]]  # documents and their slots

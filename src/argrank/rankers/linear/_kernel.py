@@ -10,7 +10,7 @@ from argrank.errors import InputError
 from argrank.models.kernel import Kernel, KernelModel
 
 MOST_ROWS = 20_000  # the Gram matrix of more would not fit beside its factors
-SMALL = 1e-10  # eigenvalues below this share of the largest are noise, as are coefficients
+EIGENVALUE_NOISE = 1e-10  # eigenvalues below this share of the largest are noise, as are coefficients
 
 
 class KernelFeatures:
@@ -27,7 +27,7 @@ class KernelFeatures:
         self._kernel, self._data = kernel, data
         gram = self._gram()
         values, vectors = np.linalg.eigh(gram)
-        kept = values > SMALL * max(values[-1], 0.0)
+        kept = values > EIGENVALUE_NOISE * max(values[-1], 0.0)
         if not kept.any():
             raise InputError("kernel: expected a Gram matrix with a positive eigenvalue, got none")
         self._vectors, self._roots = vectors[:, kept], np.sqrt(values[kept])
@@ -50,7 +50,7 @@ class KernelFeatures:
         beta: Floats = self._vectors @ (w / self._roots)
         if self._kernel.name == "precomputed":
             return KernelModel(self._kernel, np.empty((0, self._data.n_features)), self._data.to_caller(beta))
-        matters = np.abs(beta) > SMALL * max(np.abs(beta).max(), 1e-300)
+        matters = np.abs(beta) > EIGENVALUE_NOISE * max(np.abs(beta).max(), 1e-300)
         X = self._data.X[np.flatnonzero(matters)]
         support = np.asarray(X.toarray() if self._data.is_sparse else X, np.float64)
         return KernelModel(self._kernel, support, beta[matters])

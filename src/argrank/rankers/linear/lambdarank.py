@@ -16,10 +16,10 @@ from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional.likelihoods import LogLikelihood
 from argrank.objectives.lambdas import LambdaForces
 from argrank.objectives.objective import Objective, query_weights
-from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.linear._linear import LinearRanker
-from argrank.rankers.linear._scales import notes_of_scales
+from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.linear.linear_ranker import LinearRanker
+from argrank.rankers.trace import Watcher
 from argrank.solvers import minimise
 
 FIRST_STEP = 1e-3  # in features of unit spread

@@ -7,7 +7,7 @@ from typing import Any
 
 from argrank.objectives.listwise import CosineLoss, TopOneCrossEntropy
 from argrank.objectives.objective import Objective
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -14,8 +14,8 @@ from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional import likelihoods
 from argrank.objectives.conditional.valid_rankings import Sampling
 from argrank.objectives.objective import Objective
-from argrank.rankers.linear._cheap_models import near, rank_svm_weights
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.cheap_models import near, rank_svm_weights
+from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.solvers import Regulariser
 
 

@@ -17,13 +17,13 @@ from argrank.errors import FormatError, InputError, OptionError
 from argrank.measures.measure import Measure
 from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
-from argrank.rankers._given_data import check_training
-from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.linear._cheap_models import weights_of
+from argrank.rankers.cheap_models import weights_of
 from argrank.rankers.linear._kernel import KernelFeatures
-from argrank.rankers.linear._linear import StructuredRanker
 from argrank.rankers.linear._product_measure import ProductMeasure
+from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank.rankers.trace import Watcher
+from argrank.rankers.training_data import check_training
 from argrank.solvers import SOLVERS, online
 
 

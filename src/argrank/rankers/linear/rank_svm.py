@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from argrank.objectives.objective import Objective
 from argrank.objectives.pairwise import PairwiseHinge
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

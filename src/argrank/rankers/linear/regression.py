@@ -13,9 +13,9 @@ from argrank.measures.gains import check_gain
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import Objective
 from argrank.objectives.pointwise import SquaredError
-from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.linear._cheap_models import regression
+from argrank.rankers.cheap_models import regression
+from argrank.rankers.trace import Watcher
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,12 +13,12 @@ from argrank.errors import OptionError, check_choice
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
-from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import Outcome
-from argrank.rankers.linear._cheap_models import near, rank_svm_weights, spread_within_queries, weights_of
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.cheap_models import near, rank_svm_weights, spread_within_queries, weights_of
+from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.linear._product_measure import ProductMeasure
-from argrank.rankers.linear._scales import notes_of_scales
+from argrank.rankers.linear.linear_ranker import LinearRanker
+from argrank.rankers.trace import Watcher
 from argrank.solvers import Regulariser, minimise
 
 

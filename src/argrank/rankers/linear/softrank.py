@@ -10,9 +10,9 @@ from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import ExpectedMeasure
-from argrank.rankers.linear._cheap_models import best_length, regression_weights
-from argrank.rankers.linear._linear import LinearRanker
+from argrank.rankers.cheap_models import best_length, regression_weights
 from argrank.rankers.linear._product_measure import ProductMeasure
+from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.solvers import Regulariser
 
 

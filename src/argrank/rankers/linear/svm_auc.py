@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from argrank.measures.auc import AUC
 from argrank.measures.measure import Measure
-from argrank.rankers.linear._linear import StructuredRanker
+from argrank.rankers.linear.linear_ranker import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -11,7 +11,7 @@ from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.objectives.structured.combination import Combination
-from argrank.rankers.linear._linear import StructuredRanker
+from argrank.rankers.linear.linear_ranker import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear._linear import StructuredRanker
+from argrank.rankers.linear.linear_ranker import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from argrank.measures.measure import Measure
 from argrank.measures.ndcg import NDCG
-from argrank.rankers.linear._linear import StructuredRanker
+from argrank.rankers.linear.linear_ranker import StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

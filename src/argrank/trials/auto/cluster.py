@@ -17,8 +17,8 @@ from argrank.errors import ArgrankWarning
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.models.trees import TreesModel
-from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
-from argrank.rankers.boosted._start import joined
+from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
+from argrank.rankers.boosted.trees.linear_start import joined
 from argrank.rankers.registry import RANKERS
 from argrank.trials.auto.members import PATIENCE, Folding, Member, TreeMember
 

@@ -18,8 +18,8 @@ from argrank.errors import ArgrankWarning
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
-from argrank.rankers._checkpoint import model_from, model_state
-from argrank.rankers.boosted._gradient_boosting import GradientBoostedRanker
+from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
+from argrank.rankers.checkpoint import model_from, model_state
 
 STAGES = (40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280)
 PATIENCE = 2  # stages without a gain after which a member is finished

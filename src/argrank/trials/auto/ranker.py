@@ -16,6 +16,7 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
+from argrank.deploy.registry import blend_families
 from argrank.engines import is_distributed
 from argrank.errors import (
     ArgrankWarning,
@@ -26,14 +27,13 @@ from argrank.errors import (
     check_positive,
     shown,
 )
-from argrank.export.registry import blend_families
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.rankers import make_ranker
-from argrank.rankers._trace import Watcher
 from argrank.rankers.base_ranker import BaseRanker, Outcome
-from argrank.rankers.boosted._lightgbm import load_lightgbm
+from argrank.rankers.boosted.trees.lightgbm import load_lightgbm
 from argrank.rankers.registry import registered_name
+from argrank.rankers.trace import Watcher
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, summed
 from argrank.trials.auto.members import STAGES, Folding, Member, member_of

@@ -14,8 +14,8 @@ from argrank._progress import Progress
 from argrank.data.dataset import Dataset
 from argrank.errors import ModelError
 from argrank.models.model import Model
-from argrank.rankers._checkpoint import model_from, model_state
-from argrank.rankers._trace import Watcher
+from argrank.rankers.checkpoint import model_from, model_state
+from argrank.rankers.trace import Watcher
 from argrank.trials.auto.blend import Blend
 from argrank.trials.auto.members import Member
 

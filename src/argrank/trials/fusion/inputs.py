@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.gaps import JUDGED
-from argrank.data.io.trec_pool import join_runs
-from argrank.data.io.trec_sources import as_run, is_run
+from argrank.data.io.trec.forms import as_run, is_run
+from argrank.data.io.trec.pool import join_runs
+from argrank.data.unjudged import JUDGED
 from argrank.errors import InputError
 from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.measures.measure import Measure

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats, Integers
+from argrank.deploy.fusion_formula import RANK_CONSTANT
 from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.trials.grid import is_number
-
-RANK_CONSTANT = 60  # of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009)
 
 LOWEST = "lowest"
 

@@ -16,10 +16,10 @@ from argrank._json import json_value
 from argrank._tables import measure_text, number_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.io.trec_sources import is_run
+from argrank.data.io.trec.forms import is_run
+from argrank.deploy.fusion_formula import formula
 from argrank.errors import InputError, MissingExtraError
 from argrank.linesearch.search import LineSearch
-from argrank.trials.fusion.formula import formula
 from argrank.trials.fusion.inputs import raw_scores, returned_by_any
 from argrank.trials.fusion.scaling import scaled
 

@@ -27,7 +27,7 @@ from argrank.errors import FormatError, InputError
 
 __all__ = ["read_letor", "write_letor"]
 
-SMALL = 1 << 20  # texts below this many bytes are read without compiled code
+FEW_BYTES = 1 << 20  # texts below this many bytes are read without compiled code
 
 _FIRST_ROW = re.compile(rb"^[^\S\n]*([^\s#][^#\n]*)", re.MULTILINE)
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # in its shortest form
@@ -104,7 +104,7 @@ def read_text(
             name, None, f"qid:ID in every row, or the sizes of the queries in {name}{GROUPS[0]}", "rows without qid"
         )
     with_qid = has_qid or groups is None
-    if small if small is not None else lines.n_bytes < SMALL:
+    if small if small is not None else lines.n_bytes < FEW_BYTES:
         parsed = read_small(lines, options, with_qid)
     else:
         parsed = read_large(lines, options, with_qid, n_jobs=n_jobs, progress=progress)

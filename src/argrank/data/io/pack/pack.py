@@ -20,7 +20,7 @@ from argrank.data.io.pack.array_file import write_transposed
 from argrank.data.io.pack.bucket_sort import count, sorted_chunks
 from argrank.data.io.pack.chunks import Chunk, check_by_query, normalised
 from argrank.data.io.pack.contents import DESCRIPTION, Contents
-from argrank.data.io.pack.sources import Source, source_of
+from argrank.data.io.pack.row_readers import Source, source_of
 from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
 from argrank.data.io.tables import named
 

@@ -19,7 +19,7 @@ from argrank.objectives.structured.best_first import graded_ndcg
 from argrank.objectives.structured.hinge import MAX_STATES, StructuredHinge, choose, count_states
 from argrank.objectives.structured.pairs import suffixes
 
-SMALL = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
+SHORT_CUT_OFF = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
 
 
 @query_kernel
@@ -219,7 +219,7 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     sizes = level_sizes(hinge.levels(data), data.indptr)
     n_levels = (sizes > 0).sum(axis=1)
     k, longest = hinge.k, data.longest
-    no_cut = np.full(data.n_queries, True) if k is None else (data.sizes <= k) & (k > SMALL)
+    no_cut = np.full(data.n_queries, True) if k is None else (data.sizes <= k) & (k > SHORT_CUT_OFF)
     route = np.where(n_levels > 2, 2, np.where(no_cut, 1, 0))
     check_states(hinge, data, sizes)
     depth = longest if k is None else min(k, longest)

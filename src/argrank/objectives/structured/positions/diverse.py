@@ -9,7 +9,7 @@ import numpy as np
 from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.sources import take_diverse
+from argrank.data.document_sources import take_diverse
 from argrank.errors import OptionError
 from argrank.objectives.objective import Prepared
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from argrank._jit import LazyKernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.sources import source_numbers
+from argrank.data.document_sources import source_numbers
 from argrank.measures.structure import greatest, level_sizes
 from argrank.objectives.objective import Kernels, Prepared, Sorter
 from argrank.objectives.structured.best_first import position_counts

@@ -1,0 +1,122 @@
+"""What the words of a command line stand for: data, systems, segments, rankers, a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argrank._files import split_suffixes
+from argrank.errors import ClusterError, MissingExtraError, OptionError
+
+if TYPE_CHECKING:
+    from argrank.data.dataset import Dataset
+    from argrank.data.io.trec.files import Qrels
+
+WAIT = "10s"  # for a scheduler to answer
+
+
+def system_files(given: list[str]) -> dict[str, str]:
+    """Return file by system name; a file whose own name has an equals sign is taken as it is."""
+    files: dict[str, str] = {}
+    for text in given:
+        name, equals, file = text.partition("=")
+        if not equals or not name or Path(text).exists():
+            path = Path(text)
+            name, file = Path(path.stem if split_suffixes(path)[1] else path.name).stem, text
+        if name in files:
+            raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
+        files[name] = file
+    return files
+
+
+def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels:
+    """Read what systems are measured against: data with features, or judgements for runs."""
+    from argrank.evaluation.systems import judged_source
+
+    runs = {name: Path(file) for name, file in files.items() if is_run(file, column)}
+    return judged_source(data, {name: runs.get(name, ()) for name in files}, progress)
+
+
+def is_run(file: str, column: str | None) -> bool:
+    """Tell whether a file holds a run, and not a model or scores in the order of the data's rows."""
+    from argrank.data.io.trec.forms import is_run_file
+
+    return column is None and Path(file).suffix.lower() != ".json" and is_run_file(file)
+
+
+def system(file: str, judged: Any, column: str | None) -> Any:
+    """Return what a file of scores or a run stands for: the scores of the data's rows, or the run itself."""
+    from argrank.data.io.scores import read_scores
+    from argrank.evaluation.systems import is_run_for
+
+    as_run = is_run(file, column) and is_run_for(Path(file), judged)
+    return Path(file) if as_run else read_scores(file, judged, column)
+
+
+def segments(by: str | None) -> Any:
+    """Return what ``--by`` means: segments by query id from a file, or the name of a feature."""
+    from argrank.evaluation.segments import read_segments
+
+    return read_segments(by) if by is not None and Path(by).exists() else by
+
+
+def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jobs: int | None = None) -> Any:
+    """Return a ranker with the parameters of the command line."""
+    from argrank.cli._startup import load_scikit_learn
+    from argrank.data.prepare.normalise import normaliser
+    from argrank.rankers import make_ranker
+
+    load_scikit_learn()
+    if normalise is not None:
+        normaliser(normalise)  # an unknown name is found before any data is read
+        parameters = {"normalise": normalise, **parameters}
+    ranker = make_ranker(name, **parameters)
+    return ranker.set_params(n_jobs=n_jobs) if n_jobs is not None and "n_jobs" in ranker.get_params() else ranker
+
+
+def default_choices(name: str, fixed: dict[str, Any]) -> Any:
+    """Return the default grid of a ranker without what is fixed; it goes on beyond its ends."""
+    from argrank.rankers.registry import default_grid
+    from argrank.trials.grid import OpenGrid
+
+    return OpenGrid({key: values for key, values in default_grid(name).items() if key not in fixed})
+
+
+def load_wide(
+    path: str, n_features: int | None, progress: bool = True, features: Sequence[str] | None = None
+) -> Dataset:
+    """Read data that goes with other data.
+
+    LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere; of a table, the columns
+    ``features`` are the features.
+    """
+    from argrank.data.categories import made_up
+    from argrank.data.io.kinds import kind_of
+    from argrank.data.io.load import load
+
+    kind = kind_of(path)
+    if kind == "pack":
+        return load(path)
+    if kind == "letor":
+        return load(path, n_features=n_features, progress=progress)
+    return load(path, features=None if features is None or made_up(features) else features, progress=progress)
+
+
+def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:
+    """Return the mean of every measure."""
+    from argrank.evaluation.evaluate import evaluate
+
+    return dict(evaluate(scores, data, names, convention=convention).means)
+
+
+def connect(address: str) -> Any:
+    """Return a client of the cluster whose scheduler has an address."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtraError("distributed", "dask", "--scheduler") from error
+    try:
+        return Client(address, timeout=WAIT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"--scheduler: expected a Dask scheduler at {address} that answers, got: {error}") from error

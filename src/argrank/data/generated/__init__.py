@@ -1,0 +1,1 @@
+"""Generated data: synthetic rankings, and stand-ins for collections that are not available."""

@@ -1,0 +1,137 @@
+"""From a trained ranker to files that an engine loads, with the proof that they score the same."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argrank._files import write_bytes
+from argrank._tables import counted
+from argrank.data.dataset import Dataset
+from argrank.deploy.notes import notes, text_notes
+from argrank.deploy.options import MISSING, Files, Options, names_of
+from argrank.deploy.parity import Parity, compare
+from argrank.deploy.plain import plain
+from argrank.deploy.registry import check_takes, model_of, target, writer
+from argrank.errors import InputError, ModelError, OptionError, check_choice, shown
+
+CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves ordinary linear models by 1e-5 or less
+
+
+@dataclass(frozen=True)
+class Export:
+    """The files of a target by name, how their scores compare with argrank's, and what to know about them."""
+
+    to: str
+    files: Files
+    parity: Parity
+    notes: list[str]
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write the files into a folder, which is made if need be; each appears whole or not at all."""
+        path = Path(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be made: {error.strerror}") from error
+        for name, content in self.files.items():
+            with write_bytes(path / name) as stream:
+                stream.write(content)
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name} ({len(content):,} bytes)" for name, content in self.files.items())
+        return "\n".join([f"{self.to}: {listed}", *self.parity.lines(), *self.notes])
+
+
+def export(
+    model: Any,
+    to: str,
+    *,
+    name: str = "argrank",
+    check: Dataset | None = None,
+    missing: str = "as-trained",
+    features: Any = None,
+    shift: bool = False,
+) -> Export:
+    """Write a model for the engine that will serve it, and prove that it scores the same there.
+
+    Parameters
+    ----------
+    model : ranker, Model or path of a model file
+    to : str
+        One of `ar.targets()`: "elasticsearch", "opensearch", "solr", "ranklib", "xgboost", "lightgbm", "vespa",
+        "onnx", "elastic", "python".
+    name : str
+        The model's name in the engine.
+    check : Dataset, optional
+        Rows to compare on, the test data say. Rows on, below and above all cuts are always compared.
+    missing : "as-trained" or "zero"
+        Where missing values go in trees: the way training gave them, or the way of 0.
+    features : list of str, optional
+        Names of the features in the engine, where the model has none or other ones.
+    shift : bool
+        Add a constant to the trees, so that no score is below 0.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.load_bundled()
+    >>> ranker = ar.make_ranker("rank-svm", normalise="standard").fit(data)
+    >>> files = ar.export(ranker, "opensearch", check=data).files
+    >>> sorted(files)
+    ['README.txt', 'featureset.json', 'model.json']
+    """
+    line = target(to)
+    check_choice("missing", missing, MISSING)
+    if not isinstance(name, str) or not name.strip() or any(ord(letter) < 32 for letter in name) or "/" in name:
+        raise OptionError(f"name: expected a plain name, got {shown(name)}")
+    if check is not None and not isinstance(check, Dataset):
+        raise InputError(f"check: expected a Dataset, got {type(check).__name__}")
+    served = model_of(model)
+    parts = plain(served, missing, shift)
+    check_takes(to, parts)
+    if check is not None:
+        names: dict[str, Any] = {"feature_names": served.feature_names, "categories": served.categories}
+        check = check._but(X=served.features_of(check), **names)
+    options = Options(name, names_of(served.feature_names, features, parts.n_features), missing)
+    module = writer(to)
+    try:
+        files: Files = module.write(parts, options)
+    except RecursionError as error:
+        raise ModelError("the trees are nested too deep to be written; train with max_depth") from error
+    constant = module.constant(parts) if hasattr(module, "constant") else parts.constant
+
+    def score(X: Any) -> Any:
+        return module.simulate(files, options, np.asarray(X, np.float64))
+
+    seen = getattr(module, "seen", lambda X: X)
+    misses = module.misses(parts) if hasattr(module, "misses") else None
+    reachable = None if misses is None else misses == 0
+    mode = "zero" if getattr(module, "MISSING_IS_ZERO", False) else missing
+    parity = compare(served, parts, score, constant, mode, check, seen, reachable, line.singles)
+    said = notes(to, parts, missing, files)
+    if misses is not None and misses.any():
+        said.append(
+            f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be hit by {line.title}'s arithmetic: values "
+            f"within {misses.max():.1e} below them go the other way."
+        )
+    said += text_notes(served.categories)
+    if line.singles and parts.forest is not None and parity.rounded_reordered:
+        reordered = counted(parity.rounded_reordered, "query is", "queries are")
+        said.append(
+            f"{reordered} reordered by rounding the features to float32, before any engine sees them: values lie on "
+            "thresholds. Train on float32 features, as the engine has them."
+        )
+    if line.singles and parts.linear is not None and parity.relative > CANCELS:
+        said.insert(
+            0,
+            f"CAREFUL: sums in float32 move scores by up to {parity.relative:.2g} of their spread in a query, and "
+            f"reorder {parity.reordered} of {counted(parity.queries, 'query', 'queries')}: large terms of this model "
+            "cancel, as where features nearly repeat others. Train with regularisation (ridge=1 for regression, else a "
+            "smaller C), or take a target that computes in double: onnx, python.",
+        )
+    return Export(to, files, parity, [*said, f"Proof: {line.proof}."])

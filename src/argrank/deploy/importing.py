@@ -1,0 +1,143 @@
+"""Models of other libraries as argrank models, which evaluate, report, explain and export."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argrank._files import check_path, refuse_endless
+from argrank.deploy import cuts
+from argrank.deploy.lightgbm import tree_of
+from argrank.errors import ArgrankError, ModelError, check_name
+from argrank.models.forest import Forest
+from argrank.models.formats import catboost, lightgbm, ranklib_trees, xgboost
+from argrank.models.formats.ranklib import read_ranklib
+from argrank.models.model import Model
+from argrank.models.tree import Tree
+from argrank.models.trees import TreesModel
+
+LARGEST = 1 << 30  # bytes; a file beyond this is refused unread
+
+
+def import_model(path: str | os.PathLike[str], format: str | None = None) -> Model:  # noqa: A002 (the word of ar.load)
+    """Read a model that XGBoost, LightGBM, CatBoost or RankLib saved; nothing in the file is executed.
+
+    Scores are those of the library, without the constant that it adds to all documents (XGBoost's ``base_score``,
+    CatBoost's bias). All numbers are checked; what would score otherwise is refused with the reason.
+
+    Parameters
+    ----------
+    path : path
+        XGBoost: ``save_model`` to .json or .ubj. LightGBM: ``save_model``. CatBoost: ``save_model(format="json")``.
+        RankLib: its text, linear or trees.
+    format : str, optional
+        "xgboost", "lightgbm", "catboost" or "ranklib"; by default the file's content tells.
+    """
+    check_path(path)
+    if format is not None:
+        check_name("format", format, READERS)
+    place = Path(path)
+    try:
+        refuse_endless(place)
+        if place.stat().st_size > LARGEST:
+            raise ModelError(f"expected at most {LARGEST:,} bytes, got {place.stat().st_size:,}")
+        content = place.read_bytes()
+        return READERS[format or _format(content)](content, place)
+    except ArgrankError as error:
+        message = str(error).removeprefix(f"{os.fspath(path)}: ")
+        raise ModelError(f"{os.fspath(path)}: not imported: {message}") from error
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError, OverflowError) as error:
+        raise ModelError(f"{os.fspath(path)}: not imported: the file is damaged: {error}") from error
+    except OSError as error:
+        raise ModelError(f"{os.fspath(path)}: not imported: {error.strerror}") from error
+
+
+def _format(content: bytes) -> str:
+    start = content[:4096].lstrip()
+    if start.startswith(b"##"):
+        return "ranklib"
+    if start.startswith(b"tree"):
+        return "lightgbm"
+    if start.startswith(b"{"):
+        return "catboost" if b'"oblivious_trees"' in content or b'"features_info"' in content else "xgboost"
+    raise ModelError("expected a model of XGBoost, LightGBM, CatBoost or RankLib")
+
+
+def _xgboost(content: bytes, path: Path) -> Model:
+    found = xgboost.parse(content)
+    cut = found.forest.cut
+    trees = _trees(found.forest, cuts.double_of_single(lambda x: np.asarray(x < cut), len(cut)), nan=True)
+    return TreesModel(
+        trees,
+        found.n_features,
+        feature_names=found.names,
+        training={"ranker": "XGBoost", "base_score": found.base_score},
+    )
+
+
+def _ranklib(content: bytes, path: Path) -> Model:
+    text = content.decode("utf-8")
+    if "<ensemble>" not in text:
+        return read_ranklib(path)
+    forest = ranklib_trees.parse_ensemble(text)
+    cut = forest.cut
+    trees = _trees(forest, cuts.double_of_single(lambda x: np.asarray(x <= cut), len(cut)), nan=False)
+    n_features = int(forest.feature.max(initial=0)) + 1
+    return TreesModel(trees, n_features, training={"ranker": "RankLib"})
+
+
+def _catboost(content: bytes, path: Path) -> Model:
+    found = catboost.parse(content)
+    cut = found.forest.cut
+    trees = _trees(found.forest, cuts.double_of_single(lambda x: np.asarray(x <= cut), len(cut)), nan=True)
+    return TreesModel(
+        trees, found.n_features, feature_names=found.names, training={"ranker": "CatBoost", "bias": found.bias}
+    )
+
+
+def _lightgbm(content: bytes, path: Path) -> Model:
+    text = content.decode("utf-8")
+    read = lightgbm.read(text)
+    if "\nend of trees" not in text:
+        raise ModelError("expected the line 'end of trees': the file was cut off")
+    if read.n_outputs != 1 or not read.trees:
+        raise ModelError(f"expected trees with one output, got {read.n_outputs} outputs, {len(read.trees)} trees")
+    if len(set(read.feature_names)) < len(read.feature_names):
+        raise ModelError("feature_names: expected different names")
+    n_features = len(read.feature_names)
+    trees = tuple(_checked(number, tree, n_features) for number, tree in enumerate(read.trees))
+    return TreesModel(trees, n_features, feature_names=read.feature_names, training={"ranker": "LightGBM"})
+
+
+def _checked(number: int, tree: Tree, n_features: int) -> Tree:
+    """Return the tree after all the checks of a model file."""
+    try:
+        return Tree.from_dict(tree.to_dict(), n_features)
+    except ModelError as error:
+        raise ModelError(f"tree {number}: {error}") from error
+
+
+def _trees(forest: Forest, thresholds: Any, nan: bool) -> tuple[Tree, ...]:
+    """Return trees with float64 thresholds; NaN has its own way, or counts as 0 (RankLib)."""
+    doubles, trees = replace(forest, cut=thresholds), []
+    for root in forest.roots.tolist():
+        tree = tree_of(doubles, root)
+        if not np.isfinite(tree.value).all():
+            raise ModelError("leaves: expected finite numbers")
+        if not nan:
+            tree.missing[:] = 0
+        trees.append(tree)
+    return tuple(trees)
+
+
+READERS: dict[str, Callable[[bytes, Path], Model]] = {
+    "catboost": _catboost,
+    "lightgbm": _lightgbm,
+    "ranklib": _ranklib,
+    "xgboost": _xgboost,
+}

@@ -1,0 +1,87 @@
+"""What to know about a target before relying on a model there; printed with every export."""
+
+from __future__ import annotations
+
+from argrank.data.categories import Categories
+from argrank.deploy.options import Files
+from argrank.deploy.plain import Plain
+
+LARGE = 20_000_000  # bytes
+MOST_TEXTS = 20  # of a feature that are listed
+
+PLUGIN_MISSING = {
+    "elasticsearch": (
+        "A feature whose query does not match is missing: 0 in Elasticsearch plugins before v1.5.9-es8.11.4, the "
+        '"missing" branch since.'
+    ),
+    "opensearch": (
+        "A feature whose query does not match is missing: 0 in OpenSearch up to 3.1; in 3.2/3.3 until July 2026 always "
+        'the "no" branch; the "missing" branch since.'
+    ),
+}
+MODES = {
+    "as-trained": "This file sends missing values the way that training gave them.",
+    "zero": "This file sends missing values where 0 goes, which means the same in every version that knows 0 or NaN.",
+}
+DEFAULT_QUERY = (
+    "Safe in all versions: give every feature a query that always matches (function_score or script_score with a "
+    "default)."
+)
+
+
+def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
+    """Return the sentences for one export."""
+    plugin, linear, trees = to in PLUGIN_MISSING, model.linear is not None, model.forest is not None
+    rescores, size = plugin or to == "elastic", max(len(content) for content in files.values())
+    lifts = "; shift=True (--shift) lifts the scores of trees to 0 and above." if trees else "."
+    folded = model.linear is not None and model.linear.normalises
+    said = (
+        (plugin and trees, f"{PLUGIN_MISSING.get(to)} {MODES[missing]}"),
+        (plugin and trees, DEFAULT_QUERY),
+        (
+            linear and (plugin or to in ("solr", "ranklib")),
+            "A missing feature is 0, and is normalised like any other value.",
+        ),
+        (rescores, f"Scores may be negative: documents of the rescore window can sink below others{lifts}"),
+        (rescores, "The queries of the features are yours: replace match_all, keep names and order."),
+        (to == "solr", "The queries of the features are yours: replace the constant, keep the names."),
+        (
+            to == "solr" and trees and missing == "as-trained",
+            'Missing branches need Solr 9.2 or later; missing="zero" writes a file for every version.',
+        ),
+        (
+            to == "ranklib",
+            "RankLib has no missing values: an absent feature is 0. Features go by number, 1 first.",
+        ),
+        (
+            to == "ranklib" and folded,
+            "The normaliser is folded into the weights: scores lack a constant, which moves no document.",
+        ),
+        (
+            to == "vespa",
+            "Written from Vespa's source, not run. Names of features have to be rank features of the schema.",
+        ),
+        (to == "elastic", "Written from eland's source, not run against a server: verify before use."),
+        (to == "xgboost", "Both search plugins read this file too, as model/xgboost+json+raw."),
+        (
+            to == "onnx" and trees,
+            "ONNX runtimes add leaves in their own order: scores agree up to rounding in float32.",
+        ),
+        (
+            size > LARGE,
+            f"The model has {size / 1e6:.0f} MB: OpenSearch takes 50 million characters, servers 100 MB a request.",
+        ),
+    )
+    return [sentence for holds, sentence in said if holds]
+
+
+def text_notes(categories: Categories) -> list[str]:
+    """Return for every feature of texts the numbers that the engine has to send instead."""
+    found = []
+    for feature, texts in (categories or {}).items():
+        numbers = ", ".join(f"{text!r} is {number}" for number, text in enumerate(texts[:MOST_TEXTS]))
+        more = f" … ({len(texts):,} texts, in the order of the model file)" if len(texts) > MOST_TEXTS else ""
+        found.append(
+            f"{feature} was a text in training; give the engine its number: {numbers}{more}. Others are missing."
+        )
+    return found

@@ -1,0 +1,227 @@
+"""Is the deployed score the trained score? Rows are scored from the written files with the target's arithmetic.
+
+Two differences are told apart: what rounding the features to float32 does to argrank's own scores, and what the
+target's comparisons and sums do beyond that. An exchanged pair counts as rounding where its scores differ by no more
+than 8 * 2^-24 of the numbers that are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank._tables import counted
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.deploy.cuts import GREATEST
+from argrank.deploy.plain import Plain
+from argrank.evaluation.evaluate import evaluate
+from argrank.models.stumps import StumpsModel
+
+ROUNDING = 8 * 2.0**-24
+MEASURE = "ndcg@10"
+BLOCK = 4096
+
+Score = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Parity:
+    """How the target's scores compare with argrank's.
+
+    ``largest`` is the greatest absolute difference, ``relative`` the same as a share of the spread of scores in its
+    query, ``reordered`` the number of queries whose order changes. ``rounded_*`` say the same of argrank's own scores
+    for features rounded to float32. ``measure_*`` are mean ndcg@10, None for rows without judgements. ``on_cuts`` is
+    the largest difference on rows that argrank made: on, just below and just above cuts, zeros, missing.
+    """
+
+    rows: int
+    queries: int
+    largest: float
+    relative: float
+    reordered: int
+    reordered_beyond_rounding: int
+    rounded_largest: float
+    rounded_reordered: int
+    measure_before: float | None
+    measure_after: float | None
+    measure_rounded: float | None
+    on_cuts: float
+    on_cuts_beyond_rounding: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether no query is reordered beyond rounding, and no made row is scored otherwise."""
+        return self.reordered_beyond_rounding == 0 and not self.on_cuts_beyond_rounding
+
+    def lines(self) -> list[str]:
+        """Return the report as sentences."""
+        found = [
+            f"{counted(self.rows, 'row', 'rows')} of {_queries(self.queries)}: largest difference "
+            f"{self.largest:.3g} ({self.relative:.2g} of the spread in its query), {_queries(self.reordered)} "
+            f"reordered, {self.reordered_beyond_rounding} beyond rounding.",
+            f"Rounding the features to float32 alone: largest difference {self.rounded_largest:.3g}, "
+            f"{_queries(self.rounded_reordered)} reordered.",
+        ]
+        if self.measure_before is not None:
+            found.append(
+                f"Mean {MEASURE}: {self.measure_before:.6f} in argrank, {self.measure_after:.6f} in the target, "
+                f"{self.measure_rounded:.6f} with rounded features."
+            )
+        verdict = "NOT the same scores" if self.on_cuts_beyond_rounding else "the same scores up to rounding"
+        found.append(f"Rows on, below and above cuts, zeros and missing: {verdict} (largest {self.on_cuts:.3g}).")
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def compare(
+    model: Any,
+    plain: Plain,
+    score: Score,
+    constant: float,
+    missing: str,
+    check: Dataset | None,
+    seen: Score,
+    reachable: NDArray[np.bool_] | None,
+    singles: bool,
+) -> Parity:
+    """Return the parity on the rows of ``check`` (or on made rows), and on made rows in any case.
+
+    ``seen`` gives the rows as the engine reads them, where it does not take them as they are; ``reachable`` tells
+    which cuts its arithmetic can express: rows are made only there, and the notes describe the others. ``singles``:
+    whether the engine keeps features as float32, so that argrank's scores of rounded features are what to reach.
+    """
+    made = seen(made_rows(plain, reachable))
+
+    def reference(X: NDArray[Any]) -> Floats:
+        return own_scores(model, plain, missing, X)
+
+    def both(X: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+        before = np.concatenate([reference(X[i : i + BLOCK]) for i in range(0, len(X), BLOCK)])
+        after = np.concatenate([score(X[i : i + BLOCK]) for i in range(0, len(X), BLOCK)]) + constant
+        rounded = X.astype(np.float32)
+        return before, after, np.concatenate([reference(rounded[i : i + BLOCK]) for i in range(0, len(X), BLOCK)])
+
+    made_before, made_after, made_rounded = both(made)
+    made_own = made_rounded if singles else made_before
+    gap = np.abs(made_after - made_own)
+    beyond = bool((gap > 4 * ROUNDING * (plain.magnitudes(made) + abs(constant))).any())
+    X = made if check is None else _dense(check.X)
+    indptr = np.array([0, len(X)]) if check is None else check.indptr
+    before, after, rounded = (made_own, made_after, made_own) if check is None else both(X)
+    sizes = plain.magnitudes(X.astype(np.float64)) + abs(constant)
+    measures: tuple[float | None, float | None, float | None] = (None, None, None)
+    if check is not None:
+        a, b, c = (check.to_caller(scores) for scores in (before, after, rounded))
+        measures = (_mean(a, check), _mean(b, check), _mean(c, check))
+    return Parity(
+        len(X),
+        len(indptr) - 1,
+        float(np.abs(after - before).max(initial=0.0)),
+        _relative(before, after, indptr),
+        sum(_reordered(before[a:b], after[a:b]) for a, b in _spans(indptr)),
+        sum(_beyond((rounded if singles else before)[a:b], after[a:b], sizes[a:b]) for a, b in _spans(indptr)),
+        float(np.abs(rounded - before).max(initial=0.0)),
+        sum(_reordered(before[a:b], rounded[a:b]) for a, b in _spans(indptr)),
+        *measures,
+        float(gap.max(initial=0.0)),
+        beyond,
+    )
+
+
+def _queries(number: int) -> str:
+    return counted(number, "query", "queries")
+
+
+def _mean(scores: Floats, check: Dataset) -> float:
+    return float(evaluate(scores, check, [MEASURE]).means[MEASURE])
+
+
+def own_scores(model: Any, plain: Plain, missing: str, X: Any) -> Floats:
+    """Return argrank's scores; missing values are 0 where the target makes them so."""
+    if plain.linear is not None or missing == "zero":
+        X = np.nan_to_num(X, nan=0.0)
+    if isinstance(model, StumpsModel):
+        return _stump_scores(model, X)
+    scores: Floats = model.scores(X)
+    return scores
+
+
+def _stump_scores(model: StumpsModel, X: Any) -> Floats:
+    """Return the scores of stumps, which take no missing values themselves: they are 0 after normalising."""
+    known = np.nan_to_num(model.normalised(X, None), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    return replace(model, normaliser=None).scores(known)
+
+
+def made_rows(
+    plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int = 256, seed: int = 0
+) -> Floats:  # fmt: skip
+    """Return rows with values on, just below and just above cuts, zeros of both signs and missing values."""
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(n, plain.n_features)).astype(np.float32)
+    if plain.linear is not None:
+        rows = (rows * plain.linear.scale + plain.linear.shift).astype(np.float32)
+    if plain.forest is not None and len(plain.forest.cut):
+        usable = np.abs(plain.forest.cut) < GREATEST  # beyond it no float32 is left to be told apart
+        finite = np.flatnonzero(usable if reachable is None else usable & reachable)
+        for feature in np.unique(plain.forest.feature[finite]).tolist():
+            own = plain.forest.cut[finite][plain.forest.feature[finite] == feature]
+            values = random.choice(own, n)
+            step = random.integers(-1, 2, n)
+            with np.errstate(over="ignore", under="ignore"):
+                near = np.where(
+                    step == 0, values, np.nextafter(values, np.where(step < 0, -np.inf, np.inf), dtype=np.float32)
+                )
+            rows[:, feature] = np.where(np.isfinite(near), near, values)
+    rows[random.random(rows.shape) < 0.05] = 0.0
+    rows[random.random(rows.shape) < 0.02] = -0.0
+    if plain.linear is None:
+        rows[random.random(rows.shape) < 0.1] = np.nan
+        rows[-1] = np.nan
+    rows[-2] = 0.0
+    return rows.astype(np.float64)
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    """Return the features in their own type: argrank scores float32 data as float32 data."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def _spans(indptr: Integers) -> list[tuple[int, int]]:
+    return list(zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True))
+
+
+def _relative(before: Floats, after: Floats, indptr: Integers) -> float:
+    worst = 0.0
+    for a, b in _spans(indptr):
+        spread = float(np.ptp(before[a:b])) if b > a else 0.0
+        if spread > 0:
+            worst = max(worst, float(np.abs(after[a:b] - before[a:b]).max()) / spread)
+    return worst
+
+
+def _reordered(before: Floats, after: Floats) -> bool:
+    return not np.array_equal(np.argsort(-before, kind="stable"), np.argsort(-after, kind="stable"))
+
+
+def _beyond(before: Floats, after: Floats, sizes: Floats) -> bool:
+    """Tell whether a pair is exchanged whose scores in argrank differ by more than rounding can explain."""
+    if not _reordered(before, after):
+        return False
+    order = np.argsort(-after, kind="stable")
+    ranked, large = before[order], sizes[order]
+    # a document above which a better one (by argrank) stands lower: compare with the best of those below
+    best_below = np.maximum.accumulate(ranked[::-1])[::-1]
+    suspects = np.flatnonzero(best_below > ranked + ROUNDING * large)
+    for place in suspects.tolist():
+        gaps = ranked[place:] - ranked[place] - ROUNDING * np.maximum(large[place:], large[place])
+        if (gaps > 0).any():
+            return True
+    return False

@@ -1,0 +1,146 @@
+"""The engines that models can go to: what each can express, and what was proved of it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+from argrank.deploy.plain import Plain, plain
+from argrank.errors import ArgrankError, ModelError, check_name
+
+SUMS = ("linear", "trees", "sum")
+EVERYTHING = (*SUMS, "classes")
+RAN = "the engine's own code gave the simulated scores, bit by bit"
+TESTED = "loaded and compared in argrank's tests"
+WRITTEN = "written from the engine's source, not run"
+
+
+class Target(NamedTuple):
+    """One line of the registry."""
+
+    module: str  # below argrank.deploy
+    title: str
+    takes: tuple[str, ...]  # of EVERYTHING
+    proof: str
+    singles: bool = True  # whether it compares and keeps features as float32
+
+
+#: To add a target: a file with ``write`` and ``simulate``, and a line here.
+TARGETS = {
+    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN),
+    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN),
+    "lightgbm": Target("lightgbm", "LightGBM text", ("trees",), TESTED, singles=False),
+    "onnx": Target("onnx", "ONNX graph", EVERYTHING, TESTED),
+    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN),
+    "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False),
+    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN),
+    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN),
+    "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN),
+    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED),
+}
+
+
+def targets(model: Any = None) -> dict[str, str]:
+    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> ar.targets()["opensearch"]
+    'OpenSearch LTR plugin: linear models, trees'
+    """
+    said = {"linear": "linear models", "trees": "trees", "sum": "sums of both", "classes": "mcrank's probabilities"}
+    kind = None
+    if model is not None:
+        try:
+            kind = plain(model_of(model), "zero").kind
+        except ArgrankError:
+            return {}
+    return {
+        name: f"{target.title}: {', '.join(said[one] for one in target.takes)}"
+        for name, target in TARGETS.items()
+        if kind is None or kind in target.takes
+    }
+
+
+def blend_families(name: str) -> tuple[str, ...]:
+    """Return the families of members ("all", "trees", "linear") whose blend a target can express, the widest first."""
+    takes = target(name).takes
+    if "sum" in takes:
+        return ("all",)
+    return tuple(family for family in ("trees", "linear") if family in takes)
+
+
+def target(name: str) -> Target:
+    """Return the line of a name."""
+    check_name("target", name, TARGETS)
+    return TARGETS[name]
+
+
+def early_refusal(name: str, ranker: Any) -> None:
+    """Refuse before training what could not be exported after it."""
+    from argrank.data.prepare.normalise import normaliser
+    from argrank.rankers.base_ranker import BaseRanker
+    from argrank.rankers.boosted.trees.mcrank import McRank
+
+    line, parameters = target(name), ranker.get_params()
+    normalise = parameters.get("normalise")
+    if normalise is not None and normaliser(normalise).needs_queries:
+        raise ModelError(
+            f"{name} scores a document alone and cannot normalise within queries ({normalise}); "
+            'train with normalise="standard" or "minmax"'
+        )
+    if "target" in parameters or not isinstance(ranker, BaseRanker):  # auto keeps to what the target takes
+        return
+    kind = "trees" if ranker.compares else "linear"
+    if isinstance(ranker, McRank):
+        kind = "classes"
+    elif parameters.get("start") == "linear":
+        kind = "sum"
+    if kind not in line.takes:
+        raise ModelError(_cannot(name, kind, ", or train with start=None" if kind == "sum" else None))
+
+
+def sentence(model: Any) -> str:
+    """Say where a model can go, for those who have just trained it."""
+    names = targets(model)
+    if names:
+        return f"It can go to {', '.join(names)}: argrank export."
+    try:
+        plain(model_of(model), "zero")
+    except ArgrankError as error:
+        return f"It cannot be exported: {error}."
+    return "It cannot be exported."
+
+
+def writer(name: str) -> Any:
+    """Return the module that writes and simulates a target."""
+    return importlib.import_module(f"argrank.deploy.{target(name).module}")
+
+
+def check_takes(name: str, model: Plain) -> None:
+    """Refuse what a target cannot express, and say what can."""
+    if model.kind not in target(name).takes:
+        raise ModelError(_cannot(name, model.kind))
+
+
+def _cannot(name: str, kind: str, advice: str | None = None) -> str:
+    able = [other for other, line in TARGETS.items() if kind in line.takes]
+    what, usual = {
+        "linear": ("linear models", ""),
+        "trees": ("trees", ""),
+        "sum": ("trees with a linear part", ', or blend trees alone (family="trees")'),
+        "classes": ("probabilities from several sums of trees (mcrank)", ", or train mart or lambda-mart"),
+    }[kind]
+    return f"{name} cannot express {what}; {', '.join(able)} can{usual if advice is None else advice}"
+
+
+def model_of(model: Any) -> Any:
+    """Return the model of a fitted ranker or of a file, or the model itself."""
+    if isinstance(model, str) or hasattr(model, "__fspath__"):
+        from argrank.models.files import load_model
+
+        return load_model(model)
+    if hasattr(model, "get_params") and not hasattr(model, "model_"):
+        raise ModelError(f"expected a fitted ranker, got a {type(model).__name__} before fit")
+    return getattr(model, "model_", model)

@@ -1,1 +1,0 @@
-"""Models of other libraries, read into argrank's: data only, every number checked."""

@@ -1,0 +1,1 @@
+"""Model files of other libraries, read as models of ours: one file for each library."""

@@ -1,0 +1,1 @@
+"""Boosting of thresholds on single features."""

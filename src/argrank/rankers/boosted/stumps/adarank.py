@@ -1,0 +1,104 @@
+"""AdaRank: boosting of single features as rankers, with queries reweighted by how badly they are served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.data.mapped import by_column
+from argrank.errors import check_count
+from argrank.evaluation.evaluate import evaluate
+from argrank.models.linear import LinearModel
+from argrank.objectives.objective import query_shares
+from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.trace import Interruption, Watcher
+
+ALMOST_PERFECT = 1.0 - 1e-9  # a weak ranker this good would get an infinite weight
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdaRank(BaseRanker):
+    """Linear ranker by boosting (Xu and Li 2007): weak rankers are the single features, ascending or descending.
+
+    Every round takes the feature with the best weighted mean of the measure, gives it the weight
+    1/2 log(sum of P (1 + E) / sum of P (1 - E)), and weighs queries by exp(-E) of the ranker so far. Taking the feature
+    of the round before again would change no ranking and so go on for ever; it has to pause for a round.
+
+    ``objective_`` is the mean over queries of exp(-E), which the paper's bound is about.
+
+    Parameters
+    ----------
+    measure : str
+        E: "map", "ndcg@10" or any other that lies between 0 and 1. Queries for which it is undefined do not count.
+    n_rounds : int
+        Features taken, with repetition: 1 or more. It is the only regulariser; choose it by validation.
+    normalise : str, optional
+        A normaliser's name, applied before training and kept with the model; none by default. Features are added as
+        they are, so they should have comparable ranges.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; None for ``measure``.
+    n_jobs : int, optional
+        Threads for evaluation; None for all cores.
+    """
+
+    measure: Any = "map"
+    scoring: Any = None
+    n_rounds: int = 50
+    normalise: str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        check_count("n_rounds", self.n_rounds)
+        columns = by_column(data, "AdaRank")
+        values = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
+        reverse = [self._per_query(-_column(columns, j), data) for j in range(data.n_features)]
+        weak = np.stack((*values, *reverse), axis=1)  # query x (feature up, feature down)
+        counted = np.isfinite(weak).all(axis=1)
+        shares = np.where(counted, query_shares(data), 0.0)
+        weights, scores = np.zeros(data.n_features), np.zeros(data.n_documents)
+        if not counted.any():
+            return Outcome(LinearModel(weights), 0.0, np.nan, 0)
+        weak[~counted] = 0.0
+        watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
+        shares /= shares.sum()
+        chances, before, objective, rounds = shares, -1, 1.0, 0
+        found = watcher.resumed()
+        if found is not None:
+            weights, scores, chances = found["weights"], found["scores"], found["chances"]
+            before, objective, rounds = found["before"], found["objective"], found["rounds"]
+        with Interruption(lambda: rounds) as stop:
+            while rounds < self.n_rounds:
+                means = chances @ weak
+                if before >= 0:
+                    means[before] = -np.inf
+                chosen = int(np.argmax(means))
+                mean = min(float(means[chosen]), ALMOST_PERFECT)
+                feature, sign = chosen % data.n_features, 1.0 if chosen < data.n_features else -1.0
+                step = sign * 0.5 * np.log((1.0 + mean) / (1.0 - mean))
+                scores = scores + step * _column(columns, feature)
+                reached = np.where(counted, self._per_query(scores, data), 0.0)
+                losses = shares * np.exp(-reached)
+                latest = weights.copy()
+                latest[feature] += step
+                facts = {"objective": float(losses.sum()), "measure": float(shares @ reached)}
+                watcher(latest, facts)
+                weights, objective, before, rounds = latest, facts["objective"], chosen, rounds + 1
+                chances = losses / objective
+                kept = {"weights": weights, "scores": scores, "chances": chances}
+                watcher.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
+        return Outcome(LinearModel(weights), objective, np.nan, rounds, stop.complaint)
+
+    def _per_query(self, scores: Floats, data: Dataset) -> Floats:
+        found = evaluate(data.to_caller(scores), data, self.measure, n_jobs=self.n_jobs)
+        return next(iter(found.values.values()))
+
+
+def _column(columns: Any, number: int) -> Floats:
+    column = columns[:, [number]]
+    return np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)

@@ -1,0 +1,1 @@
+"""Trees grown by LightGBM on gradients or labels, one class for each loss."""

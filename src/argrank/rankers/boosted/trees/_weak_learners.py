@@ -1,0 +1,225 @@
+"""Weak learners, one a round, that descend an objective: LightGBM's trees, or any regressor of scikit-learn.
+
+They are fitted to its gradient and scaled to the step that minimises it along them. LightGBM holds binned features and
+grows; scores are ours. Its own score of the training rows moves by a whole tree a round, so the difference of two
+rounds tells which leaf every row is in, without a pass over the features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.data.prepare.impute import refuse_missing
+from argrank.engines import make_risk
+from argrank.errors import OptionError, check_count, shown
+from argrank.models.ensemble import Member
+from argrank.models.formats.lightgbm import read
+from argrank.models.tree import Tree
+from argrank.objectives.objective import Objective, query_shares
+from argrank.objectives.pointwise import SquaredError
+from argrank.rankers.boosted.trees.boosted_ranker import row_weights
+from argrank.rankers.boosted.trees.lightgbm import (
+    FRUITLESS,
+    LARGEST_INT,
+    can_split,
+    check_bins,
+    common_parameters,
+    feature_columns,
+    load_lightgbm,
+    refusals,
+    rounded,
+    seed_of,
+    shown_scores,
+)
+
+DOUBLINGS, HALVINGS = 40, 12
+
+
+class Weak(NamedTuple):
+    """One weak learner: its output for the training rows, its part of the model, and for a tree the rows' leaves."""
+
+    output: Floats
+    member: Tree | Member
+    leaf: Integers | None = None
+
+    def weighed(self, weight: float) -> Tree | Member:
+        """Return the part of the model for a weight."""
+        if isinstance(self.member, Tree):
+            return self.member.with_values(weight * self.member.value)
+        return self.member.with_weight(weight * self.member.weight)
+
+    def scaled(self, factor: float) -> Weak:
+        """Return the weak learner in other units."""
+        return self if factor == 1.0 else Weak(factor * self.output, self.weighed(factor), self.leaf)
+
+
+class Source(Protocol):
+    """What makes one weak learner a round from the gradient and the curvature of every row."""
+
+    def next(self, gradient: Floats, hessian: Floats) -> Weak | None:
+        """Return the next weak learner, None where there is no better one than a constant."""
+
+
+class Descent:
+    """An objective on training data, at any scores.
+
+    For least squares a tree fitted to the residuals already is the best step. For every other objective a tree is
+    fitted to minus the gradient and its output is scaled to the minimum of the objective along it (Friedman 2001,
+    step 5 of Algorithm 1), so that one range of weights suits all objectives. Least squares leaves out the constant by
+    which labels exceed the scores to begin with: it moves no document.
+    """
+
+    def __init__(self, data: Dataset, objective: Objective, begin: Floats, n_jobs: int | None) -> None:
+        self._risk = make_risk(data, objective, n_jobs)
+        some = int(np.argmax(self._risk.query_shares))
+        self._n_queries = float(data.n_queries * query_shares(data)[some] / self._risk.query_shares[some])
+        self._hessian = np.ones(data.n_documents)
+        self._targets: Floats | None = None
+        if isinstance(objective, SquaredError):
+            self._hessian = row_weights(data)
+            targets = objective.targets(data)
+            self._targets = targets - float((self._hessian * (targets - begin)).sum() / self._hessian.sum())
+
+    def next(self, source: Source, scores: Floats) -> Weak | None:
+        """Return a weak learner whose output, with weight 1, minimises the objective along it."""
+        if self._targets is not None:
+            return source.next(self._hessian * (scores - self._targets), self._hessian)
+        weak = source.next(self._gradient(scores), self._hessian)
+        return None if weak is None else weak.scaled(self._minimum(scores, weak.output))
+
+    def _gradient(self, scores: Floats) -> Floats:
+        """Return the gradient of the sum over queries: the mean's would shrink as data grows."""
+        gradient: Floats = self._risk.at_scores(scores)[1] * self._n_queries
+        return gradient
+
+    def _minimum(self, scores: Floats, direction: Floats) -> float:
+        """Return where the objective's slope along the direction changes its sign, found by bisection."""
+
+        def slope(step: float) -> float:
+            return float((self._risk.at_scores(scores + step * direction)[1] * direction).sum())
+
+        low, high = 0.0, 1.0
+        for _ in range(DOUBLINGS):
+            if slope(high) >= 0.0:
+                break
+            low, high = high, 2.0 * high
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+        return 0.5 * (low + high)
+
+
+class Settings(NamedTuple):
+    """How trees are grown."""
+
+    n_leaves: int
+    min_documents: int
+    feature_fraction: float
+    extra_trees: bool
+    categorical_features: Sequence[int | str] | None
+    random_state: int
+    n_jobs: int | None
+
+    def check(self) -> None:
+        """Refuse what no tree can be grown with."""
+        for name, least in (("n_leaves", 2), ("min_documents", 1), ("random_state", 0)):
+            check_count(name, getattr(self, name), least, LARGEST_INT)
+        if not 0 < self.feature_fraction <= 1:
+            raise OptionError(f"feature_fraction: expected a share above 0, at most 1, got {self.feature_fraction!r}")
+
+
+class Growth:
+    """A LightGBM booster that grows one tree per round, as the gradients of the round ask.
+
+    Gradients are rounded to multiples of a common power of two, fine enough for float32, so that their sums are exact:
+    trees have the same bits for any number of threads and any order of the rows. What a round draws is a function of
+    the seed and its number: another process, given the number of rounds before, grows the same trees.
+    """
+
+    def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
+        lightgbm = load_lightgbm()
+        settings.check()
+        check_bins(data)
+        parameters = {
+            **common_parameters(data, settings.n_jobs),
+            "learning_rate": 1.0,
+            "num_leaves": int(settings.n_leaves),
+            "min_data_in_leaf": int(settings.min_documents),
+            "feature_fraction": float(settings.feature_fraction),
+            "extra_trees": bool(settings.extra_trees),
+            "seed": int(settings.random_state),
+            "force_row_wise": True,
+        }
+        categorical: Any = feature_columns("categorical_features", settings.categorical_features, data)
+        nothing = np.zeros(data.n_documents)
+        train = lightgbm.Dataset(data.X, nothing, categorical_feature=categorical or "auto", params=parameters)
+        with refusals():
+            self._booster = lightgbm.Booster(parameters, train)
+            self._can_split = can_split(train, data.n_features)
+        self._seed, self.n_rounds = settings.random_state, n_before
+        self._draws = settings.feature_fraction < 1 or bool(settings.extra_trees)
+        self._last = np.zeros(data.n_documents)
+        if n_before and self._draws and self._can_split:
+            # the first round of a booster draws differently from later rounds
+            self._booster.update(fobj=lambda scores, rows: (nothing, nothing + 1.0))
+
+    def next(self, gradient: Floats, hessian: Floats) -> Weak | None:
+        """Grow a tree whose leaves hold minus gradient over curvature; where draws decide, a few more are tried."""
+        if not self._can_split:
+            return None
+        given, size = (rounded(gradient), rounded(hessian)), self._booster.current_iteration()
+        for attempt in range(FRUITLESS if self._draws else 1):
+            if self._update(given, attempt):
+                break
+            if self._booster.current_iteration() > size:  # a first tree without a split, which LightGBM keeps
+                self._booster.rollback_one_iter()
+        else:
+            return None
+        (tree,) = read(self._booster.model_to_string(start_iteration=size, num_iteration=1)).trees
+        self.n_rounds += 1
+        before, (self._last,) = self._last, shown_scores(self._booster.eval_train)
+        leaf = _leaves(tree, self._last - before)
+        return Weak(tree.value.take(leaf), tree, leaf)
+
+    def _update(self, given: tuple[Floats, Floats], attempt: int) -> bool:
+        """Let LightGBM grow; tell whether it found a split."""
+        if self._draws:
+            number = seed_of(self._seed, self.n_rounds, attempt)
+            self._booster.reset_parameter({"feature_fraction_seed": number, "extra_seed": number})
+        with refusals():
+            return not self._booster.update(fobj=lambda scores, data: given)
+
+
+def _leaves(tree: Tree, moved: Floats) -> Integers:
+    """Return the leaf whose value is next to what each row moved by (which is off by rounding)."""
+    values, first = np.unique(tree.value, return_index=True)
+    return first.take(np.searchsorted(0.5 * (values[1:] + values[:-1]), moved)).astype(np.int64)
+
+
+class Regressors:
+    """Copies of a regressor of scikit-learn, each fitted to minus gradient over curvature."""
+
+    def __init__(self, data: Dataset, base: Any, random_state: int) -> None:
+        if not hasattr(base, "fit") or not hasattr(base, "predict"):
+            raise OptionError(f"base_estimator: expected a regressor with fit and predict, got {shown(base)}")
+        if not get_tags(base).input_tags.allow_nan:
+            refuse_missing(data)
+        self._X, self._base = data.X, base
+        self._seeds = np.random.default_rng(random_state)
+
+    def next(self, gradient: Floats, hessian: Floats) -> Weak | None:
+        """Fit a copy; weights per row are given where they differ."""
+        regressor = clone(self._base)
+        if "random_state" in regressor.get_params():
+            regressor.set_params(random_state=int(self._seeds.integers(2**31)))
+        extra = {} if (hessian == hessian[0]).all() else {"sample_weight": hessian}
+        regressor.fit(self._X, -gradient / hessian, **extra)
+        output = np.asarray(regressor.predict(self._X), np.float64)
+        return None if float(np.ptp(output)) == 0.0 else Weak(output, Member(1.0, regressor))

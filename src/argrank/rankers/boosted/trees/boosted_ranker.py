@@ -1,0 +1,160 @@
+"""What rankers of boosted trees share: running scores, validation, early stopping, the parameters of growth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError
+from argrank.models.model import Model
+from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.trace import Watcher
+
+Sums = Callable[[Sequence[Any], Any, int], Floats]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoostedRanker(BaseRanker):
+    """A ranker of additive trees; missing values go where LightGBM sends them.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of rounds, one tree each: 1 or more. Fewer give a smaller and faster model.
+    n_leaves : int
+        Most leaves a tree may have: 2 or more. More leaves let more features act together, and overfit sooner; try 10
+        to 63.
+    learning_rate : float
+        Weight of every tree, above 0 and rarely above 0.3. Halve it and double ``n_trees`` for a little more accuracy.
+    min_documents : int
+        Fewest training documents in a leaf: 1 or more. Raise it on noisy data, lower it on a few hundred documents.
+    feature_fraction : float
+        Share of the features, drawn anew for every tree, that it may split: above 0, at most 1. Raise it where there
+        are few features.
+    categorical_features : sequence of column numbers or feature names, optional
+        Features whose values, whole numbers from 0 up, have no order. Columns of texts are known as such without it.
+    scoring : str or Measure, optional
+        What ``score``, the validation column of ``trace_`` and early stopping look at; None for the measure that is
+        optimised, and "ndcg@10" where none is.
+    early_stopping : int, optional
+        Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
+    normalise : str, optional
+        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
+        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Trees
+        hardly depend on the first two.
+    random_state : int
+        Seeds the draw of features.
+    """
+
+    takes_missing: ClassVar[bool] = True
+    compares: ClassVar[bool] = True
+
+    n_trees: int = 100
+    n_leaves: int = 31
+    learning_rate: float = 0.1
+    min_documents: int = 20
+    feature_fraction: float = 1.0
+    categorical_features: Sequence[int | str] | None = None
+    scoring: Any = None
+    early_stopping: int | None = None
+    normalise: str | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """What every feature contributed: the summed gain of its splits, as a share."""
+        if not hasattr(self, "model_") or not hasattr(self.model_, "importances"):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: not fitted, or not made of trees")
+        gains = cast(Floats, self.model_.importances("gain"))
+        return gains / gains.sum() if gains.any() else gains
+
+    def _served_rows(self, X: Any, qid: Any, group: Any) -> Dataset:
+        """Return rows to serve as a Dataset; one query where the model does not ask."""
+        check_is_fitted(self)
+        if not isinstance(X, Dataset):
+            if qid is None and group is None and not self.model_.needs_queries:
+                group = [X.shape[0] if hasattr(X, "shape") else len(X)]
+            X = Dataset(X, None, qid, group=group)
+        data: Dataset = X
+        names: dict[str, Any] = {"feature_names": self.model_.feature_names, "categories": self.model_.categories}
+        return data._but(X=self.model_.features_of(data), **names)
+
+
+class Rounds:
+    """The trees so far, the scores they give to validation rows, and which round was best.
+
+    ``kept`` are the members, and ``objective`` is the objective, after the best round: the last one, or with early
+    stopping the best on validation data.
+
+    ``sums`` makes scores of members (trees, say) and rows, which are added to those of ``start``.
+    """
+
+    def __init__(self, watcher: Watcher, patience: int | None, sums: Sums, start: Model | None) -> None:
+        self._watcher, self._patience, self._sums = watcher, patience, sums
+        self.members: list[Any] = []
+        self._starts = [
+            np.zeros((part.data.n_documents, 1)) if start is None else part.scores_of(start)[:, None]
+            for part in watcher.validations
+        ]
+        self._validation = [scores.copy() for scores in self._starts]
+        self.best, self._best_value, self.n_recorded = 0, -np.inf, 0
+        self.kept: list[Any] = []
+        self.objective = np.nan
+
+    def add(self, member: Any) -> None:
+        """Add a member."""
+        self.members.append(member)
+        for part, scores in zip(self._watcher.validations, self._validation, strict=True):
+            scores += self._sums([member], part.data.X, 1)
+
+    def state(self) -> dict[str, float]:
+        """Return how far it has come, apart from the members."""
+        numbers = {"best": self.best, "best_value": self._best_value, "n_recorded": self.n_recorded}
+        return {**numbers, "n_kept": len(self.kept), "objective": self.objective}
+
+    def resume(self, members: Sequence[Any], state: Mapping[str, Any]) -> None:
+        """Go on with the members and the state of another process."""
+        for member in members:
+            self.add(member)
+        self.best, self._best_value, self.n_recorded = (state[name] for name in ("best", "best_value", "n_recorded"))
+        self.kept, self.objective = self.members[: state["n_kept"]], state["objective"]
+
+    def replace(self, members: Sequence[Any]) -> None:
+        """Replace all members so far."""
+        self.members = list(members)
+        for part, begin, scores in zip(self._watcher.validations, self._starts, self._validation, strict=True):
+            scores[:] = begin + self._sums(members, part.data.X, 1)
+
+    def record(self, facts: dict[str, float]) -> bool:
+        """Record a round; tell whether to go on."""
+        row = self._watcher.record([scores[:, 0] for scores in self._validation], facts)
+        self.n_recorded += 1
+        value = np.inf if self._patience is None else stopping_value(row, self._watcher)
+        if value > self._best_value or self._patience is None:
+            self.best, self._best_value = self.n_recorded, value
+            self.kept, self.objective = list(self.members), facts["objective"]
+        return self._patience is None or self.n_recorded - self.best < self._patience
+
+
+def stopping_value(row: Mapping[str, float], watcher: Watcher) -> float:
+    """Return what early stopping goes by: the measure on the first ``eval_set`` in a row of the trace."""
+    value = row[watcher.validations[0].column]
+    if np.isnan(value):
+        raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
+    return value
+
+
+def row_weights(data: Dataset) -> Floats:
+    """Return what every row counts: its own weight times that of its query, which are 1 on average."""
+    weight = np.ones(data.n_documents) if data.sample_weight is None else data.sample_weight.astype(np.float64)
+    if data.query_weight is not None:
+        weight = weight * np.repeat(data.query_weight * (data.n_queries / data.query_weight.sum()), data.sizes)
+    return weight

@@ -1,0 +1,266 @@
+"""Checkpoints: a fit's state in a file, from which another process goes on with the same bits.
+
+A new file is written aside, synced and takes the old one's place; the old one is kept as ``NAME.1`` and serves where
+the new one is damaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from argrank._files import split_suffixes, write_bytes
+from argrank._json import json_value
+from argrank._version import __version__
+from argrank.data.dataset import Dataset
+from argrank.engines import is_distributed
+from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
+from argrank.measures.measure import Measure
+from argrank.models import KINDS
+from argrank.models.model import Model
+from argrank.rankers._archive import BROKEN, packed, unpacked
+from argrank.rankers.trace import Watcher
+
+if TYPE_CHECKING:
+    from argrank.rankers.base_ranker import BaseRanker
+
+FORMAT = 1
+PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "rows_after", "seconds")
+FREE = ("n_jobs", "verbose")  # parameters that change no bit of a model
+GO_ON = ("max_iter", "tol")  # parameters with which a finished fit goes on
+MAY_DIFFER = (*GO_ON, *FREE)
+
+
+class Checkpoint:
+    """The file of one fit: what it holds from before, and what is written to it. A ``Keeper`` for solvers."""
+
+    def __init__(self, path: str | os.PathLike[str], every: float, identity: Mapping[str, Any]) -> None:
+        check_positive("every", every)
+        self.path, self._every, self._identity = Path(path), every, dict(identity)
+        if split_suffixes(self.path)[1]:
+            raise OptionError(f"checkpoint: expected a name such as fit.ckpt, got {shown(str(path))}")
+        self._found = self._load()
+        self._watcher: Watcher | None = None
+        self._results: list[Mapping[str, Any]] = []
+        self._last: dict[str, Any] | None = None
+        self._written = time.monotonic()
+
+    def attach(self, watcher: Watcher) -> Mapping[str, Any] | None:
+        """Begin or go on; return the outcome of a training that was finished with the same parameters."""
+        self._watcher, watcher.keeper = watcher, self
+        if self._found is None:
+            return None
+        outcome: Mapping[str, Any] | None = self._found["outcome"]
+        same = determining(self._found["identity"]) == determining(self._identity)
+        rows = self._found["rows_after"] if outcome is None else None if same else self._found["rows"]
+        watcher.resume(self._found["trace"][:rows], self._found["seconds"])
+        if outcome is None or same:
+            return outcome
+        self._found["results"] = self._found["results"][: self._found["solve"]]  # the last solve goes on
+        return None
+
+    # ---- a keeper for solvers -----------------------------------------------------------------------------------
+
+    def finished(self) -> Mapping[str, Any] | None:
+        """Return the result of the next solve if the file has it."""
+        number = len(self._results)
+        if self._found is None or number >= len(self._found["results"]):
+            return None
+        self._results.append(self._found["results"][number])
+        return self._results[-1]
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Remember the result of a solve."""
+        self._results.append(result)
+        if self._last is None:
+            self._note(None)
+        rows, results = len(cast(Watcher, self._watcher).trace), list(self._results)
+        self._last = {**cast("dict[str, Any]", self._last), "results": results, "rows_after": rows}
+
+    def resumed(self) -> Mapping[str, Any] | None:
+        """Return the state from which to go on, once."""
+        if self._found is None:
+            return None
+        found, self._found = self._found, None
+        return found["state"] if found["solve"] == len(self._results) else None
+
+    def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]], now: bool = False) -> None:
+        """Note a state, and write it ``now`` or where that is long enough ago; a function is asked only then."""
+        due = now or time.monotonic() - self._written >= self._every
+        if due or not callable(state):
+            self._note(state() if callable(state) else state)
+        if due:
+            self._write(None)
+
+    def close(self, outcome: Mapping[str, Any] | None) -> None:
+        """Write the outcome, or without one the last state: the training was interrupted."""
+        if outcome is not None or self._last is not None:
+            self._write(outcome)
+
+    def _note(self, state: Mapping[str, Any] | None) -> None:
+        assert self._watcher is not None
+        rows, seconds = len(self._watcher.trace), self._watcher.seconds
+        solve, results = len(self._results), list(self._results)
+        numbers = {"solve": solve, "rows": rows, "rows_after": rows, "seconds": seconds}
+        self._last = {"state": state, "results": results, **numbers}
+
+    # ---- the file -----------------------------------------------------------------------------------------------
+
+    def _write(self, outcome: Mapping[str, Any] | None) -> None:
+        assert self._watcher is not None
+        if self._last is None:
+            self._note(None)
+        last = cast("dict[str, Any]", self._last)
+        document = {
+            "argrank_checkpoint": FORMAT,
+            "identity": self._identity,
+            "trace": list(self._watcher.trace)[: None if outcome is not None else last["rows_after"]],
+            "outcome": outcome,
+            **last,
+        }
+        if outcome is not None:
+            document["seconds"] = self._watcher.seconds
+            if not set(self._identity["parameters"]) & set(GO_ON):  # nothing can go on from here
+                document |= {"state": None, "results": []}
+        content = packed(document)
+        if _is_whole(self.path):
+            os.replace(self.path, _before(self.path))
+        with write_bytes(self.path) as stream:
+            stream.write(content)
+        self._written = time.monotonic()
+
+    def _load(self) -> dict[str, Any] | None:
+        """Return what the file holds, or where it is damaged the one before; None where there is none."""
+        paths = [path for path in (self.path, _before(self.path)) if path.exists()]
+        if not paths:
+            return None
+        for path in paths:
+            try:
+                document = _read(path)
+            except BROKEN as error:
+                if path == paths[-1]:
+                    raise FormatError(
+                        path, None, "a checkpoint of argrank", f"{error or type(error).__name__}"
+                    ) from error
+                warnings.warn(f"{path}: the checkpoint is damaged; {paths[-1]} is used", ArgrankWarning, stacklevel=5)
+                continue
+            self._refuse_other(path, document["identity"])
+            return document
+        return None
+
+    def _refuse_other(self, path: Path, found: Mapping[str, Any]) -> None:
+        """Raise where the file belongs to another fit, and say what differs."""
+        mine, theirs = _fixed(self._identity), _fixed(found)
+        for name in {**mine, **theirs}:
+            if mine.get(name) != theirs.get(name):
+                raise InputError(
+                    f"{path}: expected the checkpoint of this fit, got one with another {name}: "
+                    f"{shown(theirs.get(name))} instead of {shown(mine.get(name))}; remove it to begin anew"
+                )
+
+
+def _fixed(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all of an identity that has to be the same for a fit to go on, parameters by their names."""
+    others = {name: value for name, value in identity.items() if name != "parameters"}
+    return others | {name: value for name, value in identity["parameters"].items() if name not in MAY_DIFFER}
+
+
+def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> dict[str, Any]:
+    """Return what has to be the same for a fit to go on."""
+    parameters = {name: _plain(name, value) for name, value in ranker.get_params(deep=False).items()}
+    if "random_state" in parameters and parameters["random_state"] is None:
+        raise OptionError("checkpoint: expected a random_state, got None, with which no two fits are the same")
+    version = ".".join(__version__.split(".")[:2])
+    return {
+        "ranker": type(ranker).__name__,
+        "version": version,
+        "data": _digest(data),
+        "validation": [_digest(part) for part in validations],
+        "parameters": parameters,
+    }
+
+
+def determining(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return that part of an identity on which the bits of the model depend."""
+    parameters = {name: value for name, value in identity["parameters"].items() if name not in FREE}
+    return {**identity, "parameters": parameters}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return a parameter as another process would know it again; what it could not is refused."""
+    if isinstance(value, list | tuple):
+        return [_plain(name, one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(name, one) for key, one in value.items()}
+    if isinstance(value, BaseEstimator) and not hasattr(value, "model_") and hasattr(value, "_train"):
+        return [type(value).__name__, _plain(name, value.get_params(deep=False))]
+    known = value is None or isinstance(value, str | bool | Real | np.generic | np.ndarray | os.PathLike)
+    if not known and not (isinstance(value, Measure) and " at 0x" not in repr(value)):
+        raise OptionError(
+            f"checkpoint: expected parameters that another process knows again (numbers, names, measures), got "
+            f"{name}={shown(value)}; fit without a checkpoint"
+        )
+    return json_value(value)
+
+
+def _digest(data: Dataset) -> str:
+    """Return the fingerprint of data together with its weights and preferences."""
+    digest = hashlib.sha256(data.fingerprint.encode())
+    by_row = None if is_distributed(data) else data.sample_weight
+    for values in (by_row, data.query_weight, *(data.preferences or ())):
+        digest.update(b"-" if values is None else np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
+
+
+def model_state(model: Model) -> dict[str, Any]:
+    """Return a model as plain data; a ModelError says that no file can hold it."""
+    try:
+        return {"kind": model.kind, "model": json.loads(json.dumps(model.to_dict(), allow_nan=False))}
+    except ValueError as error:
+        raise ModelError("expected a model of finite numbers") from error
+
+
+def model_from(state: Mapping[str, Any]) -> Model:
+    """Return the model that ``model_state`` described."""
+    module, name = KINDS[state["kind"]]
+    return cast(Model, getattr(importlib.import_module(module), name).from_dict(state["model"]))
+
+
+def storable(value: Any) -> bool:
+    """Tell whether a fitted attribute can go into a checkpoint."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub"
+    if isinstance(value, tuple | list):
+        return all(map(storable, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a checkpoint; raises one of BROKEN where it is none."""
+    document = unpacked(path)
+    if document["argrank_checkpoint"] != FORMAT:
+        raise ValueError(f"format {document['argrank_checkpoint']!r}")
+    return {name: document[name] for name in PARTS}
+
+
+def _before(path: Path) -> Path:
+    return path.with_name(path.name + ".1")
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        _read(path)
+    except BROKEN:
+        return False
+    return True

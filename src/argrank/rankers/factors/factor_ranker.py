@@ -1,0 +1,268 @@
+"""What rankers of (user, item, rating) triples share: from the caller's triples to a model that recommends."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from argrank._types import Floats, Integers
+from argrank.data import checks
+from argrank.data.dataset import Dataset
+from argrank.data.frames import is_frame
+from argrank.data.grouping import group_by_id
+from argrank.data.io.triples import read_triples
+from argrank.errors import InputError, check_count
+from argrank.evaluation.evaluate import mean_of
+from argrank.models.factors import FactorModel
+from argrank.rankers.docstrings import complete
+from argrank.rankers.factors._items import check_features, check_offsets, offsets_of, served_items
+from argrank.rankers.parameters import check_parameters, rules_of
+from argrank.rankers.trace import Trace, Validation, Watcher
+
+
+class Rated(NamedTuple):
+    """Ratings together by user: numbers of users and items, ratings, where users begin, and items' known scores."""
+
+    user: Integers
+    item: Integers
+    y: Floats
+    indptr: Integers
+    known: Floats
+
+
+class Factors(NamedTuple):
+    """What a factorisation ends with: U, V with the items' biases as its last column, the objective, the rounds."""
+
+    U: Floats
+    V: Floats
+    objective: float
+    n_rounds: int
+
+
+class Held:
+    """Ratings on which a fit is watched: rows by number, where the training knows user and item."""
+
+    def __init__(self, triples: Triples, users: dict[Any, int], items: dict[Any, int], known: Floats) -> None:
+        self.data = triples.as_dataset()
+        stored = np.arange(len(triples.y)) if self.data.rows is None else self.data.rows
+        self._user = np.array([users.get(one, -1) for one in triples.users], np.int64)[stored]
+        self._item = np.array([items.get(one, -1) for one in triples.items], np.int64)[stored]
+        self._known = known
+
+    def scores(self, U: Floats, V: Floats) -> Floats:
+        """Return the scores of the rows, as the model will score them."""
+        V = np.column_stack((V[:, :-1], V[:, -1] + self._known))
+        items, users = np.vstack((V, V.mean(axis=0))), np.vstack((U, np.zeros(U.shape[1])))
+        chosen = items[self._item]
+        return np.asarray((users[self._user] * chosen[:, :-1]).sum(axis=1) + chosen[:, -1])
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A ranker whose score is ``U_user · V_item + bias of the item``, the bias being V's last column.
+
+    Parameters
+    ----------
+    rank : int
+        Number of factors beside the items' own bias, 1 or more. Choose it by validation; a few hundred ratings are
+        enough for one or two.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report, by user; None for the measure that is optimised,
+        with the ranker's own gain and relevant_at, and "ndcg@10" where none is.
+    random_state : int, optional
+        Where the factorisation by squared error begins.
+    verbose : int
+        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
+    """
+
+    rank: int = 10
+    scoring: Any = None
+    random_state: int | None = 0
+    verbose: int = 0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
+
+    @abstractmethod
+    def _factorise(self, rated: Rated, watch: Watch) -> Factors:
+        """Return the factors of checked ratings."""
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise where a parameter has no meaning."""
+
+    def fit(
+        self,
+        users: Any,
+        items: Any = None,
+        ratings: Any = None,
+        *,
+        item_features: Any = None,
+        item_offsets: Any = None,
+        eval_set: Any = None,
+    ) -> FactorRanker:
+        """Learn from (user, item, rating) triples.
+
+        Parameters
+        ----------
+        users, items, ratings
+            Three arrays; or, instead of ``users``, an array or data frame with three columns in this order, loaded
+            ratings, a sparse matrix of users by items whose stored entries are the ratings, or a file of them: a table
+            with columns user, item and rating, text as in MovieLens' ``u.data``, or a matrix that SciPy saved
+            (``.npz``). A rating is a number from 0 up.
+        item_features : mapping from items to vectors, optional
+            Items without ratings get the factors that a ridge regression of the learned factors on the features
+            predicts for them; without features they get the mean of all items.
+        item_offsets : mapping from items to numbers, optional
+            What is known of an item's score beforehand: popularity, an editor's view, the score of a content model.
+            It is added to the score as it is and not shrunk; users and items learn what it leaves to explain, so a
+            boost that ratings must not undo belongs on top of ``predict``. Items left out count 0. Items without
+            ratings are served too, with their offset on top of what ``item_features`` gives them, or of the mean.
+        eval_set : triples, in any of these forms or as a tuple of three arrays, optional
+            Ratings on which ``scoring`` is taken after every round (``trace_["validation"]``).
+        """
+        features, offsets = check_features(item_features), check_offsets(item_offsets)
+        given = Triples.of(users, items, ratings)
+        check_parameters(self)
+        check_count("rank", self.rank)
+        self._check()
+        if len(given.y) < 2:
+            raise InputError(f"ratings: expected at least two, got {len(given.y)}")
+        by_user, by_item = group_by_id(given.users, len(given.y)), group_by_id(given.items, len(given.y))
+        rows = np.arange(len(given.y)) if by_user.rows is None else by_user.rows
+        user = np.repeat(np.arange(len(by_user.query_ids)), np.diff(by_user.indptr))
+        item = _numbers(by_item, len(given.y))[rows]
+        people, things = by_user.query_ids.tolist(), by_item.query_ids.tolist()
+        if len(np.unique(user * len(things) + item)) < len(given.y):
+            raise InputError("ratings: expected every user to rate an item once, got a pair of user and item twice")
+        rated = Rated(user, item, given.y[rows], by_user.indptr, offsets_of(things, offsets))
+        held = []
+        if eval_set is not None:
+            triples = Triples.of(*eval_set) if isinstance(eval_set, tuple) else Triples.of(eval_set)
+            held = [Held(triples, _numbered(people), _numbered(things), rated.known)]
+        with Watcher(type(self).__name__, [self._validation(one.data) for one in held], self.verbose) as watcher:
+            found = self._factorise(rated, Watch(watcher, held))
+        self.objective_, self.n_iter_ = found.objective, found.n_rounds
+        self.trace_: Trace = watcher.trace
+        served, V = served_items(things, found.V, features, offsets)
+        seen = tuple(item[a:b] for a, b in zip(by_user.indptr[:-1], by_user.indptr[1:], strict=True))
+        training = {"ranker": type(self).__name__, "objective": self.objective_, "ratings": len(given.y)}
+        self.model_ = FactorModel(tuple(people), tuple(served), found.U, V, seen, training)
+        return self
+
+    def predict(self, users: Any, items: Any) -> Floats:
+        """Return one score for every pair of a user and an item; higher is better for the same user."""
+        check_is_fitted(self)
+        return self.model_.predict(users, items)
+
+    def recommend(self, user: Any, n: int = 10, seen: bool = False) -> list[Any]:
+        """Return the ids of the n best items for a user, without those the user rated unless ``seen`` is True.
+
+        For a list or an array of users, the lists of all of them.
+        """
+        check_is_fitted(self)
+        return self.model_.recommend(user, n, seen)
+
+    def score(self, users: Any, items: Any = None, ratings: Any = None) -> float:
+        """Return the mean over users of what this ranker reports, on ratings in any form that ``fit`` takes."""
+        check_is_fitted(self)
+        given = Triples.of(users, items, ratings)
+        scores = self.predict(given.users, given.items)
+        return mean_of(scores, given.as_dataset(), self._reported, **rules_of(self))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @property
+    def _reported(self) -> Any:
+        return getattr(self, "measure", "ndcg@10") if self.scoring is None else self.scoring
+
+    def _validation(self, data: Dataset) -> Validation:
+        reported, rules = self._reported, rules_of(self)
+        return Validation("validation", data, lambda scores: mean_of(data.to_caller(scores), data, reported, **rules))
+
+
+class Watch:
+    """Records the rounds of a factorisation."""
+
+    def __init__(self, watcher: Watcher, held: list[Held]) -> None:
+        self._watcher, self._held = watcher, held
+
+    def __call__(self, U: Floats, V: Floats, objective: float) -> None:
+        """Record a round."""
+        norm = float(np.sqrt((U**2).sum() + (V**2).sum()))
+        self._watcher.record([one.scores(U, V) for one in self._held], {"objective": objective, "norm": norm})
+
+
+class Triples(NamedTuple):
+    """Ratings as the caller has them: a user, an item and a number each."""
+
+    users: Any
+    items: Any
+    y: Floats
+
+    @classmethod
+    def of(cls, users: Any, items: Any = None, ratings: Any = None) -> Triples:
+        """Check triples given in any of the forms that ``FactorRanker.fit`` takes."""
+        if items is None and ratings is None:
+            columns = _columns(users)
+            if len(columns) == 3:
+                users, items, ratings = columns
+        if items is None or ratings is None:
+            raise InputError(
+                "expected users, items and ratings, an array or data frame of shape (n, 3), a sparse matrix of "
+                "users by items, or a file of them"
+            )
+        y = checks.numbers(ratings, len(ratings), "ratings", "rating")
+        if (y < 0).any():
+            raise InputError(f"ratings: expected numbers >= 0, got {y.min():g} in row {int(np.argmin(y))}")
+        for name, ids in (("users", users), ("items", items)):
+            if len(ids) != len(y):
+                raise InputError(f"{name}: expected one for each of {len(y)} ratings, got {len(ids)}")
+        users, items = (ids.tolist() if hasattr(ids, "tolist") else list(ids) for ids in (users, items))
+        return cls(users, items, y)
+
+    def as_dataset(self) -> Dataset:
+        """Return the ratings as labels, one query a user; there are no features."""
+        return Dataset(sparse.csr_matrix((len(self.y), 1)), self.y, qid=self.users)
+
+
+def _columns(table: Any) -> list[Any]:
+    """Return the three columns of an array, a data frame, ratings, a file, or a sparse matrix of users by items."""
+    if isinstance(table, str | os.PathLike):
+        table = read_triples(table)
+    if sparse.issparse(table):
+        entries = table.tocoo()
+        return [entries.row, entries.col, entries.data]
+    if is_frame(table):
+        import narwhals as nw
+
+        frame = nw.from_native(table, eager_only=True)
+        return [frame.get_column(name).to_numpy() for name in frame.columns]
+    if hasattr(table, "ratings"):
+        return [table.users, table.items, table.ratings]
+    return list(table.T) if getattr(table, "ndim", 0) == 2 else []
+
+
+def _numbers(groups: Any, n: int) -> Integers:
+    """Return the number of every row's group."""
+    numbers = np.repeat(np.arange(len(groups.query_ids)), np.diff(groups.indptr))
+    if groups.rows is None:
+        return numbers
+    result = np.empty(n, np.int64)
+    result[groups.rows] = numbers
+    return result
+
+
+def _numbered(ids: list[Any]) -> dict[Any, int]:
+    return {one: number for number, one in enumerate(ids)}

@@ -1,0 +1,249 @@
+"""What linear rankers share: how parameters become a problem, who solves it, and what the fit says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.engines import AnyRisk, make_risk
+from argrank.errors import OptionError, check_positive
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
+from argrank.objectives.objective import Objective
+from argrank.objectives.structured import StructuredHinge
+from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.cheap_models import best_length, rank_svm_weights, regression_weights
+from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.linear._penalty import regulariser_for
+from argrank.rankers.trace import Watcher
+from argrank.solvers import Regulariser, minimise
+from argrank.solvers.problem import Collapse
+
+COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
+
+#: Options of a structured hinge that rankers may have as parameters, or fix.
+HINGE_OPTIONS = ("normalised", "feature_map", "scale", "margin", "decay", "reference", "assignment", "diverse")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LinearRanker(BaseRanker):
+    """A linear ranker that minimises ``R(w) / C + risk(w)``: the risk is a mean, R = |w|² / 2 unless said otherwise.
+
+    Rankers are dataclasses: a field is a parameter of ``__init__``. ``_objective`` says what the risk is the mean of.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the risk against the regulariser, above 0. A small C keeps weights small and suits few queries; a
+        large one fits the data more closely. Choose it by validation, in powers of ten.
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, with the
+        ranker's own gain, discount and relevant_at, and "ndcg@10" where none is.
+    solver : str
+        "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective. "auto" takes one that
+        suits it; the others are there to compare.
+    tol : float, optional
+        Stop when the gap is at most this share of the objective, above 0; None for the solver's own, which is 1e-3
+        (Newton: a gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them
+        ``C |gradient|² / 2`` is used instead. Lower it to compare optima, raise it to try something quickly.
+    max_iter : int
+        Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
+    random_state : int, optional
+        Seed of whatever is drawn: samples of rankings, further starts, the order of queries. Any whole number; the same
+        one gives the same bits.
+    """
+
+    scales_lazily: ClassVar[bool] = True
+
+    C: float = 1.0
+    scoring: Any = None
+    solver: str = "auto"
+    tol: float | None = None
+    max_iter: int = 1000
+    normalise: str | None = None
+    n_jobs: int | None = None
+    random_state: int | None = 0
+    verbose: int = 0
+
+    def _regulariser(self, data: Dataset) -> Regulariser:
+        """Return R, from the parameters that the ranker has of ``penalty``, ``signs`` and ``w0``."""
+        penalty, signs = getattr(self, "penalty", "l2"), getattr(self, "signs", None)
+        return regulariser_for(penalty, signs, data, self._centre(data))
+
+    def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
+        """Return R and C."""
+        check_positive("C", self.C)
+        return self._regulariser(data), self.C
+
+    def _centre(self, data: Dataset) -> Floats | None:
+        """Return the weights near which to stay, if not 0."""
+        return None
+
+    def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats | None:
+        """Return where the solver starts, ``given`` being where a regularisation path left off."""
+        if given is None and R.centre is not None:
+            return R.centre
+        return self._tight_start(data, risk, R, given) if risk.difference and self.solver != "online" else given
+
+    def _own(self) -> dict[str, Any]:
+        """Return the parameters that are options of a solver."""
+        return self._given("n_starts", "batch_size")
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        """Return those of some options that this ranker has."""
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
+        risk = make_risk(data, self._objective(), self.n_jobs)
+        R, C = self._pull(data, risk)
+        self._note(risk)
+        watcher.notes += notes_of_scales(data, self.n_jobs)
+        result = minimise(
+            risk,
+            self.solver,
+            C=C,
+            regulariser=R,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=self._start(data, risk, R, start),
+            callback=watcher,
+            random_state=self.random_state,
+            keeper=watcher.keeper,
+            **self._own(),
+        )
+        if not risk.smooth:
+            zero = np.zeros(data.n_features)
+            self.objective_at_zero_ = risk.at_scores(risk.zero_scores())[0] + R.value(zero) / C
+            self.collapsed_ = result.collapsed if R.centre is None else None
+            watcher.notes += self._notes_of_collapse(result.objective)
+        return Outcome.of(result)
+
+    def _note(self, risk: AnyRisk) -> None:
+        """Keep what is known of the prepared objective."""
+
+    def _tight_start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats:
+        """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
+
+        They are RankSVM and least squares on the labels, at several lengths, since their own length means nothing
+        here. The convex bound's solution is none of them: it costs more than all the rest, may have collapsed, and led
+        to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
+        tangent would depend on the order of the rows.
+        """
+        cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]
+        candidates = [R.project(w) for w in (cheap if given is None else [*cheap, given])]
+        return best_length(candidates, risk, lambda w: R.value(w) / self.C)
+
+    def _restored(self, name: str, value: Any) -> Any:
+        return Collapse(*value) if name == "collapsed_" and value is not None else super()._restored(name, value)
+
+    def _notes_of_collapse(self, value: float) -> list[str]:
+        """Say where nothing was learned, and what helps: no C moves an optimum that is at 0 for all of them."""
+        if not self.objective_at_zero_ > 0 or value < COLLAPSED * self.objective_at_zero_:
+            return []
+        tight = "bound='tight', which starts from RankSVM, " if getattr(self, "bound", "") == "convex" else ""
+        other = f"{tight}another measure or feature_map"
+        if self.collapsed_ is not None:
+            found = f"the optimum is w = 0 for every C (a subgradient there has norm {self.collapsed_.norm:.1e})"
+            signs = "" if getattr(self, "signs", None) is None else "fewer signs, "
+            helps = f"{signs}{other}, or features normalised within queries (normalise='query-minmax')"
+        else:
+            found, helps = "the optimum is (nearly) w = 0", f"a larger C, {other}"
+        return [
+            f"{found}: the objective is {value:.6g}, at w = 0 {self.objective_at_zero_:.6g}. "
+            f"The bound costs more than the measure can gain on these data; what helps is {helps}"
+        ]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StructuredRanker(LinearRanker):
+    """A ranker whose risk is the mean over queries of a structured hinge (KDD 2008).
+
+    The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
+    average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
+    should leave well behind. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every
+    C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0. With ``signs`` slopes
+    that only point to where a weight may not go do not count. Parameters that only some of these rankers have are
+    described here, too.
+
+    Parameters
+    ----------
+    bound : "convex" or "tight"
+        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
+        from RankSVM or least squares, whichever is lower at its best length, until a step gains less than ``tol``.
+        Only a ``tol`` below 1e-3 leads on to a minimum, which fits closer and ranked worse on validation parts; other
+        minima may be lower. The convex bound is solved to a proven gap, and may have its optimum at w = 0.
+    solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
+        For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
+        per query where that is not done after 100 passes on few queries.
+    penalty : "l2" or "l1"
+        "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of needless features to 0.
+    signs : vector of -1, 0 and 1, or mapping from feature names, optional
+        1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
+        ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
+        method, whose gap stays a proof.
+    measure : str, Measure or callable
+        What is optimised: any measure with an oracle on the feature map. The ranker's name says its default; take what
+        you report.
+    k : int, None or "auto"
+        Cut-off of the measure, 1 or more; "auto" for the one in its name, else 10; None for none. A small one looks at
+        few documents of each query.
+    discount : "log2", "letor" or callable
+        Discount of the ranks; "letor" is the paper's, 1 at the first two. Change it to what you report.
+    gain : "exp2", "linear", "binary", table or callable
+        Gain of a label: 2^label - 1, the label itself, 1 for a good document, or your own. Take the one of the measure
+        that you report.
+    relevant_at : float
+        Smallest label of a good document. Raise it where label 1 means "hardly".
+    feature_map : "pairs", "first", "positions" or a registered name
+        How a ranking becomes a feature vector; the theory of structured SVMs describes each. Change it to follow a
+        paper.
+    scale : "pairs", "cutoff" or None
+        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
+        only to follow a paper: C then has another scale.
+    """
+
+    ranker: ClassVar[str]
+    cutoff: ClassVar[int | None] = 10  # of a measure whose name has none
+
+    bound: str = "convex"
+    penalty: str = "l2"
+    signs: Any = None
+    tol: float | None = 1e-3
+
+    @property
+    def _asked(self) -> Any:
+        """What is optimised: a measure with its cut-off, or loss terms of the user's own as they are."""
+        given = self._given("measure", "k")
+        measure, k = given["measure"], given.get("k", "auto")
+        if not callable(measure) or isinstance(measure, Measure | type):
+            return parse_measure(measure).cut(k, self.cutoff)
+        if k != "auto":
+            raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
+        return measure
+
+    @property
+    def _optimised(self) -> Measure:
+        return self._asked if isinstance(self._asked, Measure) else parse_measure("ndcg@10")
+
+    def _objective(self) -> Objective:
+        """Return the hinge of what is asked for, by the options that this ranker has."""
+        return self._hinge(self._asked, self._convention(), **self._given(*HINGE_OPTIONS))
+
+    def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
+        """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
+        usual: dict[str, Any] = {
+            "normalised": True, "feature_map": "pairs", "scale": "pairs", "margin": "unit", "decay": None,
+            "reference": "averaged", "assignment": "auto", "diverse": False,
+        }  # fmt: skip
+        return StructuredHinge(
+            name=self.ranker, measure=measure, convention=convention, bound=self.bound, **(usual | changed)
+        )
+
+    def _convention(self) -> Convention:
+        """Return the convention of a ranker's gain, discount and relevant_at; a good document of ERR has grade 1."""
+        return Convention(max_grade=1.0, **self._given("gain", "discount", "relevant_at"))
