@@ -1,0 +1,39 @@
+"""Click models, one file for each family, behind one interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argrank.clicks.models.chain import CascadeModel, DependentModel, DynamicModel, SimplifiedDynamicModel
+from argrank.clicks.models.click_model import ClickModel, Relevance
+from argrank.clicks.models.examination import BrowsingModel, PositionModel
+from argrank.clicks.models.rates import RateModel
+from argrank.errors import OptionError, check_name
+
+__all__ = ["CLICK_MODELS", "ClickModel", "Relevance", "click_model"]
+
+#: To add a click model: a class, and its name here.
+CLICK_MODELS: dict[str, type[ClickModel]] = {
+    model.name: model
+    for model in (
+        RateModel,
+        PositionModel,
+        CascadeModel,
+        DependentModel,
+        SimplifiedDynamicModel,
+        DynamicModel,
+        BrowsingModel,
+    )
+}
+
+
+def click_model(name: str, **parameters: Any) -> ClickModel:
+    """Make a click model by its name: ``ar.click_model("ubm").fit(log)``.
+
+    "ctr" (rates; ``by="rank"``, "document" or "all"), "pbm", "cascade", "dcm", "sdbn", "dbn" or "ubm".
+    """
+    check_name("click model", name, CLICK_MODELS)
+    try:
+        return CLICK_MODELS[name](**parameters)
+    except TypeError as error:
+        raise OptionError(f"{name}: {error}") from error

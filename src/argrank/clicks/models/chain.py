@@ -1,0 +1,247 @@
+"""Models in which people read a page from the top until they are content or give up: cascade, DCM, SDBN, DBN.
+
+They are one chain. At a rank that is read, a document is clicked with its attraction; after a click the reader is
+content with a probability that depends on the document (SDBN, DBN), on the rank (DCM) or is 1 (cascade); who is not
+content reads on with a probability that is 1 but for DBN. All ranks up to the last click were read. What happened after
+it is summed over (expectation maximisation), or taken for granted: with ``last_click="satisfies"`` every last click is
+the end and a page without clicks was read to its end, which gives the closed forms of the papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._jit import kernel, read_only
+from argrank._types import Floats, Integers
+from argrank.clicks.models.click_model import LEAST, ClickModel
+from argrank.data.clicks.log import Clicks
+from argrank.errors import check_choice
+
+
+@dataclass
+class ChainModel(ClickModel):
+    """A reader goes down the page until content, or tired."""
+
+    last_click: str = "unknown"
+
+    _attraction: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    _content: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    _seen: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    _onward: float = field(default=1.0, init=False, repr=False)
+    content_of: ClassVar[str] = "document"  # or "rank", or "always"
+    gets_tired: ClassVar[bool] = False
+
+    def _estimate(self, log: Clicks) -> None:
+        check_choice("last_click", self.last_click, ("unknown", "satisfies"))
+        once = self.content_of == "always"  # what follows the first click was not read
+        closed = once or self.last_click == "satisfies"
+        n_content = {"document": log.n_pairs, "rank": int(log.position.max()) + 1, "always": 1}[self.content_of]
+        attraction, weight = np.full(log.n_pairs, self._rate), self.prior_weight
+        content = np.full(n_content, 1.0 if once else 0.5)
+        which = self._which(log, log.pair)
+        onward = 0.9 if self.gets_tired else 1.0
+        sums = tuple(np.zeros(n) for n in (log.n_pairs, log.n_pairs, n_content, n_content, 2))
+        work = np.empty(int(log.sizes.max()) + 1)
+        for step in range(1, 2 if closed and not self.gets_tired else self.max_iter + 1):
+            for one in sums:
+                one[:] = 0.0
+            _count(log.indptr, log.pair, which, log.click, attraction, content, onward, closed, once, work, *sums)
+            new = np.minimum((self._rate * weight + sums[0]) / (weight + sums[1]), 1 - LEAST)
+            new_content = content if once else (1.0 + sums[2]) / (2.0 + sums[3])
+            new_onward = min(sums[4][0] / max(sums[4][1], 1e-12), 1.0) if self.gets_tired else 1.0
+            moved = max(np.abs(new - attraction).max(), np.abs(new_content - content).max(), abs(new_onward - onward))
+            attraction, content, onward, self.n_iter_ = new, new_content, new_onward, step
+            if moved <= self.tol:
+                break
+        self._attraction, self._content, self._onward, self._seen = attraction, content, onward, sums[1].copy()
+
+    def _which(self, log: Clicks, pairs: Integers) -> Integers:
+        """Return for every row the parameter that says whether its click contents."""
+        if self.content_of == "document":
+            return pairs
+        return log.position if self.content_of == "rank" else np.zeros(log.n_rows, np.int64)
+
+    def _rows(self, log: Clicks, pairs: Integers) -> tuple[Floats, Floats]:
+        """Return attraction and contentment of every row; the priors' where nothing is known."""
+        which = self._which(log, pairs)
+        which = np.where(which < len(self._content), which, -1)
+        return np.append(self._attraction, self._rate)[pairs], np.append(self._content, 0.5)[which]
+
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
+        _read(log.indptr, *self._rows(log, pairs), log.click, self._onward, given_clicks, chances)
+
+    def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
+        _draw_chain(log.indptr, *self._rows(log, pairs), self._onward, uniform, click)
+
+    def _relevance(self) -> tuple[Floats, Floats]:
+        value = self._attraction * self._content if self.content_of == "document" else self._attraction
+        return value, self._seen
+
+    def _parameters(self) -> Mapping[str, Floats]:
+        found = {"attraction": self._attraction}
+        if self.content_of == "document":
+            found["satisfaction"] = self._content
+        if self.content_of == "rank":
+            found["satisfaction"] = self._content[1:]
+        return {**found, "continuation": np.array([self._onward])} if self.gets_tired else found
+
+
+@dataclass
+class CascadeModel(ChainModel):
+    """Cascade model: people read down to the first click and stop; further clicks are impossible.
+
+    Parameters
+    ----------
+    likelihood : "conditional" or "marginal"
+        Of what happened at a rank, given the clicks above; or, as the tool PyClick has it, given the page alone up to
+        the first click, and 1e-6 for every rank below it, clicked or not.
+    """
+
+    likelihood: str = "conditional"
+    name: ClassVar[str] = "cascade"
+    content_of: ClassVar[str] = "always"
+
+    def _of_what_happened(self, log: Clicks) -> Floats:
+        check_choice("likelihood", self.likelihood, ("conditional", "marginal"))
+        if self.likelihood == "conditional":
+            return super()._of_what_happened(log)
+        chance = self.predict(log)
+        above = np.cumsum(log.click) - log.click  # clicks of all rows above, of earlier sessions too
+        below_a_click = above > np.repeat(above[log.indptr[:-1]], log.sizes)
+        return np.where(below_a_click, LEAST, np.where(log.click, chance, 1.0 - chance))
+
+
+@dataclass
+class DependentModel(ChainModel):
+    """Dependent click model: after a click people read on with a probability of the rank."""
+
+    name: ClassVar[str] = "dcm"
+    content_of: ClassVar[str] = "rank"
+
+
+@dataclass
+class SimplifiedDynamicModel(ChainModel):
+    """Simplified dynamic Bayesian network: people read on until a document contents them."""
+
+    name: ClassVar[str] = "sdbn"
+
+
+@dataclass
+class DynamicModel(ChainModel):
+    """Dynamic Bayesian network: people read on until a document contents them, or they are tired."""
+
+    name: ClassVar[str] = "dbn"
+    gets_tired: ClassVar[bool] = True
+
+
+def _count_signature(types: Any) -> Any:
+    whole, read, write = read_only(types, "int64"), read_only(types), types.float64[::1]
+    flags, options = read_only(types, "boolean"), (types.float64, types.boolean, types.boolean)
+    return types.void(whole, whole, whole, flags, read, read, *options, write, write, write, write, write, write)
+
+
+@kernel(_count_signature)
+def _count(
+    indptr: Any,
+    pair: Any,
+    which: Any,
+    click: Any,
+    attraction: Any,
+    content: Any,
+    onward: Any,
+    closed: Any,
+    once: Any,
+    quiet: Any,
+    clicks: Any,
+    reads: Any,
+    contents: Any,
+    clicked: Any,
+    steps: Any,
+) -> None:
+    """Add up expected clicks and readings of pairs, contentments, and steps onward (taken, possible)."""
+    for session in range(len(indptr) - 1):
+        begin, end = indptr[session], indptr[session + 1]
+        last = begin - 1
+        for row in range(begin, end):
+            if click[row] and not (once and last >= begin):
+                last = row
+        for row in range(begin, last + 1):  # read for certain
+            reads[pair[row]] += 1.0
+            if click[row]:
+                clicks[pair[row]] += 1.0
+                clicked[which[row]] += 1.0
+            if row < last:
+                steps[0] += 1.0
+                steps[1] += 1.0
+        if closed:
+            if last >= begin:
+                contents[which[last]] += 1.0
+            else:
+                for row in range(begin, end):
+                    reads[pair[row]] += 1.0
+            continue
+        quiet[end - begin] = 1.0  # probability of no click from a row on, if the row is read
+        for row in range(end - 1, last, -1):
+            after = quiet[row + 1 - begin]
+            quiet[row - begin] = (1.0 - attraction[pair[row]]) * (1.0 - onward + onward * after)
+        read = 1.0
+        if last >= begin:
+            after = quiet[last + 1 - begin]
+            s = content[which[last]]
+            total = s + (1.0 - s) * (1.0 - onward + onward * after)
+            contents[which[last]] += s / total
+            read = (1.0 - s) * onward * after / total
+            if last + 1 < end:
+                steps[0] += read
+                steps[1] += 1.0 - s / total
+        for row in range(last + 1, end):
+            reads[pair[row]] += read
+            if row + 1 < end:
+                after = quiet[row + 1 - begin]
+                further = read * onward * after / (1.0 - onward + onward * after)
+                steps[0] += further
+                steps[1] += read
+                read = further
+
+
+def _read_signature(types: Any) -> Any:
+    read, flags = read_only(types), read_only(types, "boolean")
+    return types.void(read_only(types, "int64"), read, read, flags, types.float64, types.boolean, types.float64[::1])
+
+
+@kernel(_read_signature)
+def _read(indptr: Any, attraction: Any, content: Any, click: Any, onward: Any, given: Any, chances: Any) -> None:
+    """Fill in the probability of a click for every row, given the clicks above it or not."""
+    for session in range(len(indptr) - 1):
+        read = 1.0
+        for row in range(indptr[session], indptr[session + 1]):
+            alpha, s = attraction[row], content[row]
+            p = alpha * read
+            chances[row] = p
+            if not given:
+                read *= onward * (1.0 - alpha * s)
+            elif click[row]:
+                read = onward * (1.0 - s)
+            else:
+                read *= onward * (1.0 - alpha) / (1.0 - p) if p < 1.0 else 0.0
+
+
+def _draw_signature(types: Any) -> Any:
+    read = read_only(types)
+    uniform = types.Array(types.float64, 2, "C", readonly=True)
+    return types.void(read_only(types, "int64"), read, read, types.float64, uniform, types.boolean[::1])
+
+
+@kernel(_draw_signature)
+def _draw_chain(indptr: Any, attraction: Any, content: Any, onward: Any, uniform: Any, click: Any) -> None:
+    for session in range(len(indptr) - 1):
+        for row in range(indptr[session], indptr[session + 1]):
+            click[row] = uniform[row, 0] < attraction[row]
+            s = content[row] if click[row] else 0.0
+            if uniform[row, 1] >= onward * (1.0 - s):
+                break

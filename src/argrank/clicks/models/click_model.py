@@ -1,0 +1,178 @@
+"""What all click models share: fitting, prediction, likelihood, perplexity, simulation, relevance."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats, Integers
+from argrank.data.clicks.log import Clicks
+from argrank.errors import InputError, OptionError, check_count
+
+LEAST = 1e-6  # probability of what a model holds for impossible
+
+
+class Relevance(NamedTuple):
+    """What a model says of every (query, document) of its log, and how many examinations that rests on."""
+
+    qid: NDArray[Any]
+    docid: NDArray[Any]
+    value: Floats
+    examinations: Floats
+
+
+@dataclass
+class ClickModel(ABC):
+    """A model of how people click on a page.
+
+    Parameters
+    ----------
+    prior_mean : float, optional
+        What is assumed of a document before anything is known of it; None for the rate of clicks of the log.
+    prior_weight : float
+        How many examinations that assumption is worth.
+    max_iter : int
+        Steps of expectation maximisation, at most.
+    tol : float
+        Stop when no parameter moves by more than this.
+    """
+
+    prior_mean: float | None = None
+    prior_weight: float = 2.0
+    max_iter: int = 200
+    tol: float = 1e-6
+
+    name: ClassVar[str]
+    _log: Clicks | None = field(default=None, init=False, repr=False)
+    _rate: float = field(default=0.5, init=False, repr=False)
+    n_iter_: int = field(default=0, init=False, repr=False)
+
+    def fit(self, log: Clicks) -> ClickModel:
+        """Estimate the parameters from a log; return the model."""
+        _check_log(log)
+        if self.prior_mean is not None and not 0 < self.prior_mean < 1:
+            raise OptionError(f"prior_mean: expected a number between 0 and 1, got {self.prior_mean!r}")
+        if not (np.isfinite(self.prior_weight) and self.prior_weight > 0):
+            raise OptionError(f"prior_weight: expected a positive number, got {self.prior_weight!r}")
+        check_count("max_iter", self.max_iter)
+        rate = (log.n_clicks + 0.5) / (log.n_rows + 1.0)
+        self._rate = rate if self.prior_mean is None else self.prior_mean
+        self._estimate(log)
+        self._log = log
+        return self
+
+    def predict(self, log: Clicks, given_clicks: bool = False) -> Floats:
+        """Return the probability of a click for every row of a log, in its order.
+
+        By default from the page alone; with ``given_clicks`` from the page and the clicks above the row.
+        """
+        pairs = self._pairs_of(log)
+        chances = np.empty(log.n_rows)
+        self._fill(log, pairs, given_clicks, chances)
+        return chances
+
+    def log_likelihood(self, log: Clicks) -> float:
+        """Return the mean over sessions of the mean over ranks of log P(click or not, given the clicks above)."""
+        return float(np.mean(self._session_means(np.log(self._of_what_happened(log)), log)))
+
+    def perplexity(self, log: Clicks) -> float:
+        """Return the mean of the perplexities of all ranks: 1 for certainty, 2 for a coin."""
+        return float(np.nanmean(self.perplexity_by_rank(log)))
+
+    def perplexity_by_rank(self, log: Clicks) -> Floats:
+        """Return 2^-(mean over sessions of log2 of the unconditional probability) for ranks 1, 2, …; NaN unseen."""
+        chance = self.predict(log)
+        happened = np.where(log.click, chance, 1.0 - chance)
+        bits = np.log2(np.maximum(happened, LEAST))
+        n = np.bincount(log.position)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            by_rank: Floats = 2.0 ** -(np.bincount(log.position, bits) / n)
+        return by_rank[1:]
+
+    def simulate(self, log: Clicks, random_state: int = 0) -> Clicks:
+        """Return the pages of a log with clicks drawn from the model."""
+        random = np.random.default_rng(random_state)
+        click = np.zeros(log.n_rows, bool)
+        self._draw(log, self._pairs_of(log), random.random((log.n_rows, 2)), click)
+        return replace(log, click=click)
+
+    @property
+    def relevance(self) -> Relevance:
+        """What the model says of every (query, document) of its log."""
+        log = self._fitted_log
+        value, examinations = self._relevance()
+        return Relevance(log.query_ids[log.pair_query], log.document_ids[log.pair_document], value, examinations)
+
+    @property
+    def parameters(self) -> Mapping[str, Floats]:
+        """The estimated parameters by name; those of documents in the order of the log's pairs."""
+        _ = self._fitted_log
+        return self._parameters()
+
+    @abstractmethod
+    def _estimate(self, log: Clicks) -> None:
+        """Set the parameters."""
+
+    @abstractmethod
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
+        """Fill in the probability of a click for every row; a pair of -1 has the prior's parameters."""
+
+    @abstractmethod
+    def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
+        """Fill in clicks; every row has two uniform numbers."""
+
+    @abstractmethod
+    def _relevance(self) -> tuple[Floats, Floats]:
+        """Return what every pair is worth, and the examinations that this rests on."""
+
+    @abstractmethod
+    def _parameters(self) -> Mapping[str, Floats]:
+        """Return the parameters by name."""
+
+    @property
+    def _fitted_log(self) -> Clicks:
+        if self._log is None:
+            raise InputError(f"{self.name}: expected a fitted click model, got one before fit")
+        return self._log
+
+    def _of_what_happened(self, log: Clicks) -> Floats:
+        chance = self.predict(log, given_clicks=True)
+        happened: Floats = np.maximum(np.where(log.click, chance, 1.0 - chance), LEAST)
+        return happened
+
+    def _session_means(self, values: Floats, log: Clicks) -> Floats:
+        means: Floats = np.add.reduceat(values, log.indptr[:-1]) / log.sizes
+        return means
+
+    def _pairs_of(self, log: Clicks) -> Integers:
+        """Return for every row of a log the number of its pair in the log of the fit, -1 where it is new."""
+        known = self._fitted_log
+        if log.query_ids is known.query_ids and log.pair_query is known.pair_query:
+            return log.pair
+        _check_log(log)
+        query, document = _numbers_in(log.query_ids, known.query_ids), _numbers_in(log.document_ids, known.document_ids)
+        n = len(known.document_ids)
+        keys = known.pair_query * n + known.pair_document
+        order = np.argsort(keys)
+        of_query, of_document = query[log.pair_query], document[log.pair_document]
+        wanted = np.where((of_query < 0) | (of_document < 0), -1, of_query * n + of_document)
+        place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+        found = np.where(keys[order[place]] == wanted, order[place], -1)
+        return np.asarray(found[log.pair], np.int64)
+
+
+def _numbers_in(ids: NDArray[Any], known: NDArray[Any]) -> Integers:
+    number = {one: at for at, one in enumerate(known.tolist())}
+    return np.array([number.get(one, -1) for one in ids.tolist()], np.int64)
+
+
+def _check_log(log: Clicks) -> None:
+    if not isinstance(log, Clicks):
+        raise InputError(f"expected a click log with sessions (ar.load_clicks), got {type(log).__name__}")
+    if int(log.position.min()) < 1:
+        raise InputError("expected positions from 1 up, got 0; see first_position= and ar.doctor(log)")

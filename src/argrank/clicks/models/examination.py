@@ -1,0 +1,230 @@
+"""Models in which a click is an examination times an attraction: PBM and UBM.
+
+Both are the same product; what an examination depends on differs. The position-based model looks at the rank alone,
+the user browsing model at the rank and at the rank of the last click above it (Dupret and Piwowarski 2008).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._jit import kernel, read_only
+from argrank._types import Floats, Integers
+from argrank.clicks.models.click_model import LEAST, ClickModel
+from argrank.data.clicks.log import Clicks
+
+
+@dataclass
+class ExaminationModel(ClickModel):
+    """P(click) = examination x attraction; an examination belongs to one of a table of situations."""
+
+    _attraction: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    _examination: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    _seen: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    _width: int = field(default=0, init=False, repr=False)  # the last rank of the log, plus 1
+
+    @abstractmethod
+    def _situations(self, log: Clicks) -> Integers:
+        """Return the situation of every row, given the clicks above it."""
+
+    @property
+    @abstractmethod
+    def _n_situations(self) -> int:
+        """Number of situations."""
+
+    def _estimate(self, log: Clicks) -> None:
+        self._width = int(log.position.max()) + 1
+        cells = _cells(log.pair, self._situations(log), log.click, self._n_situations)
+        weight = self.prior_weight
+        attraction = np.full(log.n_pairs, self._rate)
+        examination = np.full(self._n_situations, 0.5)
+        sums = np.empty(log.n_pairs), np.empty(log.n_pairs), np.empty(self._n_situations), np.empty(self._n_situations)
+        moved = np.inf
+        for step in range(1, self.max_iter + 1):
+            _expect(*cells, attraction, examination, *sums)
+            new = np.minimum((self._rate * weight + sums[0]) / (weight + sums[1]), 1 - LEAST)
+            new_examination = np.minimum((1.0 + sums[2]) / (2.0 + sums[3]), 1 - LEAST)
+            moved = max(np.abs(new - attraction).max(), np.abs(new_examination - examination).max())
+            attraction, examination, self.n_iter_ = new, new_examination, step
+            if moved <= self.tol:
+                break
+        self._attraction, self._examination = attraction, examination
+        self._seen = np.bincount(log.pair, examination[self._situations(log)], log.n_pairs)
+
+    def _relevance(self) -> tuple[Floats, Floats]:
+        return self._attraction, self._seen
+
+    def _of_pairs(self, pairs: Integers) -> Floats:
+        return np.append(self._attraction, self._rate)[pairs]
+
+    def _known(self, situations: Integers) -> Floats:
+        """Return the examination of situations; 1/2, the prior's, where the log of the fit had none."""
+        inside = situations < self._n_situations
+        return np.where(inside, self._examination[np.where(inside, situations, 0)], 0.5)
+
+
+@dataclass
+class PositionModel(ExaminationModel):
+    """Position-based model: a rank is examined with a probability of its own, whatever stands above it."""
+
+    name: ClassVar[str] = "pbm"
+
+    def _situations(self, log: Clicks) -> Integers:
+        return log.position
+
+    @property
+    def _n_situations(self) -> int:
+        return self._width
+
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
+        chances[:] = self._of_pairs(pairs) * self._known(log.position)
+
+    def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
+        click[:] = uniform[:, 0] < self._of_pairs(pairs) * self._known(log.position)
+
+    def _parameters(self) -> Mapping[str, Floats]:
+        return {"attraction": self._attraction, "examination": self._examination[1:]}
+
+
+@dataclass
+class BrowsingModel(ExaminationModel):
+    """User browsing model: a rank is examined depending on how far above it the last click was."""
+
+    name: ClassVar[str] = "ubm"
+
+    def _situations(self, log: Clicks) -> Integers:
+        last = np.empty(log.n_rows, np.int64)
+        _last_clicks(log.indptr, log.position, log.click, last)
+        return log.position * self._width + np.minimum(last, self._width - 1)
+
+    @property
+    def _n_situations(self) -> int:
+        return self._width * self._width
+
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
+        if given_clicks:
+            chances[:] = self._of_pairs(pairs) * self._known(
+                np.where(log.position < self._width, self._situations(log), self._n_situations)
+            )
+        else:
+            most = int(log.sizes.max())
+            _browse(
+                log.indptr, log.position, self._of_pairs(pairs), self._examination, self._width, np.empty(most), chances
+            )
+
+    def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
+        numbers = np.ascontiguousarray(uniform[:, 0])
+        table = self._examination, self._width
+        _draw_browsing(log.indptr, log.position, self._of_pairs(pairs), *table, numbers, click)
+
+    def _parameters(self) -> Mapping[str, Floats]:
+        table = self._examination.reshape(self._width, self._width)
+        return {"attraction": self._attraction, "examination": table[1:]}
+
+
+def _cells(pair: Integers, situation: Integers, click: NDArray[np.bool_], n: int) -> tuple[Any, Any, Floats, Floats]:
+    """Return pair, situation, impressions and clicks of every combination that occurs."""
+    import pyarrow as pa
+
+    keys = pa.array(pair * n + situation).dictionary_encode()
+    found, codes = keys.dictionary.to_numpy(zero_copy_only=False), keys.indices.to_numpy()
+    shown = np.bincount(codes, minlength=len(found)).astype(np.float64)
+    return found // n, found % n, shown, np.bincount(codes, click, len(found))
+
+
+def _expect_signature(types: Any) -> Any:
+    whole, read, write = read_only(types, "int64"), read_only(types), types.float64[::1]
+    return types.void(whole, whole, read, read, read, read, write, write, write, write)
+
+
+@kernel(_expect_signature)
+def _expect(
+    pair: Any,
+    situation: Any,
+    shown: Any,
+    clicks: Any,
+    attraction: Any,
+    examination: Any,
+    attracted: Any,
+    of_pair: Any,
+    examined: Any,
+    of_situation: Any,
+) -> None:
+    """Fill in expected attractions and their number for every pair, expected examinations for every situation."""
+    attracted[:] = 0.0
+    of_pair[:] = 0.0
+    examined[:] = 0.0
+    of_situation[:] = 0.0
+    for cell in range(len(pair)):
+        alpha, theta = attraction[pair[cell]], examination[situation[cell]]
+        without = (shown[cell] - clicks[cell]) / (1.0 - alpha * theta)
+        attracted[pair[cell]] += clicks[cell] + without * alpha * (1.0 - theta)
+        of_pair[pair[cell]] += shown[cell]
+        examined[situation[cell]] += clicks[cell] + without * theta * (1.0 - alpha)
+        of_situation[situation[cell]] += shown[cell]
+
+
+def _last_signature(types: Any) -> Any:
+    whole = read_only(types, "int64")
+    return types.void(whole, whole, read_only(types, "boolean"), types.int64[::1])
+
+
+@kernel(_last_signature)
+def _last_clicks(indptr: Any, position: Any, click: Any, last: Any) -> None:
+    """Fill in the rank of the last click above every row, 0 where there is none."""
+    for session in range(len(indptr) - 1):
+        latest = 0
+        for row in range(indptr[session], indptr[session + 1]):
+            last[row] = latest
+            if click[row]:
+                latest = position[row]
+
+
+def _browse_signature(types: Any) -> Any:
+    whole, read, write = read_only(types, "int64"), read_only(types), types.float64[::1]
+    return types.void(whole, whole, read, read, types.int64, write, write)
+
+
+@kernel(_browse_signature)
+def _browse(indptr: Any, position: Any, attraction: Any, table: Any, width: Any, chance: Any, chances: Any) -> None:
+    """Fill in the probability of a click, summed over where the last click above may have been."""
+    for session in range(len(indptr) - 1):
+        begin = indptr[session]
+        none = 1.0  # probability of no click so far
+        for row in range(begin, indptr[session + 1]):
+            rank = position[row]
+            known = rank < width
+            p = attraction[row] * (table[rank * width] if known else 0.5)
+            total = none * p
+            none *= 1.0 - p
+            for above in range(begin, row):
+                p = attraction[row] * (table[rank * width + position[above]] if known else 0.5)
+                total += chance[above - begin] * p
+                chance[above - begin] *= 1.0 - p
+            chance[row - begin] = total  # that this is now the last click
+            chances[row] = total
+
+
+def _draw_signature(types: Any) -> Any:
+    whole, read = read_only(types, "int64"), read_only(types)
+    return types.void(whole, whole, read, read, types.int64, read, types.boolean[::1])
+
+
+@kernel(_draw_signature)
+def _draw_browsing(
+    indptr: Any, position: Any, attraction: Any, table: Any, width: Any, uniform: Any, click: Any
+) -> None:
+    for session in range(len(indptr) - 1):
+        latest = 0
+        for row in range(indptr[session], indptr[session + 1]):
+            known = position[row] < width
+            examined = table[position[row] * width + latest] if known else 0.5
+            click[row] = uniform[row] < attraction[row] * examined
+            if click[row]:
+                latest = position[row]
