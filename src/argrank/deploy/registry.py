@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
+from argrank.data.prepare.preparation import Prepare
 from argrank.deploy.plain import Plain, plain
 from argrank.errors import ArgrankError, ModelError, check_name
 
@@ -23,20 +24,21 @@ class Target(NamedTuple):
     takes: tuple[str, ...]  # of EVERYTHING
     proof: str
     singles: bool = True  # whether it compares and keeps features as float32
+    prepare: Prepare = "auto"  # how training prepares missing values and texts, so that it can express the model
 
 
 #: To add a target: a file with ``write`` and ``simulate``, and a line here.
 TARGETS = {
-    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN),
-    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN),
+    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN, prepare="one-hot"),
+    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
     "lightgbm": Target("lightgbm", "LightGBM text", ("trees",), TESTED, singles=False),
     "onnx": Target("onnx", "ONNX graph", EVERYTHING, TESTED),
-    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN),
+    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
     "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False),
-    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN),
-    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN),
+    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN, prepare="zero"),
+    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN, prepare="zero"),
     "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN),
-    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED),
+    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED, prepare="one-hot"),
 }
 
 
@@ -69,6 +71,15 @@ def blend_families(name: str) -> tuple[str, ...]:
     if "sum" in takes:
         return ("all",)
     return tuple(family for family in ("trees", "linear") if family in takes)
+
+
+def fitted_to(ranker: Any, name: str) -> Any:
+    """Return a ranker that keeps to what a target can express; refuse before training what cannot be exported."""
+    early_refusal(name, ranker)
+    parameters = ranker.get_params(deep=False)
+    if "target" in parameters:
+        return ranker.set_params(target=name)
+    return ranker.set_params(prepare=target(name).prepare) if parameters.get("prepare") == "auto" else ranker
 
 
 def target(name: str) -> Target:
