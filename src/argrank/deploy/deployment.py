@@ -24,6 +24,7 @@ class Deployment:
     to: str
     served: Any
     parts: Plain
+    names: tuple[str, ...]  # of the model's features, in the target
     columns: tuple[Column, ...] | None  # what the target computes, where it is not the model's features
     options: Options
     files: Files
@@ -68,4 +69,4 @@ def deployment(
         files: Files = writer(to).write(written, options)
     except RecursionError as error:
         raise ModelError("the trees are nested too deep to be written; train with max_depth") from error
-    return Deployment(to, served, parts, columns, options, files)
+    return Deployment(to, served, parts, names, columns, options, files)

@@ -91,6 +91,12 @@ class Plain:
             return "classes"
         return "sum" if self.linear and self.forest else "linear" if self.linear else "trees"
 
+    def used_features(self) -> list[int]:
+        """Return the features that scores depend on."""
+        weighed = [] if self.linear is None else np.flatnonzero(self.linear.weights).tolist()
+        split = [] if self.forest is None else self.forest.feature.tolist()
+        return sorted({*weighed, *split})
+
     def magnitudes(self, X: Floats) -> Floats:
         """Return for every row how large the numbers are that are summed to its score."""
         total = np.zeros(len(X))
