@@ -128,8 +128,10 @@ def propensities(
     Examples
     --------
     >>> import argrank as ar
-    >>> ar.propensities(ar.load_bundled_clicks()).method  # doctest: +SKIP
-    'harvest'
+    >>> data = ar.make_ranking(n_queries=50, random_state=0)
+    >>> log = ar.simulate_clicks(data, data.X[:, 0], n_sessions=20_000, vary=1.0)
+    >>> ar.propensities(log).values.round(1).tolist()[:3]
+    [1.0, 0.5, 0.3]
     """
     check_choice("method", method, METHODS)
     if method == "given":

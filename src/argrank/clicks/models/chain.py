@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
 from argrank._types import Floats, Integers
-from argrank.clicks.models.click_model import LEAST, ClickModel
+from argrank.clicks.models.click_model import LEAST, ClickModel, chances
 from argrank.data.clicks.log import Clicks
 from argrank.errors import check_choice
 
@@ -60,6 +60,14 @@ class ChainModel(ClickModel):
                 break
         self._attraction, self._content, self._onward, self._seen = attraction, content, onward, sums[1].copy()
 
+    def _assume(self, log: Clicks, given: Mapping[str, Floats]) -> None:
+        n_content = {"document": log.n_pairs, "rank": int(log.position.max()), "always": 0}[self.content_of]
+        self._attraction = chances("attraction", given, log.n_pairs)
+        content = chances("satisfaction", given, n_content) if n_content else np.ones(1)
+        self._content = np.append(0.0, content) if self.content_of == "rank" else content
+        self._onward = float(chances("continuation", given, 1)[0]) if self.gets_tired else 1.0
+        self._seen = np.zeros(log.n_pairs)
+
     def _which(self, log: Clicks, pairs: Integers) -> Integers:
         """Return for every row the parameter that says whether its click contents."""
         if self.content_of == "document":
@@ -72,8 +80,8 @@ class ChainModel(ClickModel):
         which = np.where(which < len(self._content), which, -1)
         return np.append(self._attraction, self._rate)[pairs], np.append(self._content, 0.5)[which]
 
-    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
-        _read(log.indptr, *self._rows(log, pairs), log.click, self._onward, given_clicks, chances)
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, filled: Floats) -> None:
+        _read(log.indptr, *self._rows(log, pairs), log.click, self._onward, given_clicks, filled)
 
     def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
         _draw_chain(log.indptr, *self._rows(log, pairs), self._onward, uniform, click)
@@ -111,7 +119,7 @@ class CascadeModel(ChainModel):
         if self.likelihood == "conditional":
             return super()._of_what_happened(log)
         chance = self.predict(log)
-        above = np.cumsum(log.click) - log.click  # clicks of all rows above, of earlier sessions too
+        above: Integers = np.cumsum(log.click) - log.click  # clicks of all rows above, of earlier sessions too
         below_a_click = above > np.repeat(above[log.indptr[:-1]], log.sizes)
         return np.where(below_a_click, LEAST, np.where(log.click, chance, 1.0 - chance))
 
@@ -215,14 +223,14 @@ def _read_signature(types: Any) -> Any:
 
 
 @kernel(_read_signature)
-def _read(indptr: Any, attraction: Any, content: Any, click: Any, onward: Any, given: Any, chances: Any) -> None:
+def _read(indptr: Any, attraction: Any, content: Any, click: Any, onward: Any, given: Any, filled: Any) -> None:
     """Fill in the probability of a click for every row, given the clicks above it or not."""
     for session in range(len(indptr) - 1):
         read = 1.0
         for row in range(indptr[session], indptr[session + 1]):
             alpha, s = attraction[row], content[row]
             p = alpha * read
-            chances[row] = p
+            filled[row] = p
             if not given:
                 read *= onward * (1.0 - alpha * s)
             elif click[row]:

@@ -66,15 +66,31 @@ class ClickModel(ABC):
         self._log = log
         return self
 
+    def assume(self, log: Clicks, **parameters: Any) -> ClickModel:
+        """Take given parameters instead of estimated ones, named as in ``parameters``; return the model.
+
+        Those of documents are in the order of the log's pairs, those of ranks begin with rank 1.
+        """
+        _check_log(log)
+        self._rate = 0.5 if self.prior_mean is None else self.prior_mean
+        self._assume(log, parameters)
+        unknown = parameters.keys() - self._parameters().keys()
+        if unknown:
+            raise OptionError(
+                f"{self.name} has no parameter {sorted(unknown)[0]!r}; it has {', '.join(self._parameters())}"
+            )
+        self._log = log
+        return self
+
     def predict(self, log: Clicks, given_clicks: bool = False) -> Floats:
         """Return the probability of a click for every row of a log, in its order.
 
         By default from the page alone; with ``given_clicks`` from the page and the clicks above the row.
         """
         pairs = self._pairs_of(log)
-        chances = np.empty(log.n_rows)
-        self._fill(log, pairs, given_clicks, chances)
-        return chances
+        filled = np.empty(log.n_rows)
+        self._fill(log, pairs, given_clicks, filled)
+        return filled
 
     def log_likelihood(self, log: Clicks) -> float:
         """Return the mean over sessions of the mean over ranks of log P(click or not, given the clicks above)."""
@@ -119,7 +135,11 @@ class ClickModel(ABC):
         """Set the parameters."""
 
     @abstractmethod
-    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
+    def _assume(self, log: Clicks, given: Mapping[str, Any]) -> None:
+        """Set the parameters to given ones."""
+
+    @abstractmethod
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, filled: Floats) -> None:
         """Fill in the probability of a click for every row; a pair of -1 has the prior's parameters."""
 
     @abstractmethod
@@ -164,6 +184,19 @@ class ClickModel(ABC):
         place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
         found = np.where(keys[order[place]] == wanted, order[place], -1)
         return np.asarray(found[log.pair], np.int64)
+
+
+def chances(name: str, given: Mapping[str, Any], n: int) -> Floats:
+    """Return given probabilities as one row of n numbers."""
+    try:
+        values = np.asarray(given[name], np.float64).ravel()
+    except KeyError as error:
+        raise OptionError(f"expected {name}=, which this model has, got none") from error
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"{name}: expected {n} numbers from 0 to 1, got others") from error
+    if len(values) != n or not ((values >= 0) & (values <= 1)).all():
+        raise OptionError(f"{name}: expected {n} numbers from 0 to 1, got {len(values)}")
+    return values
 
 
 def _numbers_in(ids: NDArray[Any], known: NDArray[Any]) -> Integers:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from argrank._jit import kernel, read_only
 from argrank._types import Floats, Integers
-from argrank.clicks.models.click_model import LEAST, ClickModel
+from argrank.clicks.models.click_model import LEAST, ClickModel, chances
 from argrank.data.clicks.log import Clicks
 
 
@@ -55,7 +55,18 @@ class ExaminationModel(ClickModel):
             if moved <= self.tol:
                 break
         self._attraction, self._examination = attraction, examination
-        self._seen = np.bincount(log.pair, examination[self._situations(log)], log.n_pairs)
+        self._seen = np.bincount(log.pair, examination[self._situations(log)], log.n_pairs).astype(np.float64)
+
+    def _assume(self, log: Clicks, given: Mapping[str, Floats]) -> None:
+        self._width = int(log.position.max()) + 1
+        self._attraction = chances("attraction", given, log.n_pairs)
+        # nothing is shown at rank 0
+        self._examination = np.append(np.zeros(self._n_situations // self._width), self._table(given))
+        self._seen = np.zeros(log.n_pairs)
+
+    @abstractmethod
+    def _table(self, given: Mapping[str, Floats]) -> Floats:
+        """Return the given examinations of ranks 1, 2, … as one row."""
 
     def _relevance(self) -> tuple[Floats, Floats]:
         return self._attraction, self._seen
@@ -75,6 +86,9 @@ class PositionModel(ExaminationModel):
 
     name: ClassVar[str] = "pbm"
 
+    def _table(self, given: Mapping[str, Floats]) -> Floats:
+        return chances("examination", given, self._width - 1)
+
     def _situations(self, log: Clicks) -> Integers:
         return log.position
 
@@ -82,8 +96,8 @@ class PositionModel(ExaminationModel):
     def _n_situations(self) -> int:
         return self._width
 
-    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
-        chances[:] = self._of_pairs(pairs) * self._known(log.position)
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, filled: Floats) -> None:
+        filled[:] = self._of_pairs(pairs) * self._known(log.position)
 
     def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
         click[:] = uniform[:, 0] < self._of_pairs(pairs) * self._known(log.position)
@@ -98,6 +112,9 @@ class BrowsingModel(ExaminationModel):
 
     name: ClassVar[str] = "ubm"
 
+    def _table(self, given: Mapping[str, Floats]) -> Floats:
+        return chances("examination", given, (self._width - 1) * self._width)
+
     def _situations(self, log: Clicks) -> Integers:
         last = np.empty(log.n_rows, np.int64)
         _last_clicks(log.indptr, log.position, log.click, last)
@@ -107,16 +124,14 @@ class BrowsingModel(ExaminationModel):
     def _n_situations(self) -> int:
         return self._width * self._width
 
-    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, filled: Floats) -> None:
         if given_clicks:
-            chances[:] = self._of_pairs(pairs) * self._known(
+            filled[:] = self._of_pairs(pairs) * self._known(
                 np.where(log.position < self._width, self._situations(log), self._n_situations)
             )
         else:
-            most = int(log.sizes.max())
-            _browse(
-                log.indptr, log.position, self._of_pairs(pairs), self._examination, self._width, np.empty(most), chances
-            )
+            work, table = np.empty(int(log.sizes.max())), (self._examination, self._width)
+            _browse(log.indptr, log.position, self._of_pairs(pairs), *table, work, filled)
 
     def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
         numbers = np.ascontiguousarray(uniform[:, 0])
@@ -135,7 +150,7 @@ def _cells(pair: Integers, situation: Integers, click: NDArray[np.bool_], n: int
     keys = pa.array(pair * n + situation).dictionary_encode()
     found, codes = keys.dictionary.to_numpy(zero_copy_only=False), keys.indices.to_numpy()
     shown = np.bincount(codes, minlength=len(found)).astype(np.float64)
-    return found // n, found % n, shown, np.bincount(codes, click, len(found))
+    return found // n, found % n, shown, np.bincount(codes, click, len(found)).astype(np.float64)
 
 
 def _expect_signature(types: Any) -> Any:
@@ -192,7 +207,7 @@ def _browse_signature(types: Any) -> Any:
 
 
 @kernel(_browse_signature)
-def _browse(indptr: Any, position: Any, attraction: Any, table: Any, width: Any, chance: Any, chances: Any) -> None:
+def _browse(indptr: Any, position: Any, attraction: Any, table: Any, width: Any, chance: Any, filled: Any) -> None:
     """Fill in the probability of a click, summed over where the last click above may have been."""
     for session in range(len(indptr) - 1):
         begin = indptr[session]
@@ -208,7 +223,7 @@ def _browse(indptr: Any, position: Any, attraction: Any, table: Any, width: Any,
                 total += chance[above - begin] * p
                 chance[above - begin] *= 1.0 - p
             chance[row - begin] = total  # that this is now the last click
-            chances[row] = total
+            filled[row] = total
 
 
 def _draw_signature(types: Any) -> Any:

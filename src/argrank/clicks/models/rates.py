@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
-from argrank.clicks.models.click_model import ClickModel
+from argrank.clicks.models.click_model import ClickModel, chances
 from argrank.data.clicks.log import Clicks
 from argrank.errors import check_choice
 
@@ -39,6 +39,14 @@ class RateModel(ClickModel):
         self._seen = np.bincount(log.pair, minlength=log.n_pairs).astype(np.float64)
         self._of_pair = np.bincount(log.pair, self._rates[which], log.n_pairs) / self._seen
 
+    def _assume(self, log: Clicks, given: Mapping[str, Floats]) -> None:
+        n = self._n(log) - (self.by == "rank")
+        rates = chances("rate", given, n)
+        self._rates = np.append(0.0, rates) if self.by == "rank" else rates
+        self._seen = np.zeros(log.n_pairs)
+        shown = np.bincount(log.pair, minlength=log.n_pairs)
+        self._of_pair = np.bincount(log.pair, self._rates[self._which(log, log.pair)], log.n_pairs) / shown
+
     def _which(self, log: Clicks, pairs: Integers) -> Integers:
         if self.by == "document":
             return pairs
@@ -47,14 +55,14 @@ class RateModel(ClickModel):
     def _n(self, log: Clicks) -> int:
         return {"document": log.n_pairs, "rank": int(log.position.max()) + 1, "all": 1}[self.by]
 
-    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, chances: Floats) -> None:
+    def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, filled: Floats) -> None:
         which = self._which(log, pairs)
-        chances[:] = np.append(self._rates, self._rate)[np.where(which < len(self._rates), which, -1)]
+        filled[:] = np.append(self._rates, self._rate)[np.where(which < len(self._rates), which, -1)]
 
     def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:
-        chances = np.empty(log.n_rows)
-        self._fill(log, pairs, False, chances)
-        click[:] = uniform[:, 0] < chances
+        filled = np.empty(log.n_rows)
+        self._fill(log, pairs, False, filled)
+        click[:] = uniform[:, 0] < filled
 
     def _relevance(self) -> tuple[Floats, Floats]:
         return self._of_pair, self._seen

@@ -58,7 +58,8 @@ def count_rows(
 
     n_positions = int(position.max(initial=0)) + 1
     keys = pa.array((pair * n_positions + position) * 64 + group).dictionary_encode()
-    cells, codes = keys.dictionary.to_numpy(zero_copy_only=False), keys.indices.to_numpy()
+    cells: Integers = keys.dictionary.to_numpy(zero_copy_only=False)
+    codes: Integers = keys.indices.to_numpy()
     n_cells = len(cells)
     return (
         cells // (64 * n_positions),
@@ -66,5 +67,5 @@ def count_rows(
         (cells % 64).astype(np.uint8),
         np.bincount(codes, minlength=n_cells).astype(np.int64),
         np.bincount(codes[click], minlength=n_cells).astype(np.int64),
-        np.bincount(codes, value, n_cells),
+        np.bincount(codes, value, n_cells).astype(np.float64),
     )

@@ -27,6 +27,7 @@ class Unusable:
 
     clicks_without_impression: int = 0
     merged_impressions: int = 0
+    impressions_without_query: int = 0
     other_actions: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -303,7 +304,7 @@ def _flags(given: Any, n_rows: int) -> NDArray[np.bool_]:
             f"click: expected 0 or 1, got {values[row]:g} in row {row}; sums of clicks are read with format='counts', "
             "and what a click is worth is the column 'weight'"
         )
-    return values == 1
+    return np.asarray(values == 1, bool)
 
 
 def _plain(name: str, given: Any, n_rows: int) -> NDArray[Any]:

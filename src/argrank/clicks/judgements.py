@@ -1,0 +1,193 @@
+"""Judgements from clicks: what every (query, document) is worth, as a table that evaluation and training take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from argrank._tables import Table, counted, table, to_html, to_text
+from argrank._types import Floats, Integers
+from argrank.clicks.models import CLICK_MODELS, click_model
+from argrank.clicks.propensities import Propensities
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
+from argrank.errors import InputError, OptionError, check_choice, check_count, shown
+
+METHODS = ("coec", "ctr", "examinations", *(name for name in CLICK_MODELS if name != "ctr"))
+LEVEL = 0.95
+SHOWN = 10  # rows of a repr
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """A table of judgements: one row for each (query, document), columns as arrays.
+
+    ``value`` is the estimate, ``low`` and ``high`` the ends of its 95 % interval, ``grade`` a whole number where levels
+    were asked for, else NaN; ``clicks`` and ``impressions`` are what it rests on.
+    """
+
+    qid: NDArray[Any]
+    docid: NDArray[Any]
+    value: Floats
+    grade: Floats
+    clicks: Integers
+    impressions: Integers
+    low: Floats
+    high: Floats
+    method: str
+
+    def __len__(self) -> int:
+        return len(self.qid)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        names = ("qid", "docid", "value", "grade", "clicks", "impressions", "low", "high")
+        return {name: getattr(self, name) for name in names}
+
+    def to_qrels(self) -> dict[str, dict[str, float]]:
+        """Return query id -> document id -> grade, or value where no levels were asked for, as evaluate takes them."""
+        judged = self.value if np.isnan(self.grade).all() else self.grade
+        found: dict[str, dict[str, float]] = {}
+        for qid, docid, one in zip(self.qid.tolist(), self.docid.tolist(), judged.tolist(), strict=True):
+            found.setdefault(str(qid), {})[str(docid)] = one
+        return found
+
+    def to_pandas(self) -> Any:
+        """Return a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def __repr__(self) -> str:
+        text = to_text([self._table()])
+        more = len(self) - SHOWN
+        return text + (f"\n… and {counted(more, 'more', 'more')}" if more > 0 else "")
+
+    def _repr_html_(self) -> str:
+        return to_html([self._table()])
+
+    def _table(self) -> Table:
+        order = np.argsort(-self.value, kind="stable")[:SHOWN]
+        rows = [
+            (self.qid[i], self.docid[i], f"{self.value[i]:.4f}", _grade(self.grade[i]), self.clicks[i],
+             self.impressions[i], f"{self.low[i]:.4f}", f"{self.high[i]:.4f}")
+            for i in order.tolist()
+        ]  # fmt: skip
+        return table(tuple(self.columns()), rows, 2)
+
+
+def judgements(
+    log: Clicks | ClickCounts,
+    method: str = "coec",
+    *,
+    levels: int | None = None,
+    min_impressions: int = 1,
+    prior: float = 0.0,
+    propensities: Propensities | None = None,
+    **parameters: Any,
+) -> Judgements:
+    """Turn clicks into judgements.
+
+    Parameters
+    ----------
+    log : Clicks or ClickCounts
+        The log; sums are enough for "coec", "ctr" and "examinations".
+    method : str
+        "coec": clicks over the clicks that documents get on average at the ranks where this one was shown. "ctr":
+        clicks over impressions, which favours what stands high. "examinations": clicks over examinations by a curve
+        (``propensities``). Or a click model: "pbm", "cascade", "dcm", "sdbn", "dbn" or "ubm"; ``parameters`` are its.
+    levels : int, optional
+        Also give whole grades from 0 to ``levels - 1``: 0 without clicks, the others by equal shares of the documents
+        that were clicked.
+    min_impressions : int
+        Leave out what was shown less often.
+    prior : float
+        Pull "coec", "ctr" and "examinations" to their mean, with the weight of so many expected clicks (impressions,
+        examinations).
+    propensities : Propensities, optional
+        The curve of ``method="examinations"``.
+    """
+    check_choice("method", method, METHODS)
+    check_count("min_impressions", min_impressions)
+    if levels is not None:
+        check_count("levels", levels, 2)
+    if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 <= prior < np.inf:
+        raise OptionError(f"prior: expected a number from 0 up, got {shown(prior)}")
+    if not isinstance(log, Clicks | ClickCounts):
+        raise InputError(f"judgements: expected a click log (ar.load_clicks), got {type(log).__name__}")
+    counts = log.counts() if isinstance(log, Clicks) else log
+    shown_often, clicks = _sums(counts, counts.impressions), _sums(counts, counts.clicks)
+    if method in CLICK_MODELS and method != "ctr":
+        if not isinstance(log, Clicks):
+            raise InputError(f"method={method!r}: expected a log with sessions, got sums")
+        found = click_model(method, **parameters).fit(log).relevance
+        value, base = found.value, found.examinations
+        low, high = _shares(value * base, base)
+    else:
+        base = _base(counts, method, propensities)
+        worth = _sums(counts, counts.value)
+        mean = worth.sum() / base.sum()
+        value = (worth + prior * mean) / np.maximum(base + prior, 1e-300)
+        low, high = _rates(clicks, np.where(clicks > 0, worth / np.maximum(clicks, 1), 1.0), base)
+    kept = shown_often >= min_impressions
+    grade = np.full(len(value), np.nan) if levels is None else _grades(value, clicks > 0, kept, levels)
+    return Judgements(
+        qid=counts.query_ids[counts.pair_query[kept]],
+        docid=counts.document_ids[counts.pair_document[kept]],
+        value=value[kept],
+        grade=grade[kept],
+        clicks=clicks[kept].astype(np.int64),
+        impressions=shown_often[kept].astype(np.int64),
+        low=low[kept],
+        high=high[kept],
+        method=method,
+    )
+
+
+def _sums(counts: ClickCounts, what: NDArray[Any]) -> Floats:
+    return np.bincount(counts.pair, what, counts.n_pairs).astype(np.float64)
+
+
+def _base(counts: ClickCounts, method: str, curve: Propensities | None) -> Floats:
+    """Return what the clicks of every pair are divided by."""
+    if method == "ctr":
+        return _sums(counts, counts.impressions)
+    if method == "coec":
+        shown_at, clicks_at = counts.by_position()
+        rate = clicks_at / np.maximum(shown_at, 1)
+        return _sums(counts, counts.impressions * rate[counts.position])
+    if not isinstance(curve, Propensities):
+        raise OptionError(f"propensities: expected a curve of ar.propensities, got {shown(curve)}")
+    return _sums(counts, counts.impressions * curve.at(counts.position))
+
+
+def _rates(clicks: Floats, worth: Floats, base: Floats) -> tuple[Floats, Floats]:
+    """Return the ends of exact Poisson intervals of clicks (Garwood), over what they are divided by."""
+    tail = (1.0 - LEVEL) / 2.0
+    low = np.where(clicks > 0, stats.chi2.ppf(tail, 2.0 * np.maximum(clicks, 1)) / 2.0, 0.0)
+    high = stats.chi2.ppf(1.0 - tail, 2.0 * (clicks + 1.0)) / 2.0
+    scale = worth / np.maximum(base, 1e-300)
+    return low * scale, high * scale
+
+
+def _shares(yes: Floats, of: Floats) -> tuple[Floats, Floats]:
+    """Return the ends of Jeffreys intervals of a share."""
+    tail, no = (1.0 - LEVEL) / 2.0, np.maximum(of - yes, 0.0)
+    return stats.beta.ppf(tail, yes + 0.5, no + 0.5), stats.beta.ppf(1.0 - tail, yes + 0.5, no + 0.5)
+
+
+def _grades(value: Floats, clicked: NDArray[np.bool_], kept: NDArray[np.bool_], levels: int) -> Floats:
+    """Return 0 for documents without clicks, the others by equal shares of those with clicks."""
+    among = value[clicked & kept]
+    if not len(among):
+        return np.zeros(len(value))
+    cuts = np.quantile(among, np.arange(1, levels - 1) / (levels - 1))
+    return np.where(clicked, 1.0 + np.searchsorted(cuts, value, side="right"), 0.0)
+
+
+def _grade(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.0f}"
