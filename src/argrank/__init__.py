@@ -45,6 +45,7 @@ _HOME = {
     "normalise": "argrank.data.prepare.normalise",
     "objective": "argrank.rankers",
     "pack": "argrank.data.io.pack.pack",
+    "permutation_importance": "argrank.trials.permutation",
     "plot": "argrank.report",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.io.scores",
@@ -95,6 +96,7 @@ __all__ = [
     "normalise",
     "objective",
     "pack",
+    "permutation_importance",
     "plot",
     "ranker_names",
     "read_scores",
@@ -145,6 +147,7 @@ if TYPE_CHECKING:
     from argrank.trials.experiment import run_experiment
     from argrank.trials.fusion.tune_weights import tune_weights
     from argrank.trials.path import regularisation_path
+    from argrank.trials.permutation import permutation_importance
     from argrank.trials.select import select
 
 

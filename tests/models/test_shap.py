@@ -18,7 +18,6 @@ from argrank.models.trees import TreesModel
 def random_tree(rng: np.random.Generator, n_features: int, n_leaves: int) -> Tree:
     """A tree with splits of every kind: numbers, missing values, zeros as missing, categories."""
     left, right, open_ends = [], [], [(None, None)]
-    leaves = 0
     for node in range(n_leaves - 1):
         parent, side = open_ends.pop(int(rng.integers(len(open_ends))))
         if parent is not None:
@@ -26,8 +25,7 @@ def random_tree(rng: np.random.Generator, n_features: int, n_leaves: int) -> Tre
         left.append(None)
         right.append(None)
         open_ends += [(node, 0), (node, 1)]
-    for parent, side in open_ends:
-        leaves += 1
+    for leaves, (parent, side) in enumerate(open_ends, 1):
         (left if side == 0 else right)[parent] = -leaves
     n = n_leaves - 1
     categories = {node: np.sort(rng.choice(4, 2, replace=False)) for node in range(n) if rng.random() < 0.2}

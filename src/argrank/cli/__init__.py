@@ -30,6 +30,7 @@ COMMANDS: tuple[str, ...] = (
     "inspect",
     "train",
     "predict",
+    "explain",
     "evaluate",
     "compare",
     "cv",

@@ -1,4 +1,4 @@
-"""The report's section on the model: the weights of linear models, and what other tools would call the same ranking."""
+"""The report's section on the model: its features, weights of linear models, what other tools would report."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from argrank.evaluation.evaluate import evaluate
 from argrank.measures.conventions import convention_names, make_convention
 from argrank.measures.gains import GainTable
 from argrank.models.linear import LinearModel
-from argrank.models.trees import TreesModel
 from argrank.report import svg
+from argrank.report.features_section import features_section
 from argrank.report.svg import escape
 from argrank.trials.bootstrap import WeightIntervals, feature_names
 from argrank.trials.system import System
@@ -38,10 +38,8 @@ def model_section(
         if linear and len(linear) == len(system.models):
             chart = _weights(data, system.name, linear, weights.get(system.name))
             charts.append(f"<details{state}><summary>Weights of {escape(system.name)}</summary>{chart}</details>")
-        elif isinstance(system.model, TreesModel):
-            chart = _importances(data, system.name, system.model)
-            charts.append(f"<details{state}><summary>Features of {escape(system.name)}</summary>{chart}</details>")
-    return "".join(charts) + _conventions(data, best, measures)
+    explained = [system for system in (best, *(one for one in systems if one is not best)) if system.models]
+    return features_section(data, explained) + "".join(charts) + _conventions(data, best, measures)
 
 
 def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals: WeightIntervals | None) -> str:
@@ -88,17 +86,6 @@ def _varies(data: Dataset, feature: int) -> bool:
     values = np.asarray(column.toarray() if data.is_sparse else column)[:, 0]
     starts = data.indptr[:-1]
     return bool((np.maximum.reduceat(values, starts) != np.minimum.reduceat(values, starts)).any())
-
-
-def _importances(data: Dataset, name: str, model: TreesModel) -> str:
-    gains = model.importances()
-    shares = gains / max(float(gains.sum()), np.finfo(float).tiny)
-    shown = [int(i) for i in np.argsort(-shares, kind="stable")[:MOST_WEIGHTS] if shares[i] > 0]
-    names = model.feature_names or feature_names(data)
-    chart = svg.bars(
-        [names[i] for i in shown], [float(shares[i]) for i in shown], f"Features of {name}", "share of the splits' gain"
-    )
-    return f'<div class="charts">{chart}</div>'
 
 
 def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:
