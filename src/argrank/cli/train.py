@@ -163,9 +163,9 @@ class Job(NamedTuple):
 
 
 def _takes(ranker: str) -> str:
-    from argrank.rankers.registry import registered
+    from argrank.rankers.registry import RANKERS
 
-    return registered(ranker).takes
+    return RANKERS[ranker].takes
 
 
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
