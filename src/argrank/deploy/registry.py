@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from argrank._registry import Registry, imported
+from argrank._tables import counted
 from argrank._types import Floats
+from argrank.data.prepare.preparation import PREPARATIONS, Prepare
+from argrank.deploy.engine_columns import with_numbers_alone
 from argrank.deploy.options import Files, Options
 from argrank.deploy.plain import Plain, plain
 from argrank.errors import ArgrankError, ModelError, OptionError, check_choice, shown
@@ -37,20 +40,26 @@ class Target(NamedTuple):
     title: str
     takes: tuple[str, ...]  # of EVERYTHING
     singles: bool = True  # whether it compares and keeps features as float32
+    prepare: Prepare = "auto"  # how training prepares missing values and texts, so that it can express the model
+
+    @property
+    def sets(self) -> bool:
+        """Whether a split can ask for one of several categories, so that training leaves texts as they are."""
+        return self.prepare == "auto"
 
 
 #: To add a target: a file with ``write`` and ``simulate``, and a line here.
 _OWN = {
-    "elastic": Target(".elastic", "Elasticsearch's own learning to rank", ("trees",)),
-    "elasticsearch": Target(".elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees")),
+    "elastic": Target(".elastic", "Elasticsearch's own learning to rank", ("trees",), prepare="one-hot"),
+    "elasticsearch": Target(".elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), prepare="zero"),
     "lightgbm": Target(".lightgbm", "LightGBM text", ("trees",), singles=False),
     "onnx": Target(".onnx", "ONNX graph", EVERYTHING),
-    "opensearch": Target(".elasticsearch", "OpenSearch LTR plugin", ("linear", "trees")),
+    "opensearch": Target(".elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), prepare="zero"),
     "python": Target(".python", "one Python file", EVERYTHING, singles=False),
-    "ranklib": Target(".ranklib", "RankLib text", ("linear", "trees")),
-    "solr": Target(".solr", "Apache Solr", ("linear", "trees")),
+    "ranklib": Target(".ranklib", "RankLib text", ("linear", "trees"), prepare="zero"),
+    "solr": Target(".solr", "Apache Solr", ("linear", "trees"), prepare="zero"),
     "vespa": Target(".vespa", "Vespa rank profile", SUMS),
-    "xgboost": Target(".xgboost", "XGBoost JSON", ("trees",)),
+    "xgboost": Target(".xgboost", "XGBoost JSON", ("trees",), prepare="one-hot"),
 }
 TARGETS = Registry("target", _OWN, "argrank.targets", lambda name, writer: register_target(name, writer))
 
@@ -62,6 +71,7 @@ def register_target(
     title: str | None = None,
     takes: tuple[str, ...] = ("linear", "trees"),
     singles: bool = True,
+    prepare: Prepare = "one-hot",
 ) -> None:
     """Add a target of your own to `ar.export` and ``argrank export``.
 
@@ -80,17 +90,20 @@ def register_target(
         Of "linear", "trees", "sum", "classes": what it can express.
     singles : bool
         Whether the engine compares and keeps features as float32.
+    prepare : "auto", "zero", "one-hot", …
+        How training prepares missing values and texts for it; "auto" says that splits can ask for sets of categories.
     """
     for function in ("write", "simulate"):
         if not callable(getattr(writer, function, None)):
             raise OptionError(f"target {name!r}: expected a writer with the function {function}, got {shown(writer)}")
     for kind in takes:
         check_choice("takes", kind, EVERYTHING)
-    TARGETS.register(name, Target(writer, title or name, takes, singles))
+    check_choice("prepare", prepare, PREPARATIONS)
+    TARGETS.register(name, Target(writer, title or name, takes, singles, prepare))
 
 
 def targets(model: Any = None) -> dict[str, str]:
-    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to.
+    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to, and how.
 
     Examples
     --------
@@ -99,17 +112,35 @@ def targets(model: Any = None) -> dict[str, str]:
     'OpenSearch LTR plugin: linear models, trees'
     """
     said = {"linear": "linear models", "trees": "trees", "sum": "sums of both", "classes": "mcrank's probabilities"}
-    kind = None
-    if model is not None:
-        try:
-            kind = plain(model_of(model), "zero").kind
-        except ArgrankError:
-            return {}
+    found = {name: f"{line.title}: {', '.join(said[one] for one in line.takes)}" for name, line in TARGETS.items()}
+    if model is None:
+        return found
+    try:
+        served = model_of(model)
+        parts = plain(served, "zero")
+    except ArgrankError:
+        return {}
+    by_numbers = _by_numbers(parts, served)
+    able = {name: line for name, line in TARGETS.items() if parts.kind in line.takes}
     return {
-        name: f"{target.title}: {', '.join(said[one] for one in target.takes)}"
-        for name, target in TARGETS.items()
-        if kind is None or kind in target.takes
+        name: found[name] + ("" if line.sets else by_numbers or "") + _about_missing(name, parts)
+        for name, line in able.items()
+        if line.sets or by_numbers is not None
     }
+
+
+def _by_numbers(parts: Plain, served: Any) -> str | None:
+    """Say how targets whose models know numbers only are given categories; None where they cannot be."""
+    try:
+        columns = with_numbers_alone(parts, served, "")[1] or ()
+    except ModelError:
+        return None
+    n_derived = sum(column.category is not None for column in columns)
+    return f"; its categories as {counted(n_derived, 'column', 'columns')} of 0 and 1" if n_derived else ""
+
+
+def _about_missing(name: str, parts: Plain) -> str:
+    return '; missing values as 0 alone (missing="zero")' if name == "ranklib" and parts.trained_with_missing else ""
 
 
 def blend_families(name: str) -> tuple[str, ...]:
@@ -118,6 +149,15 @@ def blend_families(name: str) -> tuple[str, ...]:
     if "sum" in takes:
         return ("all",)
     return tuple(family for family in ("trees", "linear") if family in takes)
+
+
+def fitted_to(ranker: Any, name: str) -> Any:
+    """Return a ranker that keeps to what a target can express; refuse before training what cannot be exported."""
+    early_refusal(name, ranker)
+    parameters = ranker.get_params(deep=False)
+    if "target" in parameters:
+        return ranker.set_params(target=name)
+    return ranker.set_params(prepare=TARGETS[name].prepare) if parameters.get("prepare") == "auto" else ranker
 
 
 def early_refusal(name: str, ranker: Any) -> None:
