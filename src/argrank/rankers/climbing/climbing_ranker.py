@@ -14,6 +14,7 @@ from argrank._declared import Count, Jobs, NotNegative, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.data.prepare.preparation import Prepare
 from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
@@ -61,6 +62,7 @@ class ClimbingRanker(Measured, BaseRanker):
     n_starts: Count
     tol: NotNegative
     normalise: str | None = None
+    prepare: Prepare = "auto"
     max_iter: Count = 100
     early_stopping: Count | None = None
     n_jobs: Jobs = None

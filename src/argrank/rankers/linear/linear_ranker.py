@@ -11,6 +11,7 @@ import numpy as np
 from argrank._declared import Count, Jobs, NotNegative, Positive, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.preparation import Prepare
 from argrank.engines import AnyRisk, make_risk
 from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
@@ -70,6 +71,7 @@ class LinearRanker(BaseRanker):
     tol: NotNegative | None = None
     max_iter: Count = 1000
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: Jobs = None
     random_state: Seed | None = 0
     verbose: int = 0

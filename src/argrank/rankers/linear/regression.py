@@ -10,6 +10,7 @@ import numpy as np
 from argrank._declared import Jobs, NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.preparation import Prepare
 from argrank.measures.gains import check_gain
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import Objective
@@ -44,6 +45,7 @@ class Regression(BaseRanker):
     ridge: NotNegative = 0.0
     scoring: Any = None
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: Jobs = None
     verbose: int = 0
 

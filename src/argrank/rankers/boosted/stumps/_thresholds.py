@@ -15,6 +15,7 @@ from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.data.prepare.preparation import Prepare
 from argrank.models.stumps import StumpsModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.trace import Interruption, Watcher
@@ -142,6 +143,7 @@ class ThresholdRanker(BaseRanker):
     n_rounds: Count = 100
     scoring: Any = None
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: Jobs = None
     verbose: int = 0
 

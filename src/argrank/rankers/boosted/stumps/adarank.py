@@ -11,6 +11,7 @@ from argrank._declared import Count, Jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.data.prepare.preparation import Prepare
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import query_shares
@@ -51,6 +52,7 @@ class AdaRank(Measured, BaseRanker):
     scoring: Any = None
     n_rounds: Count = 50
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: Jobs = None
     verbose: int = 0
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from argrank._declared import LARGEST_32, AtLeast, AtMost, Count32, Jobs, Positive, Share
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.preparation import Prepare
 from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers.base_ranker import BaseRanker
@@ -65,6 +66,7 @@ class BoostedRanker(BaseRanker):
     scoring: Any = None
     early_stopping: Count32 | None = None
     normalise: str | None = None
+    prepare: Prepare = "auto"
     random_state: Annotated[int, AtLeast(0), AtMost(LARGEST_32)] = 0
     n_jobs: Jobs = None
     verbose: int = 0
