@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Jobs
 from argrank._json import json_value
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
@@ -68,20 +69,20 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     Parameters
     ----------
-    normalise : str, optional
+    normalise
         Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
         scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
         where features differ in scale; search engines can only serve the first two.
-    prepare : "auto", "always", "one-hot", "zero" or None
+    prepare
         What is done about missing values and texts, learned from the training data and kept with the model. "auto":
         trees take both as they are; for other rankers a missing value becomes the feature's median, with a column that
         tells where it was missing, and a text a column for each of its up to 100 most frequent values. "always" does so
         even where training data lacks nothing, for data to come. For engines that know numbers alone: "one-hot" gives
         trees such columns, too, and with "zero" a missing value is 0, without a column. None refuses both, unless the
         ranker takes them as they are.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
-    verbose : int
+    n_jobs
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose
         -1 hides the progress bar; 0, the default, shows it where a fit takes long.
 
     Notes
@@ -99,7 +100,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     scoring: Any
     normalise: str | None
     prepare: Prepare
-    n_jobs: int | None
+    n_jobs: Jobs
     verbose: int
 
     # qid reaches fit and score through pipelines and searches without the user asking for it
@@ -321,7 +322,11 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     @property
     def _optimised(self) -> Any:
         """The measure that is optimised, or the usual one where none is."""
-        return getattr(self, "measure", "ndcg@10")
+        return "ndcg@10"
+
+    def _counting(self) -> dict[str, Any]:
+        """Return how labels and ranks count, where the ranker has parameters for it."""
+        return {}
 
     @property
     def coef_(self) -> Floats:
