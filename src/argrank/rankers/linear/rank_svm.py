@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from argrank.objectives.objective import Objective
 from argrank.objectives.pairwise import PairwiseHinge
+from argrank.rankers.cheap_models import RANK_SVM_C
 from argrank.rankers.linear.linear_ranker import LinearRanker
 
 
@@ -41,7 +42,7 @@ class RankSVM(LinearRanker):
     ranker: ClassVar[str] = "rank-svm"
     takes_preferences: ClassVar[bool] = True
 
-    C: float = 30.0
+    C: float = RANK_SVM_C
     loss: str = "squared"
 
     def _objective(self) -> Objective:
