@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
+from argrank._tables import counted
+from argrank.data.prepare.preparation import Prepare
+from argrank.deploy.engine_columns import with_numbers_alone
 from argrank.deploy.plain import Plain, plain
 from argrank.errors import ArgrankError, ModelError, check_name
 
@@ -23,25 +26,31 @@ class Target(NamedTuple):
     takes: tuple[str, ...]  # of EVERYTHING
     proof: str
     singles: bool = True  # whether it compares and keeps features as float32
+    prepare: Prepare = "auto"  # how training prepares missing values and texts, so that it can express the model
+
+    @property
+    def sets(self) -> bool:
+        """Whether a split can ask for one of several categories, so that training leaves texts as they are."""
+        return self.prepare == "auto"
 
 
 #: To add a target: a file with ``write`` and ``simulate``, and a line here.
 TARGETS = {
-    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN),
-    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN),
+    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN, prepare="one-hot"),
+    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
     "lightgbm": Target("lightgbm", "LightGBM text", ("trees",), TESTED, singles=False),
     "onnx": Target("onnx", "ONNX graph", EVERYTHING, TESTED),
-    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN),
+    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
     "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False),
-    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN),
-    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN),
+    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN, prepare="zero"),
+    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN, prepare="zero"),
     "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN),
-    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED),
+    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED, prepare="one-hot"),
 }
 
 
 def targets(model: Any = None) -> dict[str, str]:
-    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to.
+    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to, and how.
 
     Examples
     --------
@@ -50,17 +59,35 @@ def targets(model: Any = None) -> dict[str, str]:
     'OpenSearch LTR plugin: linear models, trees'
     """
     said = {"linear": "linear models", "trees": "trees", "sum": "sums of both", "classes": "mcrank's probabilities"}
-    kind = None
-    if model is not None:
-        try:
-            kind = plain(model_of(model), "zero").kind
-        except ArgrankError:
-            return {}
+    found = {name: f"{line.title}: {', '.join(said[one] for one in line.takes)}" for name, line in TARGETS.items()}
+    if model is None:
+        return found
+    try:
+        served = model_of(model)
+        parts = plain(served, "zero")
+    except ArgrankError:
+        return {}
+    by_numbers = _by_numbers(parts, served)
+    able = {name: line for name, line in TARGETS.items() if parts.kind in line.takes}
     return {
-        name: f"{target.title}: {', '.join(said[one] for one in target.takes)}"
-        for name, target in TARGETS.items()
-        if kind is None or kind in target.takes
+        name: found[name] + ("" if line.sets else by_numbers or "") + _about_missing(name, parts)
+        for name, line in able.items()
+        if line.sets or by_numbers is not None
     }
+
+
+def _by_numbers(parts: Plain, served: Any) -> str | None:
+    """Say how targets whose models know numbers only are given categories; None where they cannot be."""
+    try:
+        columns = with_numbers_alone(parts, served, "")[1] or ()
+    except ModelError:
+        return None
+    n_derived = sum(column.category is not None for column in columns)
+    return f"; its categories as {counted(n_derived, 'column', 'columns')} of 0 and 1" if n_derived else ""
+
+
+def _about_missing(name: str, parts: Plain) -> str:
+    return '; missing values as 0 alone (missing="zero")' if name == "ranklib" and parts.trained_with_missing else ""
 
 
 def blend_families(name: str) -> tuple[str, ...]:
@@ -69,6 +96,15 @@ def blend_families(name: str) -> tuple[str, ...]:
     if "sum" in takes:
         return ("all",)
     return tuple(family for family in ("trees", "linear") if family in takes)
+
+
+def fitted_to(ranker: Any, name: str) -> Any:
+    """Return a ranker that keeps to what a target can express; refuse before training what cannot be exported."""
+    early_refusal(name, ranker)
+    parameters = ranker.get_params(deep=False)
+    if "target" in parameters:
+        return ranker.set_params(target=name)
+    return ranker.set_params(prepare=target(name).prepare) if parameters.get("prepare") == "auto" else ranker
 
 
 def target(name: str) -> Target:
