@@ -6,7 +6,7 @@ import contextlib
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -23,7 +23,7 @@ from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
 from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
-from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
+from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
@@ -191,7 +191,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             if keeper is None:
                 outcome = self._train(prepared, watcher, start)
             else:
-                outcome = self._kept(keeper, prepared, watcher, start)
+                with _usable(keeper):
+                    outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
         for note in (*watcher.notes, *([] if outcome.complaint is None else [outcome.complaint])):
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
@@ -411,3 +412,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+@contextlib.contextmanager
+def _usable(keeper: Checkpoint) -> Iterator[None]:
+    """Tell errors of a fit that goes on from a file as those of the file: it may be well-formed and hold nonsense."""
+    try:
+        yield
+    except ArgrankError:
+        raise
+    except Exception as error:
+        if not keeper.goes_on:
+            raise
+        got = f"{type(error).__name__}: {error}; remove it to begin anew"
+        raise FormatError(keeper.path, None, "a state from which this fit can go on", got) from error
