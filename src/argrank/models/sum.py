@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-from argrank.models import KINDS
+from argrank.models import model_from
 from argrank.models.model import Model, read_served, served_fields
 
 MEMBERS = ("kernel", "linear", "stumps", "tree-classes", "trees")
@@ -112,6 +111,4 @@ def _member(fields: Any) -> Model:
     kind = fields.get("kind") if isinstance(fields, dict) else None
     if kind not in MEMBERS or not isinstance(fields.get("model"), dict):
         raise ModelError(f"members: expected models of kind {', '.join(MEMBERS)}, got {kind!r:.60}")
-    module, name = KINDS[kind]
-    member: Model = getattr(importlib.import_module(module), name).from_dict(fields["model"])
-    return member
+    return model_from(kind, fields["model"])
