@@ -35,7 +35,8 @@ def model_section(
     for system in sorted(systems, key=lambda one: (one.name not in weights, one is not best)):  # the first is open
         state = " open" if not charts else ""
         linear = [model for model, _ in system.models if isinstance(model, LinearModel)]
-        if linear and len(linear) == len(system.models):
+        same = len({model.column_names for model in linear}) == 1  # what folds make of texts may differ
+        if linear and same and len(linear) == len(system.models):
             chart = _weights(data, system.name, linear, weights.get(system.name))
             charts.append(f"<details{state}><summary>Weights of {escape(system.name)}</summary>{chart}</details>")
     explained = [system for system in (best, *(one for one in systems if one is not best)) if system.models]
@@ -45,15 +46,15 @@ def model_section(
 def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals: WeightIntervals | None) -> str:
     """Draw the weights of one model with bootstrap intervals, or the mean over folds with its range."""
     folds = np.array([model.weights for model in models])
-    values = folds.mean(axis=0)
+    values, columns = folds.mean(axis=0), _columns(data, models[0])
     order = [int(i) for i in np.argsort(-np.abs(values), kind="stable") if values[i] != 0]
     shown: list[int] = []
     idle: list[int] = []
     for i in order:
         if len(shown) == MOST_WEIGHTS:
             break
-        (shown if _varies(data, i) else idle).append(i)
-    names = models[0].feature_names or feature_names(data)
+        (shown if _varies(columns, i) else idle).append(i)
+    names = models[0].column_names or feature_names(columns)
     low, high = folds.min(axis=0), folds.max(axis=0)
     words = f"Mean of {len(models)} folds; whiskers: the least and the greatest of them."
     if len(models) == 1:
@@ -78,6 +79,14 @@ def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals:
     note = "weight" if scaling is None else f"weight, for features as scaled by {scaling.name}"
     chart = svg.bars([names[i] for i in shown], [float(values[i]) for i in shown], title, note, spans)
     return f'<div class="charts">{chart}</div><p class="aside">{escape(words)}</p>'
+
+
+def _columns(data: Dataset, model: LinearModel) -> Dataset:
+    """Return the data with the columns that the weights belong to."""
+    if model.preparation is None:
+        return data
+    known = {"feature_names": model.feature_names, "categories": model.categories}
+    return model.preparation.transform(data._but(X=model.features_of(data), **known))
 
 
 def _varies(data: Dataset, feature: int) -> bool:
