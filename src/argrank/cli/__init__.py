@@ -12,7 +12,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import typer
 
@@ -60,8 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     interrupted with what was done so far kept, 4 an error of argrank itself, 130 interrupted with nothing kept.
     """
     gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: 0.1 s of every command
-    # ClickException, which typer carries but does not export
-    usage_error = cast(type[Exception], typer.BadParameter.__mro__[2])
     try:
         with listening(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -73,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output has left: `argrank … | head`
         _silence()
         code = CHECK_FAILED
-    except (ArgrankError, OSError, usage_error) as error:
+    except (ArgrankError, OSError, typer.TyperException) as error:
         code = BAD_INPUT
         _complain(_text(error))
     except MemoryError as error:
@@ -172,8 +170,7 @@ def _text(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror is not None:
         return f"standard output: {error.strerror}"
-    message = getattr(error, "format_message", error.__str__)
-    return str(message())
+    return error.format_message() if isinstance(error, typer.TyperException) else str(error)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from argrank._files import check_path, write_bytes
-from argrank._json import json_value
+from argrank._json import json_value, parse_json
 from argrank._version import __version__
 from argrank.errors import ArgrankError, ModelError
 from argrank.models import KINDS, model_from
@@ -66,8 +66,9 @@ def _load(path: Path) -> Model:
         raise ModelError(f"expected at most {LARGEST:,} bytes, got {size:,}")
     if not path.is_file():
         raise ModelError("expected a file, got a folder, a pipe or a device")
-    document = json.loads(
+    document = parse_json(
         path.read_bytes(),
+        "model",
         parse_constant=_refuse_constant,
         parse_float=_finite,
         parse_int=_bounded,
