@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-import importlib
 import inspect as signatures  # the command of that name would hide the module
-import keyword
 import logging
 import os
 import sys
@@ -19,31 +17,32 @@ from typing import Any
 import typer
 
 from argrank._memory import VARIABLE, parse_memory
+from argrank._registry import imported
 from argrank._version import __version__
 from argrank.cli._options import declared
 from argrank.cli._signals import listening
 from argrank.errors import ArgrankError, printable
 
-#: The commands, in the order that --help shows them; each is a module here with a function ``run``.
-COMMANDS: tuple[str, ...] = (
-    "demo",
-    "inspect",
-    "train",
-    "predict",
-    "evaluate",
-    "compare",
-    "cv",
-    "tune",
-    "experiment",
-    "report",
-    "convert",
-    "pack",
-    "export",
-    "import",
-    "verify",
-    "compile",
-    "ranklib",
-)
+#: The commands, in the order that --help shows them: name -> module with a function ``run``, below argrank.cli.
+COMMANDS = {
+    "demo": ".demo",
+    "inspect": ".inspect",
+    "train": ".train",
+    "predict": ".predict",
+    "evaluate": ".evaluate",
+    "compare": ".compare",
+    "cv": ".cv",
+    "tune": ".tune",
+    "experiment": ".experiment",
+    "report": ".report",
+    "convert": ".convert",
+    "pack": ".pack",
+    "export": ".export",
+    "import": ".import_",
+    "verify": ".verify",
+    "compile": ".compile",
+    "ranklib": ".ranklib",
+}
 
 #: What the exit codes mean; 0 is success.
 CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
@@ -139,8 +138,8 @@ def _app() -> typer.Typer:
         elif context.invoked_subcommand is None:
             typer.echo(context.get_help())
 
-    for name in COMMANDS:
-        module = importlib.import_module(f"argrank.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
+    for name, home in COMMANDS.items():
+        module = imported(home, "argrank.cli")
         run = module.run
         # a backspace before a paragraph keeps its lines as they are
         text = signatures.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")

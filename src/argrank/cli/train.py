@@ -162,9 +162,9 @@ class Job(NamedTuple):
 
 
 def _takes(ranker: str) -> str:
-    from argrank.rankers.registry import registered
+    from argrank.rankers.registry import RANKERS
 
-    return registered(ranker).takes
+    return RANKERS[ranker].takes
 
 
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
@@ -230,7 +230,7 @@ def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path 
     if job.resume is not None:
         from argrank.trials.store import Fits
 
-        checkpoint = Fits(job.resume).path(estimator, parts["train"], watched)
+        return Fits(job.resume).fit(estimator, parts["train"], watched, every)
     estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
     return checkpoint
 

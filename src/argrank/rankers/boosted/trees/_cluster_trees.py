@@ -31,6 +31,7 @@ from argrank.rankers.boosted.trees.lightgbm import load_lightgbm, rounded
 from argrank.rankers.boosted.trees.linear_start import RIDGE, centred, joined
 from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
 from argrank.rankers.cheap_models import regression
+from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _linear_start(data: DistributedDataset) -> LinearModel | None:
 
 def _total(ranker: GradientBoostedRanker, model: Model, data: DistributedDataset) -> float:
     """Return the loss on all rows: a sum over blocks, or 1 - measure where only gradients are defined."""
-    if hasattr(ranker, "measure"):
+    if isinstance(ranker, Measured):
         return 1.0 - mean_of(model, data, ranker.measure)
     return float(sum(data.map_blocks(functools.partial(_value, ranker, model))))
 
