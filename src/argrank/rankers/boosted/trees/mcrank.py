@@ -63,6 +63,7 @@ class McRank(GradientBoostedRanker):
     """
 
     uses_row_weights: ClassVar[bool] = True
+    fits_labels: ClassVar[bool] = True
 
     start: str | None = "linear"
     link: str = "multi-class"
