@@ -11,19 +11,18 @@ damage is noticed. It is not a signature: whoever alters a file on purpose can w
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import math
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from argrank._files import check_path, write_bytes
 from argrank._json import json_value, parse_json
 from argrank._version import __version__
 from argrank.errors import ArgrankError, ModelError
-from argrank.models import KINDS
+from argrank.models import KINDS, model_from
 from argrank.models.model import Model, StoredModel
 
 FORMAT = 1
@@ -87,9 +86,7 @@ def _load(path: Path) -> Model:
         raise ModelError(f"expected a model of kind {' or '.join(KINDS)}, got {kind!r:.60}")
     if not isinstance(fields, dict) or not isinstance(training, dict):
         raise ModelError("expected the model and its training summary")
-    module, name = KINDS[kind]
-    model = getattr(importlib.import_module(module), name).from_dict(fields)
-    return cast(Model, replace(model, training=training))
+    return replace(model_from(kind, fields), training=training)
 
 
 def _checksum(payload: dict[str, Any]) -> str:

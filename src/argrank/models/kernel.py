@@ -49,7 +49,7 @@ class Kernel:
         return np.asarray(np.exp(-self.gamma * np.maximum(squares, 0.0)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelModel(Model):
     """Support vectors with coefficients. With "precomputed", a row of features is its kernel with all training rows."""
 
@@ -60,7 +60,7 @@ class KernelModel(Model):
     coefficients: Floats
 
     @property
-    def n_features(self) -> int:
+    def width(self) -> int:
         """Number of features of a support vector."""
         return int(self.support.shape[1])
 
@@ -71,7 +71,7 @@ class KernelModel(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return kernel, support vectors and coefficients as plain data."""
-        own = {"kernel": vars(self.kernel), "n_features": self.n_features, "support": self.support.tolist()}
+        own = {"kernel": vars(self.kernel), "n_features": self.width, "support": self.support.tolist()}
         return own | {"coefficients": self.coefficients.tolist()} | served_fields(self)
 
     @classmethod

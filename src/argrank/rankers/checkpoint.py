@@ -8,7 +8,6 @@ A checkpoint that cannot be written, on a full disk for example, ends no fit: it
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import time
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from argrank import models
 from argrank._files import split_suffixes, write_bytes
 from argrank._json import json_value
 from argrank._version import __version__
@@ -28,7 +28,6 @@ from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
 from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
 from argrank.measures.measure import Measure
-from argrank.models import KINDS
 from argrank.models.model import Model
 from argrank.rankers._archive import STATE, DamagedError, packed, unpacked
 from argrank.rankers.trace import Watcher
@@ -251,8 +250,7 @@ def model_state(model: Model) -> dict[str, Any]:
 
 def model_from(state: Mapping[str, Any]) -> Model:
     """Return the model that ``model_state`` described."""
-    module, name = KINDS[state["kind"]]
-    return cast(Model, getattr(importlib.import_module(module), name).from_dict(state["model"]))
+    return models.model_from(state["kind"], state["model"])
 
 
 def storable(value: Any) -> bool:
