@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from tests.fuzz import nasty_data
+from tests.fuzz import damage, nasty_data
 
 import argrank as ar
 from argrank import cli
@@ -381,4 +381,7 @@ AREAS: dict[str, Callable[[int, Path], Iterator[Case]]] = {
     "functions": functions,
     "commands": commands,
     "rankers": rankers,
+    "checkpoints": damage.checkpoints,
+    "packs": damage.packs,
+    "door": damage.door,
 }

@@ -21,6 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
         ("functions", 40),
         ("commands", 30),
         ("rankers", 12),
+        ("checkpoints", 40),
+        ("packs", 60),
+        ("door", 200),
     ],
 )
 def test_nothing_but_our_errors(area: str, cases: int, tmp_path: Path) -> None:

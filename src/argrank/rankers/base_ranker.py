@@ -32,6 +32,7 @@ from argrank.models.model import Model
 from argrank.objectives.objective import Objective
 from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers.docstrings import complete
+from argrank.rankers.nothing_to_learn import nothing_to_learn
 from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.trace import Trace, Validation, Watcher
 from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
@@ -97,6 +98,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
+    fits_labels: ClassVar[bool] = False  # each by itself, whatever the query
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scales_lazily: ClassVar[bool] = False
     scoring: Any
@@ -161,6 +163,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if is_distributed(data):
             check_cluster(self, checkpoint)
         check_training(self, data)
+        missing = nothing_to_learn(self, data)
+        if missing is not None:
+            warnings.warn(f"{type(self).__name__}: nothing to learn: {missing}", ArgrankWarning, stacklevel=2)
         self._remember_features(X, data)
         parts = eval_parts(eval_set, eval_qid, eval_group)
         keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
