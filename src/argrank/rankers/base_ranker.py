@@ -169,6 +169,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
         check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
+        given, data = data, self._arranged(data)
         scaling, prepared = self._scaling(data), data
         if scaling is not None:
             prepared, *validations = (self._scaled(scaling, part) for part in (data, *validations))
@@ -184,7 +185,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
-        self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories)
+        self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(given), data.categories)
         return self
 
     def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -324,6 +325,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             self.feature_names_in_ = np.array(data.feature_names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order that it is learned from: as given."""
+        return data
 
     def _scaling(self, data: Dataset) -> Normaliser | None:
         if self.normalise is None:

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from argrank._types import Floats
+from argrank.data.arranged import arranged
 from argrank.data.dataset import Dataset
+from argrank.engines import is_distributed
 from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers.base_ranker import BaseRanker
@@ -75,6 +77,10 @@ class BoostedRanker(BaseRanker):
             raise AttributeError(f"{type(self).__name__} has no feature_importances_: not fitted, or not made of trees")
         gains = cast(Floats, self.model_.importances("gain"))
         return gains / gains.sum() if gains.any() else gains
+
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order of its content: what is drawn by row is the same for any order of the rows."""
+        return data if is_distributed(data) else arranged(data, whole=self.normalise is not None)
 
     def _served_rows(self, X: Any, qid: Any, group: Any) -> Dataset:
         """Return rows to serve as a Dataset; one query where the model does not ask."""
