@@ -91,7 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"command and the traceback that {DEBUG}=1 shows"
         )
     finally:
-        logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
+        logger = logging.getLogger("argrank")
+        logger.disabled = False
+        logger.handlers.clear()  # a command's handler must not outlive its standard error
     if code == INTERRUPTED:  # typer silently turns Ctrl-C into this code
         _complain("interrupted")
     code = _flushed(code if isinstance(code, int) else 0)
@@ -178,6 +180,9 @@ def _with_memory(run: Callable[..., None]) -> Callable[..., None]:
         if max_memory is not None:
             parse_memory(max_memory)
             os.environ[VARIABLE] = max_memory
+        if options.get("quiet"):  # cron sends a mail of whatever comes on standard error
+            warnings.simplefilter("ignore")
+            logging.getLogger("argrank").disabled = True
         run(**options)
 
     return declared(command, run, {"max_memory": (str | None, MEMORY)})
