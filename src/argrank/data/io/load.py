@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argrank._files import STDIN, is_remote
+from argrank._files import is_remote
+from argrank._once import STDIN, is_stream, reading_once
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.reader import read_letor, write_letor
@@ -21,6 +22,7 @@ READABLE = ("letor", "pack", *TABLES)
 WRITABLE = ("letor", "pack", "qrels", *TABLES)
 
 
+@reading_once()
 def load(
     path: str | os.PathLike[str],
     *,
@@ -128,7 +130,7 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
 
 
 def _check_is_file(path: str | os.PathLike[str]) -> None:
-    if os.fspath(path) == STDIN or is_remote(path):
+    if is_stream(path) or is_remote(path):
         return
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")
