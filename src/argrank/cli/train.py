@@ -48,7 +48,7 @@ def run(
         None,
         "--target",
         metavar="NAME",
-        help="Engine that will serve the model: auto keeps to what it can express, other rankers are refused.",
+        help="Engine that will serve the model: training keeps to what it can express, or is refused.",
     ),
     stream: bool = typer.Option(
         False, "--stream", help="Read the training data in pieces, for LETOR files larger than memory (orm)."
@@ -95,7 +95,7 @@ def run(
     names = options.split_names(measures)
     fixed, choices = options.parse_settings(parameters, grid)
     if ranker == DEFAULT:
-        fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
+        fixed = {"scoring": names[0]} | fixed
     estimator = arguments.ranker_of(ranker, fixed, normalise, jobs)
     job = Job(
         name=ranker,
@@ -174,9 +174,9 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
 
     measure_list(job.names)
     if target is not None:
-        from argrank.deploy.registry import early_refusal
+        from argrank.deploy.registry import fitted_to
 
-        early_refusal(target, estimator)
+        fitted_to(estimator, target)
     if choices and job.files["valid"] is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
     if job.way != "ranking":

@@ -6,6 +6,7 @@ import importlib
 from typing import Any, NamedTuple
 
 from argrank._tables import counted
+from argrank.data.prepare.preparation import Prepare
 from argrank.deploy.engine_columns import with_numbers_alone
 from argrank.deploy.plain import Plain, plain
 from argrank.errors import ArgrankError, ModelError, check_name
@@ -25,21 +26,26 @@ class Target(NamedTuple):
     takes: tuple[str, ...]  # of EVERYTHING
     proof: str
     singles: bool = True  # whether it compares and keeps features as float32
-    sets: bool = False  # whether a split can ask for one of several categories
+    prepare: Prepare = "auto"  # how training prepares missing values and texts, so that it can express the model
+
+    @property
+    def sets(self) -> bool:
+        """Whether a split can ask for one of several categories."""
+        return self.prepare == "auto"
 
 
 #: To add a target: a file with ``write`` and ``simulate``, and a line here.
 TARGETS = {
-    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN),
-    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN),
-    "lightgbm": Target("lightgbm", "LightGBM text", ("trees",), TESTED, singles=False, sets=True),
-    "onnx": Target("onnx", "ONNX graph", EVERYTHING, TESTED, sets=True),
-    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN),
-    "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False, sets=True),
-    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN),
-    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN),
-    "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN, sets=True),
-    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED),
+    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN, prepare="one-hot"),
+    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
+    "lightgbm": Target("lightgbm", "LightGBM text", ("trees",), TESTED, singles=False),
+    "onnx": Target("onnx", "ONNX graph", EVERYTHING, TESTED),
+    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
+    "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False),
+    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN, prepare="zero"),
+    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN, prepare="zero"),
+    "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN),
+    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED, prepare="one-hot"),
 }
 
 
@@ -90,6 +96,15 @@ def blend_families(name: str) -> tuple[str, ...]:
     if "sum" in takes:
         return ("all",)
     return tuple(family for family in ("trees", "linear") if family in takes)
+
+
+def fitted_to(ranker: Any, name: str) -> Any:
+    """Return a ranker that keeps to what a target can express; refuse before training what cannot be exported."""
+    early_refusal(name, ranker)
+    parameters = ranker.get_params(deep=False)
+    if "target" in parameters:
+        return ranker.set_params(target=name)
+    return ranker.set_params(prepare=target(name).prepare) if parameters.get("prepare") == "auto" else ranker
 
 
 def target(name: str) -> Target:

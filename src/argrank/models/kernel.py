@@ -58,7 +58,7 @@ class KernelModel(Model):
     coefficients: Floats
 
     @property
-    def n_features(self) -> int:
+    def width(self) -> int:
         """Number of features of a support vector."""
         return int(self.support.shape[1])
 
@@ -69,7 +69,7 @@ class KernelModel(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return kernel, support vectors and coefficients as plain data."""
-        own = {"kernel": vars(self.kernel), "n_features": self.n_features, "support": self.support.tolist()}
+        own = {"kernel": vars(self.kernel), "n_features": self.width, "support": self.support.tolist()}
         return own | {"coefficients": self.coefficients.tolist()} | served_fields(self)
 
     @classmethod

@@ -33,7 +33,7 @@ class LinearModel(Model):
     weights: Floats
 
     @property
-    def n_features(self) -> int:
+    def width(self) -> int:
         """Number of weights."""
         return len(self.weights)
 
@@ -44,16 +44,14 @@ class LinearModel(Model):
             return product(X, self.weights)
         return np.asarray(X @ self.weights, dtype=np.float64)
 
-    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
-        """Return ``normalised X * weights``: exact, since a linear score is their sum."""
-        X = self.normalised(X, indptr)
+    def _contributions(self, X: Any, indptr: Integers | None) -> Any:
+        """Return ``X * weights``: exact, since a linear score is their sum."""
         if sparse.issparse(X):
             return sparse.csr_matrix(X.multiply(self.weights))
         return X * self.weights
 
-    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the contributions as an array: for a linear score they are the SHAP values up to constants."""
-        found = self.contributions(X, indptr)
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        found = self._contributions(X, indptr)
         return found.toarray() if sparse.issparse(found) else np.asarray(found, np.float64)
 
     def raw_weights(self) -> tuple[Floats, float]:

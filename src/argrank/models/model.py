@@ -7,7 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -20,11 +20,20 @@ from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import block_borders, group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
-from argrank.errors import InputError, ModelError
+from argrank.data.prepare.preparation import Preparation
+from argrank.errors import InputError, ModelError, OptionError
 
 MOST_FEATURES = 1 << 31
 
 Served = TypeVar("Served", bound="Model")
+
+
+class Given(NamedTuple):
+    """Rows to score: their features as the model knows them, query by query, and the caller's number of each row."""
+
+    X: Any
+    indptr: Integers | None
+    rows: Integers | None
 
 
 class StoredModel(ABC):
@@ -51,20 +60,33 @@ class StoredModel(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Model(StoredModel):
-    """A trained scorer. Knows its features, and how they have to be normalised."""
+    """A trained scorer. Knows its features, and how they have to be prepared and normalised, in this order."""
 
     takes_datasets: ClassVar[bool] = True
     spreads_infinity: ClassVar[bool] = False  # whether an infinite feature shows in the score
     compares: ClassVar[bool] = False  # whether the score jumps where a feature passes a threshold
     feature_names: tuple[str, ...] | None = None
     categories: Categories = None
+    preparation: Preparation | None = None
     normaliser: Normaliser | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     @abstractmethod
+    def width(self) -> int:
+        """Number of columns that it was trained on: those of a row, or what the preparation makes of them."""
+
+    @property
     def n_features(self) -> int:
-        """Number of features a row must have."""
+        """Number of features a row must have, used or not."""
+        return self.width if self.preparation is None else self.preparation.n_raw
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        """The names of the columns that it was trained on, such as "price is missing" and "brand=acme"."""
+        if self.preparation is None:
+            return self.feature_names
+        return self.preparation.names(self.feature_names, self.categories)
 
     @property
     def needs_queries(self) -> bool:
@@ -78,20 +100,56 @@ class Model(StoredModel):
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return what each feature adds to each row's score, an array or CSR matrix; None if the model cannot say.
 
-        The rows of the result sum to the scores, up to a constant that is the same for all rows.
+        The rows of the result sum to the scores, up to a constant that is the same for all rows. What is made of a
+        feature, such as columns for its texts, counts as its own.
         """
+        parts = self._contributions(self.normalised(X, indptr), indptr)
+        return parts if parts is None or self.preparation is None else self.preparation.to_raw(parts)
+
+    def _contributions(self, X: Any, indptr: Integers | None) -> Any:
+        """Return the contributions of normalised columns."""
         return None
 
+    def shap_values(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return the SHAP values of the model's features for every row, in the caller's order.
+
+        A row sums to its score, up to a constant that is the same for all rows. They are exact for linear models
+        (weight times value: there a SHAP value is that up to a constant of the feature), for trees (as LightGBM's, by
+        the documents of training at every split), and for sums of both.
+        """
+        given = self._given(X, qid, group)
+        parts = self.shap_parts(given.X, given.indptr)
+        if given.rows is None:
+            return parts
+        restored = np.empty_like(parts)
+        restored[given.rows] = parts
+        return restored
+
+    def shap_parts(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the SHAP values of checked rows whose queries are together."""
+        parts = self._shap_parts(self.normalised(X, indptr), indptr)
+        return parts if self.preparation is None else np.asarray(self.preparation.to_raw(parts))
+
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        """Return the SHAP values of normalised columns."""
+        raise OptionError(
+            f"shap_values: expected a linear model, trees, stumps or a sum of them, got a {type(self).__name__}"
+        )
+
     def normalised(self, X: Any, indptr: Integers | None) -> Any:
-        """Return the features as the model has learned from them.
+        """Return the features as the model has learned from them: prepared, then normalised.
 
         Where a model compares they are float32 whatever is given, as it was trained and as it is exported: numbers
         that are equal must fall on the same side of a threshold. Elsewhere they keep the type of X, which moves a
         score by no more than rounding does.
         """
+        if self.preparation is not None:
+            X = self.preparation.apply(X)
         if self.normaliser is None:
             return X
         kept = places(self.categories, self.feature_names)
+        if self.preparation is not None:
+            kept = [place for place in kept if place not in self.preparation.texts]
         return self.normaliser.apply(X, indptr, kept, np.float32 if self.compares else None)
 
     def served(
@@ -100,15 +158,28 @@ class Model(StoredModel):
         normaliser: Normaliser | None,
         training: Mapping[str, Any],
         categories: Categories = None,
+        preparation: Preparation | None = None,
     ) -> Served:
-        """Return the model as it is served: with names, texts, normaliser and the summary of its training."""
-        names: dict[str, Any] = {"feature_names": feature_names, "categories": categories}
-        return replace(self, normaliser=normaliser, training=training, **names)
+        """Return the model as it is served: with names, texts, preparation, normaliser and training summary."""
+        known: dict[str, Any] = {"feature_names": feature_names, "categories": categories, "preparation": preparation}
+        return replace(self, normaliser=normaliser, training=training, **known)
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
         if isinstance(X, Dataset):
             return X.to_caller(self._stored_scores(X))
+        given = self._given(X, qid, group)
+        found = self._checked_scores(given.X, given.indptr)
+        if given.rows is None:
+            return found
+        scores = np.empty(len(found))
+        scores[given.rows] = found
+        return scores
+
+    def _given(self, X: Any, qid: Any, group: Any) -> Given:
+        """Return the features of rows that a caller gives, and their queries where the model needs them."""
+        if isinstance(X, Dataset):
+            return Given(self.features_of(X), X.indptr, X.rows)
         names, categories = None, None
         if is_frame(X):
             known = ["qid", "label"] if qid is not None or group is not None else ["label"]
@@ -118,15 +189,11 @@ class Model(StoredModel):
         X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
         X = self._aligned(X, names, categories)
         if not self.needs_queries:
-            return self._checked_scores(X, None)
+            return Given(X, None, None)
         if qid is None and group is None:
             raise InputError("this model normalises features within queries: expected qid or group, got neither")
         queries = group_by_id(qid, X.shape[0]) if group is None else group_by_size(group, X.shape[0])
-        if queries.rows is None:
-            return self._checked_scores(X, queries.indptr)
-        scores = np.empty(X.shape[0])
-        scores[queries.rows] = self._checked_scores(X[queries.rows], queries.indptr)
-        return scores
+        return Given(X if queries.rows is None else X[queries.rows], queries.indptr, queries.rows)
 
     def rank(
         self,
@@ -174,7 +241,10 @@ class Model(StoredModel):
             checks.features(X)
         if np.isnan(scores).any() and checks.has_missing(X):
             row = first_row + int(np.argmax(np.isnan(scores)))
-            raise InputError(f"X: expected no missing values, got NaN in row {row}; see argrank.impute")
+            raise InputError(
+                f"X: expected no missing values, got NaN in row {row}; train with prepare='always', or "
+                "see argrank.impute"
+            )
         if not np.isfinite(scores).all():
             row = int(np.argmin(np.isfinite(scores)))
             got = f"got {scores[row]} for row {first_row + row}"
@@ -208,26 +278,38 @@ class Model(StoredModel):
 
 
 def served_fields(model: Any) -> dict[str, Any]:
-    """Return names, texts (where there are any) and normaliser as plain data for a model file."""
+    """Return names, normaliser and, where there are any, texts and preparation as plain data for a model file."""
     texts = {name: list(one) for name, one in (getattr(model, "categories", None) or {}).items()}
+    preparation = getattr(model, "preparation", None)
     return {
         **({"categories": texts} if texts else {}),
+        **({} if preparation is None else {"preparation": preparation.to_dict()}),
         "feature_names": None if model.feature_names is None else list(model.feature_names),
         "normaliser": None if model.normaliser is None else model.normaliser.to_dict(),
     }
 
 
-def read_served(fields: Mapping[str, Any], n_features: int) -> dict[str, Any]:
-    """Read names, texts and normaliser from the plain data of a model file."""
+def read_served(fields: Mapping[str, Any], width: int) -> dict[str, Any]:
+    """Read names, texts, preparation and normaliser of a model of some columns from the plain data of a model file."""
     names, normaliser, texts = (fields.get(name) for name in ("feature_names", "normaliser", "categories"))
+    given = fields.get("preparation")
+    n_features = width
+    if isinstance(given, dict) and isinstance(given.get("fill"), list):
+        n_features = len(given["fill"])
     named = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
     if names is not None and not named:
         raise ModelError(f"expected {n_features} feature names")
     if texts is not None and not (isinstance(texts, dict) and all(_are_texts(name, names, texts) for name in texts)):
         raise ModelError("categories: expected different texts for names of features")
+    known = None if names is None else tuple(names)
+    categories = None if texts is None else {name: tuple(one) for name, one in texts.items()}
+    preparation = None if given is None else Preparation.from_dict(given, categories, known)
+    if preparation is not None and preparation.width != width:
+        raise ModelError(f"preparation: expected to make {width} columns, got {preparation.width}")
     return {
-        "feature_names": None if names is None else tuple(names),
-        "categories": None if texts is None else {name: tuple(one) for name, one in texts.items()},
+        "feature_names": known,
+        "categories": categories,
+        "preparation": preparation,
         "normaliser": None if normaliser is None else Normaliser.from_dict(normaliser),
     }
 

@@ -34,8 +34,8 @@ class StumpsModel(Model):
     n_columns: int
 
     @property
-    def n_features(self) -> int:
-        """Number of features a row must have, used or not."""
+    def width(self) -> int:
+        """Number of columns, used or not."""
         return self.n_columns
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:

@@ -44,8 +44,8 @@ class TreeClassesModel(Model):
     slopes: Floats | None = None
 
     @property
-    def n_features(self) -> int:
-        """Number of features a row must have, split or not."""
+    def width(self) -> int:
+        """Number of columns, used or not."""
         return self.n_columns
 
     @property
@@ -83,7 +83,7 @@ class TreeClassesModel(Model):
             raise ModelError("to_lightgbm: LightGBM has no linear part; train with start=None")
         n = self.n_outputs
         objective = f"multiclass num_class:{n}" if self.link == "multi-class" else "custom"
-        return lightgbm.write(self.trees, self.n_columns, self.feature_names, n, objective)
+        return lightgbm.write(self.trees, self.n_columns, self.column_names, n, objective)
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels, their gains, linear part, trees (JSON keeps floats exactly), names and normaliser."""

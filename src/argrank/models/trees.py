@@ -43,8 +43,8 @@ class TreesModel(Model):
     n_columns: int
 
     @property
-    def n_features(self) -> int:
-        """Number of features a row must have, split or not."""
+    def width(self) -> int:
+        """Number of columns, used or not."""
         return self.n_columns
 
     @cached_property
@@ -56,19 +56,18 @@ class TreesModel(Model):
         X = self.normalised(X, indptr)
         return self._flat.sums(X)[:, 0]
 
-    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
+    def _contributions(self, X: Any, indptr: Integers | None) -> Any:
         """Return what each feature's splits add along the rows' paths through the trees."""
-        X = self.normalised(X, indptr)
         return tree_sums.contributions(self.trees, X, self.n_columns)
 
-    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the SHAP values that LightGBM finds for these trees; rows sum to the scores up to a constant."""
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        """Return the SHAP values that LightGBM finds for these trees."""
         try:
             import lightgbm
         except ImportError as error:
             raise MissingExtraError("lightgbm", "trees", "SHAP values of trees") from error
         booster = lightgbm.Booster(model_str=self.to_lightgbm())
-        found = booster.predict(self.normalised(X, indptr), pred_contrib=True, num_threads=1)
+        found = booster.predict(X, pred_contrib=True, num_threads=1)
         dense = found if isinstance(found, np.ndarray) else found.toarray()
         return np.asarray(dense[:, :-1], np.float64)
 
@@ -78,7 +77,7 @@ class TreesModel(Model):
 
     def to_lightgbm(self) -> str:
         """Return LightGBM's text form: ``lightgbm.Booster(model_str=…)`` predicts the same from normalised features."""
-        return lightgbm.write(self.trees, self.n_columns, self.feature_names, 1, "regression")
+        return lightgbm.write(self.trees, self.n_columns, self.column_names, 1, "regression")
 
     @classmethod
     def from_lightgbm(cls, booster: Any) -> TreesModel:

@@ -13,6 +13,7 @@ from argrank._blas import single_threaded_blas
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.data.prepare.preparation import Prepare
 from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
@@ -60,6 +61,7 @@ class ClimbingRanker(BaseRanker):
     n_starts: int
     tol: float
     normalise: str | None = None
+    prepare: Prepare = "auto"
     max_iter: int = 100
     early_stopping: int | None = None
     n_jobs: int | None = None

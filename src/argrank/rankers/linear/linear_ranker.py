@@ -9,6 +9,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.preparation import Prepare
 from argrank.engines import AnyRisk, make_risk
 from argrank.errors import OptionError, check_positive
 from argrank.measures.conventions import Convention
@@ -66,6 +67,7 @@ class LinearRanker(BaseRanker):
     tol: float | None = None
     max_iter: int = 1000
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: int | None = None
     random_state: int | None = 0
     verbose: int = 0

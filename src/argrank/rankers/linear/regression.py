@@ -9,6 +9,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.preparation import Prepare
 from argrank.measures.gains import check_gain
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import Objective
@@ -43,6 +44,7 @@ class Regression(BaseRanker):
     ridge: float = 0.0
     scoring: Any = None
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: int | None = None
     verbose: int = 0
 

@@ -16,7 +16,8 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
-from argrank.deploy.registry import blend_families
+from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
+from argrank.deploy.registry import blend_families, target
 from argrank.engines import is_distributed
 from argrank.errors import (
     ArgrankWarning,
@@ -77,7 +78,8 @@ class Auto(BaseRanker):
     queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood
     of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every member is
     then fitted on all data, trees with three seeds (fewer of long forests on large data). The model is a weighted sum
-    of theirs, a function of one document alone. Where values are missing or texts, the trees are on their own.
+    of theirs, a function of one document alone. Trees take missing values and texts as they are; for linear members
+    they are prepared, see ``prepare``.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.
@@ -99,7 +101,8 @@ class Auto(BaseRanker):
         Number of folds by query, 2 or more. More folds judge members by models that saw more data, at their cost.
     target : str, optional
         Engine that will serve the model, a name of ``ar.targets()``: keep to a blend that it can express. Where it
-        takes trees or linear models, but no sum of both, the better of the two is taken.
+        takes trees or linear models, but no sum of both, the better of the two is taken; where it knows numbers alone,
+        all members learn from what it can compute of missing values and texts.
     random_state : int
         Seeds folds and members. The same seed gives the same bits, unless time runs out.
 
@@ -131,6 +134,7 @@ class Auto(BaseRanker):
     n_folds: int = 4
     target: str | None = None
     normalise: str | None = None
+    prepare: Prepare = "auto"
     random_state: int = 0
     n_jobs: int | None = None
     verbose: int = 0
@@ -207,16 +211,24 @@ class Auto(BaseRanker):
             )
         return chosen
 
+    def _preparation(self, data: Dataset) -> Preparation | None:
+        """Return what the target needs for all members; without one, linear members prepare for themselves."""
+        if self.target is None or self.prepare != "auto" or is_distributed(data):
+            return super()._preparation(data)
+        return preparation_for(data, target(self.target).prepare or "auto", native=True)
+
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""
         there = is_distributed(data)
         missing, greatest = cluster.extent(cast(Any, data)) if there else (has_missing(data.X), None)
         given = self.members
         if given is None:
-            given = self._usual(data, families, missing or bool(data.categories))
+            given = self._usual(data, families, (there or self.prepare is None) and (missing or bool(data.categories)))
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
-        scaled = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
+        scaled: dict[str, Any] = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
+        if missing and not there:  # also where the training part of a fold lacks nothing
+            scaled["prepare"] = self.prepare and "always"
         shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
         rankers: dict[str, Any] = {}
         for one in given:
@@ -230,7 +242,7 @@ class Auto(BaseRanker):
         return rankers
 
     def _usual(self, data: Dataset, families: tuple[str, ...], missing: bool) -> Given:
-        """Return the members of the families, the trees alone where values are missing or texts."""
+        """Return the members of the families, the trees alone where values are missing or texts and stay so."""
         wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
         if missing and wanted == ["linear"]:
             refuse_texts(data, type(self).__name__)
@@ -257,7 +269,7 @@ class Auto(BaseRanker):
         """Tell whether linear members can take the features as they are; sparse ones stay sparse."""
         if data.is_sparse or self.normalise is not None:
             return True
-        return bool((np.abs(data.X).max() if greatest is None else greatest) <= GREATEST)
+        return bool((np.fmax.reduce(np.abs(data.X), axis=None) if greatest is None else greatest) <= GREATEST)
 
     def _budget(self, n_forests: int) -> tuple[int, tuple[int, ...]]:
         """Return seeds, and numbers of trees to stop at, that keep within ``max_trees``."""

@@ -14,6 +14,7 @@ from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.data.prepare.preparation import Prepare
 from argrank.errors import check_count
 from argrank.models.stumps import StumpsModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
@@ -142,6 +143,7 @@ class ThresholdRanker(BaseRanker):
     n_rounds: int = 100
     scoring: Any = None
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: int | None = None
     verbose: int = 0
 

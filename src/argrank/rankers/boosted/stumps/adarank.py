@@ -10,6 +10,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.data.prepare.preparation import Prepare
 from argrank.errors import check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.linear import LinearModel
@@ -50,6 +51,7 @@ class AdaRank(BaseRanker):
     scoring: Any = None
     n_rounds: int = 50
     normalise: str | None = None
+    prepare: Prepare = "auto"
     n_jobs: int | None = None
     verbose: int = 0
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.prepare.preparation import Prepare
 from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers.base_ranker import BaseRanker
@@ -64,6 +65,7 @@ class BoostedRanker(BaseRanker):
     scoring: Any = None
     early_stopping: int | None = None
     normalise: str | None = None
+    prepare: Prepare = "auto"
     random_state: int = 0
     n_jobs: int | None = None
     verbose: int = 0

@@ -15,6 +15,7 @@ from argrank._files import check_path, refuse_endless
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
+from argrank.data.prepare.preparation import Preparation
 from argrank.engines import is_distributed
 from argrank.errors import InputError, OptionError, check_count, shown
 from argrank.models.files import load_model
@@ -114,17 +115,6 @@ class GradientBoostedRanker(BoostedRanker):
     def _loss(self, data: Dataset) -> Loss:
         """Return what is minimised on the data."""
 
-    def shap_values(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
-        """Return the SHAP values of the features, one row for each row of X in the caller's order.
-
-        LightGBM computes those of the trees. A row sums to its score, up to a constant that is the same for all rows.
-        """
-        data = self._served_rows(X, qid, group)
-        explain = getattr(self.model_, "shap_values", None)
-        if explain is None:
-            raise OptionError(f"shap_values: expected trees with one output, got a {type(self.model_).__name__}")
-        return np.stack([data.to_caller(column) for column in explain(data.X, data.indptr).T], axis=1)
-
     def boosters(
         self, data: Dataset, parts: Sequence[Dataset], kept: Mapping[str, Any] | None = None
     ) -> tuple[Boosters, Loss, Model | None, float]:
@@ -191,6 +181,13 @@ class GradientBoostedRanker(BoostedRanker):
         grown = Growing(self, data, silent, max(1, done["n_iter"]), None, None).run()
         return grown._replace(complaint=done["complaint"] or grown.complaint)
 
+    def _preparation(self, data: Dataset) -> Preparation | None:
+        model = self._given_model()
+        found = super()._preparation(data) if model is None else model.preparation
+        if found is not None and len(found.texts) and self.interactions is not None:
+            raise OptionError("interactions: expected none where columns are made of texts (prepare), got some")
+        return found
+
     def _scaling(self, data: Dataset) -> Normaliser | None:
         model = self._given_model()
         if model is None:
@@ -206,10 +203,10 @@ class GradientBoostedRanker(BoostedRanker):
     def _start_model(self, data: Dataset, loss: Loss) -> Model | None:
         given = self._given_model()
         if given is not None:
-            if given.n_features != data.n_features or given.feature_names not in (None, data.feature_names):
+            if given.width != data.n_features or given.column_names not in (None, data.feature_names):
                 expected = ", ".join(given.feature_names or ()) or f"{given.n_features} of them"
                 raise InputError(f"init_model: expected the features that it was trained on, {expected}")
-            return replace(given, normaliser=None)  # the data is normalised by now
+            return replace(given, normaliser=None, preparation=None)  # the data is prepared and normalised by now
         if self.start is None:
             return None
         left_out = feature_columns("categorical_features", self.categorical_features, data)
