@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +29,13 @@ def test_trees_keep_their_scores(forest, to, missing):
     found = ar.export(forest, to, missing=missing)
     assert found.parity.holds, str(found.parity)
     assert found.parity.on_cuts < 1e-5
+
+
+@pytest.mark.parametrize(("missing", "default"), [("zero", 0), ("as-trained", None)])
+def test_elastic_scores_a_missing_feature_as_the_export_says(forest, missing, default):
+    body = json.loads(ar.export(forest, "elastic", missing=missing).files["model.json"])
+    extractors = body["inference_config"]["learning_to_rank"]["feature_extractors"]
+    assert {one["query_extractor"].get("default_score") for one in extractors} == {default}
 
 
 @pytest.mark.parametrize("to", ["elasticsearch", "solr", "ranklib", "vespa", "python"])

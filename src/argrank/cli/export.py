@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from argrank._files import refuse_endless
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.errors import InputError, check_choice
 
 STRICT = ("order", "beyond-rounding")  # what fails a pipeline: any reordering, or one that rounding does not explain

@@ -13,7 +13,7 @@ from argrank.deploy.engine_columns import options_of, with_numbers_alone
 from argrank.deploy.one_hot import Column, computed
 from argrank.deploy.options import Files, Options, names_of
 from argrank.deploy.plain import Plain, plain
-from argrank.deploy.registry import check_takes, model_of, target, writer
+from argrank.deploy.registry import TARGETS, check_takes, model_of, writer
 from argrank.errors import ModelError
 
 
@@ -62,7 +62,7 @@ def deployment(
     parts = plain(served, missing, shift)
     check_takes(to, parts)
     names = names_of(served.feature_names, features, parts.n_features)
-    if target(to).sets:
+    if TARGETS[to].sets:
         written, columns = plain(served, missing, shift, sets=True), None
     else:
         written, columns = with_numbers_alone(parts, served, to)

@@ -6,7 +6,8 @@ import contextlib
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Jobs
 from argrank._json import json_value
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
@@ -22,8 +24,9 @@ from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
 from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
-from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
+from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
+from argrank.models.importance import importances, importances_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
@@ -68,26 +71,26 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     Parameters
     ----------
-    normalise : str, optional
+    normalise
         Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
         scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
         where features differ in scale; search engines can only serve the first two.
-    prepare : "auto", "always", "one-hot", "zero" or None
+    prepare
         What is done about missing values and texts, learned from the training data and kept with the model. "auto":
         trees take both as they are; for other rankers a missing value becomes the feature's median, with a column that
         tells where it was missing, and a text a column for each of its up to 100 most frequent values. "always" does so
         even where training data lacks nothing, for data to come. For engines that know numbers alone: "one-hot" gives
         trees such columns, too, and with "zero" a missing value is 0, without a column. None refuses both, unless the
         ranker takes them as they are.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
-    verbose : int
+    n_jobs
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose
         -1 hides the progress bar; 0, the default, shows it where a fit takes long.
 
     Notes
     -----
     Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``trace_``,
-    ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    ``feature_importances_``, ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
@@ -99,7 +102,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     scoring: Any
     normalise: str | None
     prepare: Prepare
-    n_jobs: int | None
+    n_jobs: Jobs
     verbose: int
 
     # qid reaches fit and score through pipelines and searches without the user asking for it
@@ -190,14 +193,16 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             if keeper is None:
                 outcome = self._train(prepared, watcher, start)
             else:
-                outcome = self._kept(keeper, prepared, watcher, start)
+                with _usable(keeper):
+                    outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
         for note in (*watcher.notes, *([] if outcome.complaint is None else [outcome.complaint])):
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
         served = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories, preparation)
-        self.model_ = served
+        shares = None if is_distributed(data) else importances(served, data)
+        self.model_ = replace(served, feature_importances=shares)
         return self
 
     def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -321,7 +326,22 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     @property
     def _optimised(self) -> Any:
         """The measure that is optimised, or the usual one where none is."""
-        return getattr(self, "measure", "ndcg@10")
+        return "ndcg@10"
+
+    def _counting(self) -> dict[str, Any]:
+        """Return how labels and ranks count, where the ranker has parameters for it."""
+        return {}
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of every feature: its mean absolute contribution to scores, less the mean of the query.
+
+        It is taken on whole queries of up to 2,000 documents of the training data and kept in the model. Trees also
+        know the gain of their splits: ``model_.importances("gain")``.
+        """
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: it is not fitted")
+        return importances_of(self.model_)
 
     @property
     def coef_(self) -> Floats:
@@ -406,3 +426,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+@contextlib.contextmanager
+def _usable(keeper: Checkpoint) -> Iterator[None]:
+    """Tell errors of a fit that goes on from a file as those of the file: it may be well-formed and hold nonsense."""
+    try:
+        yield
+    except ArgrankError:
+        raise
+    except Exception as error:
+        if not keeper.goes_on:
+            raise
+        got = f"{type(error).__name__}: {error}; remove it to begin anew"
+        raise FormatError(keeper.path, None, "a state from which this fit can go on", got) from error
