@@ -70,6 +70,14 @@ def test_malformed_parameters_and_grids(parse, given):
         parse_grid(["C=1,,2"])
 
 
+def test_the_first_measure_is_what_auto_is_judged_by(files, run):
+    small = ("-p", "members=[regression,rank-svm]", "--json", "--quiet")
+    for measures in ("map,ndcg@5", "ndcg@5,map"):
+        code, out, _ = run("train", "train.txt", "-m", measures, *small)
+        assert code == 0
+        assert json.loads(out)["estimate"]["measure"] == measures.split(",")[0]
+
+
 def test_train_then_predict_then_evaluate(files, run):
     code, out, err = run(
         "train", "-r", "rank-svm", "train.txt", "--test", "test.txt", "-m", "ndcg@5,map", "-p", "C=0.01", "-o", "m.json"

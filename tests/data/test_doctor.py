@@ -57,6 +57,12 @@ def test_relevant_at_moves_the_border():
     assert checks(with_labels([0, 1, 0, 2]), relevant_at=2)["without-relevant"].example == "qid 0"
 
 
+def test_documents_of_one_label_that_is_not_relevant_are_no_perfect_query():
+    found = checks(with_labels([1, 1, 0, 2]), relevant_at=2)
+    assert "one-label" not in found
+    assert found["without-relevant"].example == "qid 0"
+
+
 def test_data_without_labels():
     finding = checks(ar.Dataset([[1.0], [2.0]], qid=[1, 1]))["labels"]
     assert (finding.severity, finding.what) == ("note", "there are no labels")
@@ -125,6 +131,12 @@ def test_ids_and_documents_in_two_sets():
     found = checks(train, test.with_features(mixed))
     assert (found["shared-ids"].severity, found["shared-ids"].count) == ("warning", 2)
     assert (found["shared-documents"].severity, found["shared-documents"].count) == ("note", 10)
+
+
+def test_documents_without_any_feature_are_not_the_same_document():
+    some = np.arange(600)[:, None] % 30 > 2
+    train, test = (data.with_features(np.where(some, data.X, 0.0)) for data in (good_data(), good_data(1)))
+    assert "shared-documents" not in checks(train, test)
 
 
 def test_sets_with_other_features():

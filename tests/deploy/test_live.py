@@ -51,7 +51,7 @@ def test_xgboost_predicts_the_simulated_bits(model, tmp_path):
     found.write(tmp_path)
     booster = xgboost.Booster(model_file=str(tmp_path / "model.json"))
     rows = made_rows(plain(model, "as-trained"))
-    names = [f"f{i}" for i in range(1, 6)]
+    names = [f"feature_{i}" for i in range(1, 6)]
     live = booster.predict(xgboost.DMatrix(rows, feature_names=names), output_margin=True)
     from argrank.deploy import xgboost as target
 
@@ -103,7 +103,7 @@ def test_the_python_file_runs_alone(model):
     rows = made_rows(plain(model, "as-trained"))
     expected = own_scores(model, plain(model, "as-trained"), "as-trained", rows)
     np.testing.assert_allclose([names["score"](row.tolist()) for row in rows], expected, atol=1e-12)
-    row = {f"f{i}": value for i, value in enumerate(rows[0], 1) if not np.isnan(value)}
+    row = {f"feature_{i}": value for i, value in enumerate(rows[0], 1) if not np.isnan(value)}
     assert names["score"](row) == pytest.approx(expected[0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +29,13 @@ def test_trees_keep_their_scores(forest, to, missing):
     found = ar.export(forest, to, missing=missing)
     assert found.parity.holds, str(found.parity)
     assert found.parity.on_cuts < 1e-5
+
+
+@pytest.mark.parametrize(("missing", "default"), [("zero", 0), ("as-trained", None)])
+def test_elastic_scores_a_missing_feature_as_the_export_says(forest, missing, default):
+    body = json.loads(ar.export(forest, "elastic", missing=missing).files["model.json"])
+    extractors = body["inference_config"]["learning_to_rank"]["feature_extractors"]
+    assert {one["query_extractor"].get("default_score") for one in extractors} == {default}
 
 
 @pytest.mark.parametrize("to", ["elasticsearch", "solr", "ranklib", "vespa", "python"])
@@ -125,14 +133,15 @@ def test_missing_goes_the_way_of_zero_if_asked(forest):
     np.testing.assert_allclose(parts.doubles.sums(unknown, np.float64), forest.scores(unknown), atol=1e-12)
 
 
-def test_categories_and_zero_as_missing_become_splits_by_number():
+def test_zero_as_missing_becomes_splits_by_number_and_categories_stay():
     random = np.random.default_rng(5)
-    tree = random_tree(random, 2, 6, [1.0, -1.0, 0.0, 1e-40, 2.0])
+    tree = random_tree(random, 3, 6, [1.0, -1.0, 0.0, 1e-40, 2.0])
+    tree.feature[:] = [0, 1, 0, 1, 2]
     tree.missing[:] = [1, 1, 1, 1, 2]
     tree.categories[4] = np.array([0, 1, 3, 7])
-    model = TreesModel((tree,), 2)
+    model = TreesModel((tree,), 3)
     grid = np.array([-2, -1, -0.5, -1e-30, -1e-36, 0, 1e-36, 1e-30, 0.5, 1, 1.5, 2, 2.5, 3, 3.9, 4, 7, 7.5, 8, np.nan])
-    X = np.array([[a, b] for a in grid for b in grid], np.float32)
+    X = np.array([[a, b, c] for a in grid for b in grid for c in grid], np.float32)
     np.testing.assert_allclose(plain(model, "as-trained").forest.sums(X, np.float64), model.scores(X), atol=1e-12)
     assert ar.export(model, "xgboost").parity.holds
 
@@ -224,10 +233,3 @@ def test_a_thousand_trees_are_exported_quickly():
     start = time.process_time()
     ar.export(model, "opensearch")
     assert time.process_time() - start < 3.0
-
-
-def test_texts_of_training_are_numbers_in_the_engine(forest):
-    texts = {"b": tuple(f"t{i}" for i in range(25)), "d": ("new", "old")}
-    found = ar.export(replace(forest, feature_names=tuple("abcde"), categories=texts), "solr").notes
-    assert "d was a text in training; give the engine its number: 'new' is 0, 'old' is 1. Others are missing." in found
-    assert any(note.startswith("b was a text") and "'t19' is 19 … (25 texts" in note for note in found)

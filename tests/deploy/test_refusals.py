@@ -99,10 +99,16 @@ def test_options(forest):
     refused(LINEAR, "solr", "2 features", InputError, check=ar.Dataset(np.ones((2, 3)), [0, 1], [1, 1]))
 
 
-def test_too_many_categories_and_too_deep_trees():
-    tree = random_tree(np.random.default_rng(0), 1, 2)
-    tree.categories[0] = np.arange(0, 400, 2)
-    refused(TreesModel((tree,), 1), "solr", "more categories than 64")
+def test_too_many_categories_name_the_column_and_the_training_that_helps():
+    tree = random_tree(np.random.default_rng(0), 2, 2)
+    tree.feature[:] = 1
+    tree.categories[0] = np.arange(0, 800, 2)
+    model = TreesModel((tree,), 2, feature_names=("price", "brand"))
+    refused(model, "solr", "column 'brand': splits ask for 400 categories.*train again with --target solr")
+    assert set(ar.targets(model)) == {"lightgbm", "onnx", "python", "vespa"}
+
+
+def test_too_deep_trees():
     n = 400
     deep = random_tree(np.random.default_rng(0), 1, 2)
     chain = type(deep)(

@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from argrank._files import refuse_endless
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.errors import InputError
 
 
@@ -53,7 +53,7 @@ def run(
 
     loaded = load_model(model)
     data = None if check is None else arguments.load_wide(check, loaded.n_features, not quiet)
-    names = None if features is None else _lines(features)
+    names = None if features is None else names_in(features)
     found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
     found.write(output)
     if not quiet:
@@ -64,7 +64,8 @@ def run(
         raise typer.Exit(1)
 
 
-def _lines(path: Path) -> list[str]:
+def names_in(path: Path) -> list[str]:
+    """Return the names of features in a file, one per line."""
     try:
         refuse_endless(path)
         return [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]

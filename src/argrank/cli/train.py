@@ -9,9 +9,8 @@ import typer
 
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _special
+from argrank.cli import _special, arguments
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError
 
@@ -48,7 +47,7 @@ def run(
         None,
         "--target",
         metavar="NAME",
-        help="Engine that will serve the model: auto keeps to what it can express, other rankers are refused.",
+        help="Engine that will serve the model: training keeps to what it can express, or is refused.",
     ),
     stream: bool = typer.Option(
         False, "--stream", help="Read the training data in pieces, for LETOR files larger than memory (orm)."
@@ -95,7 +94,7 @@ def run(
     names = options.split_names(measures)
     fixed, choices = options.parse_settings(parameters, grid)
     if ranker == DEFAULT:
-        fixed = {"scoring": names[0]} | ({} if target is None else {"target": target}) | fixed
+        fixed = {"scoring": names[0]} | fixed
     estimator = arguments.ranker_of(ranker, fixed, normalise, jobs)
     job = Job(
         name=ranker,
@@ -163,9 +162,9 @@ class Job(NamedTuple):
 
 
 def _takes(ranker: str) -> str:
-    from argrank.rankers.registry import registered
+    from argrank.rankers.registry import RANKERS
 
-    return registered(ranker).takes
+    return RANKERS[ranker].takes
 
 
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
@@ -174,9 +173,9 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
 
     measure_list(job.names)
     if target is not None:
-        from argrank.deploy.registry import early_refusal
+        from argrank.deploy.registry import fitted_to
 
-        early_refusal(target, estimator)
+        fitted_to(estimator, target)
     if choices and job.files["valid"] is None:
         raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
     if job.way != "ranking":
@@ -231,7 +230,7 @@ def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path 
     if job.resume is not None:
         from argrank.trials.store import Fits
 
-        checkpoint = Fits(job.resume).path(estimator, parts["train"], watched)
+        return Fits(job.resume).fit(estimator, parts["train"], watched, every)
     estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
     return checkpoint
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from argrank.cli import _options as options
+from argrank.cli.export import complete_target, names_in
 
 
 def run(
@@ -14,7 +15,22 @@ def run(
     logged: Path = typer.Argument(
         ..., metavar="LOGGED.csv", help="What the engine logged: a column for each feature, score, perhaps qid, docid."
     ),
-    tolerance: float = typer.Option(1e-5, "--tolerance", metavar="X", help="Largest difference that is accepted."),
+    to: str | None = typer.Option(
+        None,
+        "--to",
+        metavar="TARGET",
+        autocompletion=complete_target,
+        help="Whose arithmetic counts, as in export. Without it argrank's own, and it says which.",
+    ),
+    features: Path | None = typer.Option(
+        None, "--features", metavar="FILE", help="Names of the features in the engine, one per line, as exported."
+    ),
+    tolerance: float | None = typer.Option(
+        None,
+        "--tolerance",
+        metavar="X",
+        help="Largest difference that is accepted, as a share of the numbers summed to a score: 1.9e-6, as in export.",
+    ),
     missing: str = typer.Option(
         "as-trained", "--missing", metavar="MODE", help="As exported: as-trained, or zero. Empty cells are missing."
     ),
@@ -25,13 +41,24 @@ def run(
 ) -> None:
     """Compare the scores that an engine logged with those of the model; exit code 1 beyond the tolerance.
 
-    For example:
-      argrank verify model.json logged.csv --tolerance 1e-5
-    """
-    from argrank.deploy.verification import verify
+    Texts may be logged as such, or as the columns of 0 and 1 that the engine computes.
 
-    found = verify(model, logged, tolerance=tolerance, missing=missing, constant=constant)
+    For example:
+      argrank verify model.json logged.csv --to opensearch
+    """
+    from argrank.deploy.verification import TOLERANCE, verify
+
+    found = verify(
+        model,
+        logged,
+        to=to,
+        tolerance=TOLERANCE if tolerance is None else tolerance,
+        missing=missing,
+        constant=constant,
+        features=None if features is None else names_in(features),
+    )
     if not quiet:
-        typer.echo(found.line)
+        for line in found.lines:
+            typer.echo(line)
     if not found.holds:
         raise typer.Exit(1)

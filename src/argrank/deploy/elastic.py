@@ -13,6 +13,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.deploy import cuts
+from argrank.deploy.elasticsearch import query
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Plain
 from argrank.errors import ModelError
@@ -24,7 +25,7 @@ README = """\
    Before Elasticsearch 8.15 add "input": {{"field_names": [the names of the features]}}.
 2. Rescore with it: {{"rescore": {{"window_size": 100, "learning_to_rank": {{"model_id": "{name}", "params": {{}}}}}}}}
 This format was written from its source and was not run against a server: verify before use.
-   argrank verify MODEL.json LOGGED.csv --tolerance 1e-5
+   argrank verify MODEL.json LOGGED.csv --to elastic
 """
 
 
@@ -35,7 +36,10 @@ def write(plain: Plain, options: Options) -> Files:
         raise ModelError("elastic: expected trees, got a linear model; elasticsearch (the plugin) takes those")
     names = list(options.features)
     default = {"default_score": 0} if options.missing == "zero" else {}
-    extractors = [{"query_extractor": {"feature_name": name, "query": {"match_all": {}}, **default}} for name in names]
+    extractors = [
+        {"query_extractor": {"feature_name": name, "query": query(options, place), **default}}
+        for place, name in enumerate(names)
+    ]
     ensemble = {
         "target_type": "regression",
         "feature_names": names,

@@ -27,11 +27,12 @@ README = """\
 1. Make the store, once:            PUT _ltr
 2. Say what the features are:       POST _ltr/_featureset/{name}              with featureset.json
    Every feature needs its own query in "template"; match_all is a placeholder. Keep names and order.
+   Columns of categories (brand=acme) have theirs: they ask a keyword field.
 3. Add the model:                   POST _ltr/_featureset/{name}/_createmodel with model.json
 4. Rescore with it:
    {{"rescore": {{"window_size": 100, "query": {{"rescore_query": {{"sltr": {{"params": {{"keywords": "..."}}, \
 "model": "{name}"}}}}}}}}}}
-5. Log features and scores of some documents, and compare:  argrank verify MODEL.json LOGGED.csv --tolerance 1e-5
+5. Log features and scores of some documents, and compare:  argrank verify MODEL.json LOGGED.csv --to opensearch
 """
 
 
@@ -50,14 +51,28 @@ def write(plain: Plain, options: Options) -> Files:
         trees = definition(plain.forest, options)
         body = {"type": "model/xgboost+json", "definition": json.dumps(trees, separators=(",", ":"))}
     features = [
-        {"name": name, "params": [], "template_language": "mustache", "template": {"match_all": {}}}
-        for name in options.features
+        {"name": name, "params": [], "template_language": "mustache", "template": query(options, place)}
+        for place, name in enumerate(options.features)
     ]
     return {
         "featureset.json": to_json({"featureset": {"features": features}}, indent=1),
         "model.json": to_json({"model": {"name": options.name, "model": body}}),
         "README.txt": README.format(name=options.name).encode(),
     }
+
+
+def query(options: Options, place: int) -> dict[str, Any]:
+    """Return the query of a column: 1 or 0 for a category, whether it matches or not; else a placeholder.
+
+    A plain term query scores nothing where it does not match, which some versions hand to the model as "missing".
+    """
+    if place not in options.terms:
+        return {"match_all": {}}
+    term = options.terms[place]
+    if "{{" in term.name:
+        raise ModelError(f"expected a field and a text without {{{{, which begins a parameter, got {term.name!r}")
+    matches = {"constant_score": {"filter": {"term": {term.field: term.value}}, "boost": 1}}
+    return {"bool": {"must": {"match_all": {"boost": 0}}, "should": matches}}
 
 
 def weights(linear: Linear, options: Options) -> dict[str, float]:

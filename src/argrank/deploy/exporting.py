@@ -12,12 +12,13 @@ import numpy as np
 from argrank._files import write_bytes
 from argrank._tables import counted
 from argrank.data.dataset import Dataset
-from argrank.deploy.notes import notes, text_notes
-from argrank.deploy.options import MISSING, Files, Options, names_of
+from argrank.deploy.deployment import deployment
+from argrank.deploy.notes import category_notes, notes
+from argrank.deploy.options import MISSING, Files
 from argrank.deploy.parity import Parity, compare
-from argrank.deploy.plain import plain
-from argrank.deploy.registry import check_takes, model_of, target, writer
-from argrank.errors import InputError, ModelError, OptionError, check_choice, shown
+from argrank.deploy.proofs import sentence
+from argrank.deploy.registry import TARGETS, writer
+from argrank.errors import InputError, OptionError, check_choice, shown
 
 CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves ordinary linear models by 1e-5 or less
 
@@ -85,41 +86,28 @@ def export(
     >>> sorted(files)
     ['README.txt', 'featureset.json', 'model.json']
     """
-    line = target(to)
+    line = TARGETS[to]
     check_choice("missing", missing, MISSING)
     if not isinstance(name, str) or not name.strip() or any(ord(letter) < 32 for letter in name) or "/" in name:
         raise OptionError(f"name: expected a plain name, got {shown(name)}")
     if check is not None and not isinstance(check, Dataset):
         raise InputError(f"check: expected a Dataset, got {type(check).__name__}")
-    served = model_of(model)
-    parts = plain(served, missing, shift)
-    check_takes(to, parts)
+    made = deployment(model, to, name, missing, features, shift)
+    served, parts, module = made.served, made.parts, writer(to)
     if check is not None:
         names: dict[str, Any] = {"feature_names": served.feature_names, "categories": served.categories}
         check = check._but(X=served.features_of(check), **names)
-    options = Options(name, names_of(served.feature_names, features, parts.n_features), missing)
-    module = writer(to)
-    try:
-        files: Files = module.write(parts, options)
-    except RecursionError as error:
-        raise ModelError("the trees are nested too deep to be written; train with max_depth") from error
-    constant = module.constant(parts) if hasattr(module, "constant") else parts.constant
-
-    def score(X: Any) -> Any:
-        return module.simulate(files, options, np.asarray(X, np.float64))
-
     seen = getattr(module, "seen", lambda X: X)
     misses = module.misses(parts) if hasattr(module, "misses") else None
     reachable = None if misses is None else misses == 0
-    mode = "zero" if getattr(module, "MISSING_IS_ZERO", False) else missing
-    parity = compare(served, parts, score, constant, mode, check, seen, reachable, line.singles)
-    said = notes(to, parts, missing, files)
+    parity = compare(served, parts, made.score, made.constant, made.missing, check, seen, reachable, line.singles)
+    said = notes(to, parts, missing, made.files)
     if misses is not None and misses.any():
         said.append(
             f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be hit by {line.title}'s arithmetic: values "
             f"within {misses.max():.1e} below them go the other way."
         )
-    said += text_notes(served.categories)
+    said += category_notes(made.options, to)
     if line.singles and parts.forest is not None and parity.rounded_reordered:
         reordered = counted(parity.rounded_reordered, "query is", "queries are")
         said.append(
@@ -134,4 +122,4 @@ def export(
             "cancel, as where features nearly repeat others. Train with regularisation (ridge=1 for regression, else a "
             "smaller C), or take a target that computes in double: onnx, python.",
         )
-    return Export(to, files, parity, [*said, f"Proof: {line.proof}."])
+    return Export(to, made.files, parity, [*said, sentence(to)])

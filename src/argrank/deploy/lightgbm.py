@@ -46,7 +46,7 @@ def tree_of(forest: Forest, root: int) -> Tree:
         np.zeros(len(nodes)),
         forest.value[[~leaf for leaf in leaves]],
         np.zeros(len(leaves), np.int64),
-        {},
+        {number[node]: forest.members[node] for node in nodes if node in forest.members},
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from argrank.data.categories import Categories
-from argrank.deploy.options import Files
+from argrank.deploy.options import Files, Options, Term
 from argrank.deploy.plain import Plain
 
 LARGE = 20_000_000  # bytes
 MOST_TEXTS = 20  # of a feature that are listed
+TAKE_TEXTS = ("python", "vespa")  # targets that are given texts as they are
+WRITES_TERMS = ("elastic", "elasticsearch", "opensearch", "solr")  # whose files define the columns of categories
 
 PLUGIN_MISSING = {
     "elasticsearch": (
@@ -75,13 +76,26 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
     return [sentence for holds, sentence in said if holds]
 
 
-def text_notes(categories: Categories) -> list[str]:
-    """Return for every feature of texts the numbers that the engine has to send instead."""
+def category_notes(options: Options, to: str) -> list[str]:
+    """Return for every feature of categories what the engine has to be given."""
     found = []
-    for feature, texts in (categories or {}).items():
+    for feature, texts in options.texts.items():
+        name = options.features[feature]
+        if to in TAKE_TEXTS:
+            found.append(f"{name} is a text, as in training; other texts than those count as missing.")
+            continue
         numbers = ", ".join(f"{text!r} is {number}" for number, text in enumerate(texts[:MOST_TEXTS]))
         more = f" … ({len(texts):,} texts, in the order of the model file)" if len(texts) > MOST_TEXTS else ""
-        found.append(
-            f"{feature} was a text in training; give the engine its number: {numbers}{more}. Others are missing."
-        )
+        found.append(f"{name} was a text in training; give {to} its number: {numbers}{more}. Others are missing.")
+    by_field: dict[str, list[Term]] = {}
+    for term in options.terms.values():
+        by_field.setdefault(term.field, []).append(term)
+    for name, terms in by_field.items():
+        columns = "1 column" if len(terms) == 1 else f"{len(terms):,} columns"
+        asks = f"{columns} ({terms[0].name}{', …' if len(terms) > 1 else ''}), 1 where it is that value, else 0"
+        if to in WRITES_TERMS:
+            how = f"their queries are written, on a keyword field {name!r}: features= (--features) names another field."
+        else:
+            how = "whoever calls the model has to compute them."
+        found.append(f"{name} has categories: the model asks for {asks}; {how}")
     return found

@@ -1,7 +1,8 @@
 """ONNX: a graph with the input ``features`` (float [N, D]) and the output ``score`` (float [N, 1]).
 
-Trees are one TreeEnsembleRegressor (BRANCH_LEQ, float32 cuts); linear parts, and probabilities from several sums of
-trees, are computed in double inside. Needs the package onnx to write; the files are run by onnxruntime in the tests.
+Trees are one TreeEnsembleRegressor (BRANCH_LEQ, float32 cuts). A set of categories is a chain of BRANCH_EQ whose true
+branches meet in one node, as runtimes know it from converters of LightGBM. Linear parts, and probabilities from several
+sums of trees, are computed in double inside. Needs the package onnx to write; onnxruntime runs the files in the tests.
 """
 
 from __future__ import annotations
@@ -123,14 +124,22 @@ def _trees(forest: Forest, helper: Any, n_sums: int) -> Any:
     leaves: list[tuple[Any, ...]] = []
     for tree, root in enumerate(forest.roots.tolist()):
         number = {node: i for i, (node, _) in enumerate(forest.walk(root))}
+        extra = len(number)  # the next free number, for chains
         for node, own in number.items():
             if node < 0:
                 nodes.append((tree, own, 0, 0.0, "LEAF", 0, 0, 0))
                 leaves.append((tree, own, tree % n_sums, values[~node]))
                 continue
-            split = (int(forest.feature[node]), thresholds[node], "BRANCH_LEQ")
-            children = (number[int(forest.left[node])], number[int(forest.right[node])])
-            nodes.append((tree, own, *split, *children, int(forest.nan_left[node])))
+            feature, left, right = (int(of[node]) for of in (forest.feature, forest.left, forest.right))
+            if node not in forest.members:
+                after = number[left], number[right], int(forest.nan_left[node])
+                nodes.append((tree, own, feature, thresholds[node], "BRANCH_LEQ", *after))
+                continue
+            members = forest.members[node].tolist()
+            chain = [own, *range(extra, extra + len(members) - 1), number[right]]
+            extra += len(members) - 1
+            for here, member, below in zip(chain, members, chain[1:], strict=False):
+                nodes.append((tree, here, feature, float(member), "BRANCH_EQ", number[left], below, 0))
     columns = dict(zip(NODE_COLUMNS, map(list, zip(*nodes, strict=True)), strict=True))
     columns |= dict(zip(LEAF_COLUMNS, map(list, zip(*leaves, strict=True)), strict=True))
     return helper.make_node(
@@ -152,6 +161,9 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     for node in graph.node:
         if node.op_type == "TreeEnsembleRegressor":
             forest, output = _forest(node)
+            by_category = list({int(forest.feature[one]) for one in forest.members})
+            broken = rows[:, by_category] != np.trunc(rows[:, by_category])
+            rows[:, by_category] = np.where(broken, np.nan, rows[:, by_category])  # equal to no category
             sums = forest.sums_by_output(rows, output)
             total = _score(graph, tables, sums, total) if "gains" in tables else total + sums[:, 0]
     return total.astype(np.float32).astype(np.float64)
@@ -174,8 +186,9 @@ def _forest(node: Any) -> tuple[Forest, Integers]:
         if said["nodes_modes"][i] == b"LEAF":
             made[key] = builder.leaf(next(weights))
         else:
-            left = bool(said["nodes_missing_value_tracks_true"][i])
-            made[key] = builder.node(said["nodes_featureids"][i], said["nodes_values"][i], left)
+            left, value = bool(said["nodes_missing_value_tracks_true"][i]), said["nodes_values"][i]
+            cut = frozenset([int(value)]) if said["nodes_modes"][i] == b"BRANCH_EQ" else value
+            made[key] = builder.node(said["nodes_featureids"][i], cut, left)
     for i, (tree, number) in enumerate(keys):
         if number == 0:
             builder.roots.append(made[tree, 0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,27 @@ from numpy.typing import NDArray
 from argrank.errors import ModelError, OptionError, shown
 
 
+class Term(NamedTuple):
+    """A column that is 1 where a field has a value, else 0."""
+
+    field: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        """What the column is called."""
+        return f"{self.field}={self.value}"
+
+
 @dataclass(frozen=True)
 class Options:
-    """The model's name in the engine, the names of its features, and what becomes of missing values."""
+    """The model's name in the engine, the names of the columns it takes, and what becomes of missing values."""
 
     name: str
     features: tuple[str, ...]
     missing: str = "as-trained"
+    terms: Mapping[int, Term] = field(default_factory=dict)  # the columns that tell of one category
+    texts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # of features by category, their numbers' names
 
 
 Files = dict[str, bytes]
@@ -50,9 +64,13 @@ def from_json(files: Mapping[str, bytes], name: str = "model.json") -> Any:
 
 
 def names_of(model_names: Sequence[str] | None, given: Any, n_features: int) -> tuple[str, ...]:
-    """Return one name for each feature: the given ones, the model's, or f1, f2 and so on."""
+    """Return one name for each feature: the given ones, the model's, or feature_1, feature_2 and so on.
+
+    Not f1 and f2: XGBoost counts f0, f1, …, and so do those who read its files (eland, whatever a file calls them).
+    """
     if given is None:
-        return tuple(model_names) if model_names is not None else tuple(f"f{i}" for i in range(1, n_features + 1))
+        made_up = (f"feature_{i}" for i in range(1, n_features + 1))
+        return tuple(made_up) if model_names is None else tuple(model_names)
     names = list(given) if not isinstance(given, str) else None
     if names is None or len(names) != n_features or not all(isinstance(name, str) for name in names):
         raise OptionError(f"features: expected {n_features} names, got {shown(given)}")

@@ -19,6 +19,7 @@ from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.deploy.cuts import GREATEST
+from argrank.deploy.one_hot import asked
 from argrank.deploy.plain import Plain
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.stumps import StumpsModel
@@ -147,7 +148,8 @@ def _mean(scores: Floats, check: Dataset) -> float:
 def own_scores(model: Any, plain: Plain, missing: str, X: Any) -> Floats:
     """Return argrank's scores; missing values are 0 where the target makes them so."""
     if plain.linear is not None or missing == "zero":
-        X = np.nan_to_num(X, nan=0.0)
+        kept = [] if plain.forest is None else list(asked(plain.forest))  # a missing category is none of them
+        X = np.where(np.isnan(X) & ~np.isin(np.arange(X.shape[1]), kept), X.dtype.type(0), X)
     if isinstance(model, StumpsModel):
         return _stump_scores(model, X)
     scores: Floats = model.scores(X)
@@ -186,6 +188,10 @@ def made_rows(
         rows[random.random(rows.shape) < 0.1] = np.nan
         rows[-1] = np.nan
     rows[-2] = 0.0
+    for feature, categories in ({} if plain.forest is None else asked(plain.forest)).items():
+        known = [*categories, 0, categories[-1] + 1]  # with one that no split asks for
+        rows[:, feature] = random.choice(np.array(known, np.float32), n)
+        rows[random.random(n) < 0.1, feature] = np.nan
     return rows.astype(np.float64)
 
 

@@ -91,6 +91,12 @@ class Plain:
             return "classes"
         return "sum" if self.linear and self.forest else "linear" if self.linear else "trees"
 
+    def used_features(self) -> list[int]:
+        """Return the features that scores depend on."""
+        weighed = [] if self.linear is None else np.flatnonzero(self.linear.weights).tolist()
+        split = [] if self.forest is None else self.forest.feature.tolist()
+        return sorted({*weighed, *split})
+
     def magnitudes(self, X: Floats) -> Floats:
         """Return for every row how large the numbers are that are summed to its score."""
         total = np.zeros(len(X))
@@ -223,7 +229,7 @@ def _one_linear(parts: Sequence[tuple[float, Floats, Normaliser | None]], n: int
 
 
 def _forests(trees: Sequence[tuple[Tree, Normaliser | None]], missing: str) -> tuple[Forest, Forest]:
-    """Return all trees in flat arrays, twice: with float32 cuts and with float64 cuts."""
+    """Return all trees in flat arrays, twice: with float32 cuts and with float64 cuts; a missing category is no 0."""
     node_at = np.cumsum([0, *(len(tree.feature) for tree, _ in trees)])
     leaf_at = np.cumsum([0, *(tree.n_leaves for tree, _ in trees)])
     pairs = list(zip(trees, node_at[:-1], leaf_at[:-1], strict=True))
@@ -247,7 +253,12 @@ def _forests(trees: Sequence[tuple[Tree, Normaliser | None]], missing: str) -> t
         single[own] = cuts.single_cuts(feature[own], threshold[own], normaliser)
         double[own] = cuts.double_cuts(feature[own], threshold[own], normaliser)
     left, right = child("left"), child("right")
+    members = {int(node) + own: kept for (tree, _), node, _ in pairs for own, kept in tree.categories.items()}
+    single[list(members)] = double[list(members)] = np.inf
+    if missing == "zero":
+        nan_left = single >= 0
+        nan_left[list(members)] = False
     return (
-        Forest(roots, feature, single, single >= 0 if missing == "zero" else nan_left, left, right, value),
-        Forest(roots, feature, double, double >= 0 if missing == "zero" else nan_left, left, right, value),
+        Forest(roots, feature, single, nan_left, left, right, value, members),
+        Forest(roots, feature, double, nan_left, left, right, value, members),
     )

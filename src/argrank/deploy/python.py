@@ -18,15 +18,20 @@ from argrank.models.forest import Builder, Forest, nested
 CODE = '''\
 """The model {name!r}, exported by argrank: ``score(features)`` takes a dictionary by name or a sequence in order.
 
-Values are numbers; a missing one is None, NaN or, in a dictionary, left out. Greater is better.
+Values are numbers, or texts where training had texts; a missing one is None, NaN or, in a dictionary, left out.
+Greater is better.
 """
 
 import math
 
 NAMES = {names}
 
+# the numbers of texts, by feature; any other text is missing
+TEXTS = {texts}
+
 {constants}
-# a split is (feature, cut, missing goes left, left, right): left where x <= cut; a leaf is a number
+# a split is (feature, cut, missing goes left, left, right): left where x <= cut, or where the number of a category is
+# one of a set; a leaf is a number
 TREES = {trees}
 
 
@@ -35,14 +40,26 @@ def score(features):
         features = [features.get(name) for name in NAMES]
     if len(features) != len(NAMES):
         raise ValueError("expected %d features, got %d" % (len(NAMES), len(features)))
-    row = [math.nan if value is None else float(value) for value in features]
+    row = [value_of(place, value) for place, value in enumerate(features)]
 {body}
+
+def value_of(place, value):
+    if place in TEXTS and isinstance(value, str):
+        value = TEXTS[place].get(value)
+    return math.nan if value is None else float(value)
+
 
 def leaf(node, row):
     while isinstance(node, tuple):
         feature, cut, missing_left, left, right = node
         value = row[feature]
-        node = left if (missing_left if math.isnan(value) else value <= cut) else right
+        if math.isnan(value):
+            goes_left = missing_left
+        elif isinstance(cut, set):
+            goes_left = -1 < value < 2**32 and int(value) in cut
+        else:
+            goes_left = value <= cut
+        node = left if goes_left else right
     return node
 '''
 
@@ -109,13 +126,18 @@ def write(plain: Plain, options: Options) -> Files:
         written = {"gains": classes.gains.tolist(), "slopes": classes.slopes.tolist(), "link": classes.link}
         constants += "\n" + CLASSES.format(**written)
         body = WEIGHED + SUMS + LINKS[classes.link] + SHARES
-    text = CODE.format(name=name, names=list(options.features), constants=constants, trees=listed, body=body)
+    texts = {place: {text: number for number, text in enumerate(own)} for place, own in options.texts.items()}
+    text = CODE.format(
+        name=name, names=list(options.features), texts=texts, constants=constants, trees=listed, body=body
+    )
     return {"model.py": text.encode()}
 
 
 def _trees(forest: Forest) -> list[str]:
     greatest = np.finfo(np.float64).max
     cut = np.clip(forest.cut, -greatest, greatest).tolist()
+    for node, members in forest.members.items():
+        cut[node] = set(members.tolist())
 
     def leaf(number: int) -> str:
         return repr(float(forest.value[number]))

@@ -2,46 +2,108 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from argrank._registry import Registry, imported
+from argrank._tables import counted
+from argrank._types import Floats
+from argrank.data.prepare.preparation import PREPARATIONS, Prepare
+from argrank.deploy.engine_columns import with_numbers_alone
+from argrank.deploy.options import Files, Options
 from argrank.deploy.plain import Plain, plain
-from argrank.errors import ArgrankError, ModelError, check_name
+from argrank.errors import ArgrankError, ModelError, OptionError, check_choice, shown
 
 SUMS = ("linear", "trees", "sum")
 EVERYTHING = (*SUMS, "classes")
-RAN = "the engine's own code gave the simulated scores, bit by bit"
-TESTED = "loaded and compared in argrank's tests"
-WRITTEN = "written from the engine's source, not run"
+
+
+class Writer(Protocol):
+    """What writes and simulates a target: a module, or an object.
+
+    It may also have ``constant(plain)``, what the written scores lack; ``seen(X)``, the rows as the engine reads them;
+    ``misses(plain)``, how far each cut is from what the engine's arithmetic can express; and ``MISSING_IS_ZERO``.
+    """
+
+    def write(self, plain: Plain, options: Options, /) -> Files:
+        """Return the files by name."""
+        ...
+
+    def simulate(self, files: Files, options: Options, X: Floats, /) -> Floats:
+        """Score rows from the written files, with the engine's arithmetic."""
+        ...
 
 
 class Target(NamedTuple):
     """One line of the registry."""
 
-    module: str  # below argrank.deploy
+    home: str | Writer  # the writer, or its module, ".module" below argrank.deploy
     title: str
     takes: tuple[str, ...]  # of EVERYTHING
-    proof: str
     singles: bool = True  # whether it compares and keeps features as float32
+    prepare: Prepare = "auto"  # how training prepares missing values and texts, so that it can express the model
+
+    @property
+    def sets(self) -> bool:
+        """Whether a split can ask for one of several categories, so that training leaves texts as they are."""
+        return self.prepare == "auto"
 
 
 #: To add a target: a file with ``write`` and ``simulate``, and a line here.
-TARGETS = {
-    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN),
-    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN),
-    "lightgbm": Target("lightgbm", "LightGBM text", ("trees",), TESTED, singles=False),
-    "onnx": Target("onnx", "ONNX graph", EVERYTHING, TESTED),
-    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN),
-    "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False),
-    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN),
-    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN),
-    "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN),
-    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED),
+_OWN = {
+    "elastic": Target(".elastic", "Elasticsearch's own learning to rank", ("trees",), prepare="one-hot"),
+    "elasticsearch": Target(".elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), prepare="zero"),
+    "lightgbm": Target(".lightgbm", "LightGBM text", ("trees",), singles=False),
+    "onnx": Target(".onnx", "ONNX graph", EVERYTHING),
+    "opensearch": Target(".elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), prepare="zero"),
+    "python": Target(".python", "one Python file", EVERYTHING, singles=False),
+    "ranklib": Target(".ranklib", "RankLib text", ("linear", "trees"), prepare="zero"),
+    "solr": Target(".solr", "Apache Solr", ("linear", "trees"), prepare="zero"),
+    "vespa": Target(".vespa", "Vespa rank profile", SUMS),
+    "xgboost": Target(".xgboost", "XGBoost JSON", ("trees",), prepare="one-hot"),
 }
+TARGETS = Registry("target", _OWN, "argrank.targets", lambda name, writer: register_target(name, writer))
+
+
+def register_target(
+    name: str,
+    writer: Writer,
+    *,
+    title: str | None = None,
+    takes: tuple[str, ...] = ("linear", "trees"),
+    singles: bool = True,
+    prepare: Prepare = "one-hot",
+) -> None:
+    """Add a target of your own to `ar.export` and ``argrank export``.
+
+    Another package does the same by an entry point of the group ``argrank.targets``.
+
+    Parameters
+    ----------
+    name : str
+        A name that argrank does not have itself.
+    writer : module or object
+        Has ``write(plain, options) -> files`` and ``simulate(files, options, X) -> scores``, see
+        ``argrank.deploy.registry.Writer``.
+    title : str, optional
+        What lists of targets call it; by default its name.
+    takes : tuple of str
+        Of "linear", "trees", "sum", "classes": what it can express.
+    singles : bool
+        Whether the engine compares and keeps features as float32.
+    prepare : "auto", "zero", "one-hot", …
+        How training prepares missing values and texts for it; "auto" says that splits can ask for sets of categories.
+    """
+    for function in ("write", "simulate"):
+        if not callable(getattr(writer, function, None)):
+            raise OptionError(f"target {name!r}: expected a writer with the function {function}, got {shown(writer)}")
+    for kind in takes:
+        check_choice("takes", kind, EVERYTHING)
+    check_choice("prepare", prepare, PREPARATIONS)
+    TARGETS.register(name, Target(writer, title or name, takes, singles, prepare))
 
 
 def targets(model: Any = None) -> dict[str, str]:
-    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to.
+    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to, and how.
 
     Examples
     --------
@@ -50,31 +112,52 @@ def targets(model: Any = None) -> dict[str, str]:
     'OpenSearch LTR plugin: linear models, trees'
     """
     said = {"linear": "linear models", "trees": "trees", "sum": "sums of both", "classes": "mcrank's probabilities"}
-    kind = None
-    if model is not None:
-        try:
-            kind = plain(model_of(model), "zero").kind
-        except ArgrankError:
-            return {}
+    found = {name: f"{line.title}: {', '.join(said[one] for one in line.takes)}" for name, line in TARGETS.items()}
+    if model is None:
+        return found
+    try:
+        served = model_of(model)
+        parts = plain(served, "zero")
+    except ArgrankError:
+        return {}
+    by_numbers = _by_numbers(parts, served)
+    able = {name: line for name, line in TARGETS.items() if parts.kind in line.takes}
     return {
-        name: f"{target.title}: {', '.join(said[one] for one in target.takes)}"
-        for name, target in TARGETS.items()
-        if kind is None or kind in target.takes
+        name: found[name] + ("" if line.sets else by_numbers or "") + _about_missing(name, parts)
+        for name, line in able.items()
+        if line.sets or by_numbers is not None
     }
+
+
+def _by_numbers(parts: Plain, served: Any) -> str | None:
+    """Say how targets whose models know numbers only are given categories; None where they cannot be."""
+    try:
+        columns = with_numbers_alone(parts, served, "")[1] or ()
+    except ModelError:
+        return None
+    n_derived = sum(column.category is not None for column in columns)
+    return f"; its categories as {counted(n_derived, 'column', 'columns')} of 0 and 1" if n_derived else ""
+
+
+def _about_missing(name: str, parts: Plain) -> str:
+    return '; missing values as 0 alone (missing="zero")' if name == "ranklib" and parts.trained_with_missing else ""
 
 
 def blend_families(name: str) -> tuple[str, ...]:
     """Return the families of members ("all", "trees", "linear") whose blend a target can express, the widest first."""
-    takes = target(name).takes
+    takes = TARGETS[name].takes
     if "sum" in takes:
         return ("all",)
     return tuple(family for family in ("trees", "linear") if family in takes)
 
 
-def target(name: str) -> Target:
-    """Return the line of a name."""
-    check_name("target", name, TARGETS)
-    return TARGETS[name]
+def fitted_to(ranker: Any, name: str) -> Any:
+    """Return a ranker that keeps to what a target can express; refuse before training what cannot be exported."""
+    early_refusal(name, ranker)
+    parameters = ranker.get_params(deep=False)
+    if "target" in parameters:
+        return ranker.set_params(target=name)
+    return ranker.set_params(prepare=TARGETS[name].prepare) if parameters.get("prepare") == "auto" else ranker
 
 
 def early_refusal(name: str, ranker: Any) -> None:
@@ -83,7 +166,7 @@ def early_refusal(name: str, ranker: Any) -> None:
     from argrank.rankers.base_ranker import BaseRanker
     from argrank.rankers.boosted.trees.mcrank import McRank
 
-    line, parameters = target(name), ranker.get_params()
+    line, parameters = TARGETS[name], ranker.get_params()
     normalise = parameters.get("normalise")
     if normalise is not None and normaliser(normalise).needs_queries:
         raise ModelError(
@@ -115,12 +198,13 @@ def sentence(model: Any) -> str:
 
 def writer(name: str) -> Any:
     """Return the module that writes and simulates a target."""
-    return importlib.import_module(f"argrank.deploy.{target(name).module}")
+    home = TARGETS[name].home
+    return imported(home, "argrank.deploy") if isinstance(home, str) else home
 
 
 def check_takes(name: str, model: Plain) -> None:
     """Refuse what a target cannot express, and say what can."""
-    if model.kind not in target(name).takes:
+    if model.kind not in TARGETS[name].takes:
         raise ModelError(_cannot(name, model.kind))
 
 

@@ -16,6 +16,7 @@ from argrank.deploy import cuts
 from argrank.deploy.elasticsearch import linear_sums
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Linear, Plain
+from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
 
 PACKAGE = "org.apache.solr.ltr"
@@ -23,11 +24,12 @@ README = """\
 1. Say what the features are:   curl -XPUT 'http://localhost:8983/solr/COLLECTION/schema/feature-store' \
 --data-binary @features.json -H 'Content-type:application/json'
    Every feature needs its own query in "params"; the constant is a placeholder. Keep the names.
+   Columns of categories (brand=acme) have theirs: they filter by a string field.
 2. Add the model:               curl -XPUT 'http://localhost:8983/solr/COLLECTION/schema/model-store' \
 --data-binary @model.json -H 'Content-type:application/json'
 3. Rescore with it:             rq={{!ltr model={name} reRankDocs=100}}
 4. Log features and scores with fl=[features] and score, and compare:
-   argrank verify MODEL.json LOGGED.csv --tolerance 1e-5
+   argrank verify MODEL.json LOGGED.csv --to solr
 """
 
 
@@ -40,7 +42,7 @@ def write(plain: Plain, options: Options) -> Files:
         model |= _linear(plain.linear, options)
     elif plain.forest is not None:
         model |= _trees(plain.forest, options)
-    features = [_feature(name, options.name, keeps_missing) for name in options.features]
+    features = [_feature(options, place, keeps_missing) for place in range(len(options.features))]
     return {
         "features.json": to_json(features, indent=1),
         "model.json": to_json(model),
@@ -57,8 +59,16 @@ def misses(plain: Plain) -> Floats | None:
     return np.where(np.isfinite(plain.forest.cut), np.abs(hit.astype(np.float64) - cut), 0.0)
 
 
-def _feature(name: str, store: str, keeps_missing: bool) -> dict[str, Any]:
-    fields = {"store": store, "name": name, "class": f"{PACKAGE}.feature.SolrFeature", "params": {"q": "{!func}0"}}
+def _feature(options: Options, place: int, keeps_missing: bool) -> dict[str, Any]:
+    """Return the definition of a column: a filter for a category, which is 1 or else 0; else a placeholder."""
+    name = options.features[place]
+    fields: dict[str, Any] = {"store": options.name, "name": name, "class": f"{PACKAGE}.feature.SolrFeature"}
+    if place in options.terms:
+        term = options.terms[place]
+        if "${" in term.name or any(mark in term.field for mark in " '\"}"):
+            raise ModelError(f"solr: expected a plain field, and texts without ${{, got {term.name!r}")
+        return {**fields, "params": {"fq": [f"{{!term f={term.field}}}{term.value}"]}}
+    fields |= {"params": {"q": "{!func}0"}}
     return {**fields, "defaultValue": "NaN"} if keeps_missing else fields
 
 

@@ -1,7 +1,7 @@
-"""Trees whose every split is a number's ``<=``: categories and LightGBM's "zero is missing" become chains of splits.
+"""Trees whose every split by number is a ``<=``: LightGBM's "zero is missing" becomes a chain of splits.
 
-A split sends some runs of values left and the others right. With one border it stays as it is; with more it becomes a
-chain, whose subtrees are repeated: no engine has splits by sets of numbers.
+Such a split sends some runs of values left and the others right. With one border it stays as it is; with more it
+becomes a chain, whose subtrees are repeated. Splits by category stay as they are.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from argrank._types import Integers
 from argrank.errors import ModelError
 from argrank.models.tree import ZERO, Tree
 
@@ -29,6 +30,7 @@ def plain_splits(tree: Tree) -> Tree:
     """Return the tree with splits by ``<=`` alone, each with its own way for NaN (missing type "nan")."""
     nodes: list[tuple[int, float, bool]] = []
     children: list[list[int]] = []
+    categories: dict[int, Integers] = {}
     leaves: list[int] = []
 
     def copy(child: int) -> int:
@@ -43,8 +45,10 @@ def plain_splits(tree: Tree) -> Tree:
             nodes.append((int(tree.feature[child]), end, side == runs.nan))
             children.append([0, 0])
             here = len(nodes) - 1
+            if child in tree.categories:
+                categories[here] = tree.categories[child]
             if len(nodes) > len(tree.feature) + MOST_NEW:
-                raise ModelError(f"a tree splits by more categories than {MOST_NEW} splits by number can say")
+                raise ModelError(f"a tree takes 0 for missing at more splits than {MOST_NEW} splits by number can say")
             if parent >= 0:
                 children[parent][1] = here
             else:
@@ -68,23 +72,25 @@ def plain_splits(tree: Tree) -> Tree:
         np.zeros(len(nodes)),
         tree.value[leaves],
         tree.count[leaves],
-        {},
+        categories,
     )
 
 
 def needs_chains(tree: Tree) -> bool:
-    """Tell whether a split is more than one border of numbers."""
-    return bool(tree.categories) or bool((tree.missing == 1).any())
+    """Tell whether a split may be more than one border of numbers."""
+    return bool((tree.missing == 1).any())
 
 
 def nan_sides(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return for every split by number whether NaN goes left: the default way, or as 0 after normalising."""
-    return np.where(tree.missing == 0, tree.threshold >= 0, tree.default_left)
+    """Return for every split whether NaN goes left: the default way, or as 0 after normalising; never by category."""
+    sides = np.where(tree.missing == 0, tree.threshold >= 0, tree.default_left)
+    sides[list(tree.categories)] = RIGHT
+    return sides
 
 
 def _runs(tree: Tree, node: int) -> Runs:
     if node in tree.categories:
-        return _category_runs(tree.categories[node].tolist())
+        return Runs([0.0], [LEFT, RIGHT], RIGHT)
     threshold, default = float(tree.threshold[node]), bool(tree.default_left[node])
     nan = bool(nan_sides(tree)[node])
     if tree.missing[node] != 1:
@@ -94,16 +100,6 @@ def _runs(tree: Tree, node: int) -> Runs:
     inside = [below < end <= ZERO for end in ends]
     sides = [default if zero else end <= threshold for end, zero in zip(ends, inside, strict=True)]
     return _merged(ends, [*sides, RIGHT], nan)
-
-
-def _category_runs(members: list[int]) -> Runs:
-    """Return runs of consecutive categories; a value counts by its whole part, so that 0 begins above -1."""
-    ends, sides = [], []
-    for number in members:
-        begin = -1.0 if number == 0 else float(np.nextafter(number, -np.inf))
-        ends += [begin, float(np.nextafter(number + 1, -np.inf))]
-        sides += [RIGHT, LEFT]
-    return _merged(ends, [*sides, RIGHT], RIGHT)
 
 
 def _merged(ends: list[float], sides: list[bool], nan: bool) -> Runs:

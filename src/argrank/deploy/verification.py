@@ -1,104 +1,142 @@
-"""Logged features and scores of an engine against the model's own scores."""
+"""Logged features and scores of an engine against what the model gives there."""
 
 from __future__ import annotations
 
-import csv
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from argrank._files import open_bytes
+from argrank._tables import counted
 from argrank._types import Floats
+from argrank.deploy.deployment import deployment
+from argrank.deploy.logged import Logged, read_logged
 from argrank.deploy.options import MISSING, names_of
-from argrank.deploy.parity import own_scores
-from argrank.deploy.plain import plain
-from argrank.deploy.registry import model_of
-from argrank.errors import FormatError, OptionError, check_choice, shown
+from argrank.deploy.parity import ROUNDING, own_scores
+from argrank.deploy.plain import Plain, plain
+from argrank.deploy.registry import TARGETS, model_of
+from argrank.errors import OptionError, check_choice, shown
 
-EMPTY = ("", "nan", "null", "none")
+TOLERANCE = 4 * ROUNDING  # of the numbers that are summed, as the parity of an export has it
+FEW_ROWS = 1000  # on which every feature is tried
+MOST_NAMED = 20
+
+Score = Callable[[NDArray[Any]], Floats]
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The largest difference, where it is, and whether it is within the tolerance."""
+    """How far logged scores are off, and what the log can tell.
+
+    ``largest`` is the greatest absolute difference, ``relative`` the greatest one as a share of the numbers that are
+    summed to its score, which is what the tolerance is about. ``idle`` are features that the model uses, but whose
+    values make no difference in this log: errors there do not show.
+    """
 
     largest: float
-    line: str
+    relative: float
     holds: bool
+    exercised: tuple[str, ...]
+    idle: tuple[str, ...]
+    lines: tuple[str, ...]
 
 
 def verify(
     model: Any,
     path: str | os.PathLike[str],
     *,
-    tolerance: float = 1e-5,
+    to: str | None = None,
+    tolerance: float = TOLERANCE,
     missing: str = "as-trained",
     constant: bool = False,
+    features: Any = None,
 ) -> Verification:
-    """Compare a table of logged features and scores with the model; columns are found by name."""
+    """Compare a table of logged features and scores with the model; columns are found by name.
+
+    ``to`` is the target whose arithmetic counts; without it, argrank's own scores do, of the features as logged or
+    rounded to float32, whichever are nearer. Texts may be logged as such, or as the columns that the target computes.
+    """
     if not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
         raise OptionError(f"tolerance: expected a number from 0 up, got {shown(tolerance)}")
     check_choice("missing", missing, MISSING)
     served = model_of(model)
-    parts = plain(served, missing)
-    names = names_of(served.feature_names, None, parts.n_features)
-    X, scores, places = _read(path, names)
-    expected = own_scores(served, parts, missing, X.astype(np.float32))
-    differences = scores - expected
+    if to is None:
+        parts = plain(served, missing)
+        names = names_of(served.feature_names, features, parts.n_features)
+        logged = read_logged(path, served, parts, names)
+        score, basis = _nearer(served, parts, missing, logged)
+        lacking = 0.0
+    else:
+        made = deployment(served, to, missing=missing, features=features)
+        parts, names, score, lacking = made.parts, made.names, made.score, made.constant
+        logged = read_logged(path, served, parts, names)
+        basis = f"Compared with the scores that {TARGETS[to].title} gives, by its arithmetic."
+    expected = score(logged.X)
+    differences = logged.scores - expected
     if constant:
         differences = differences - np.median(differences)
-    row = int(np.argmax(np.abs(differences)))
-    largest = float(np.abs(differences[row]))
-    holds = largest <= tolerance
-    verdict = "within" if holds else "beyond"
-    line = (
-        f"{len(scores):,} scores: largest difference {largest:.3g} ({verdict} {tolerance:g}) at {places[row]}: "
-        f"logged {float(scores[row])!r}, argrank {float(expected[row])!r}"
+    sizes = parts.magnitudes(logged.X) + abs(lacking)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(differences == 0, 0.0, np.abs(differences) / sizes)
+    row = int(np.argmax(shares))
+    holds = bool(shares[row] <= tolerance)
+    used = parts.used_features()
+    exercised = _exercised(lambda X: own_scores(served, parts, missing, X), logged.X, used)
+    busy, idle = ([names[i] for i in used if (i in exercised) is wanted] for wanted in (True, False))
+    lines = [
+        f"{counted(len(expected), 'score', 'scores')}: largest difference {np.abs(differences).max():.3g}, "
+        f"{shares[row]:.2g} of the numbers summed ({'within' if holds else 'beyond'} {tolerance:.2g}) at "
+        f"{logged.places[row]}: logged {float(logged.scores[row])!r}, expected {float(expected[row])!r}; "
+        f"argrank predicts {float(own_scores(served, parts, missing, logged.X[[row]])[0])!r}.",
+        basis,
+        f"The log exercises {len(busy)} of the {counted(len(used), 'feature', 'features')} that the model uses"
+        + (f"; errors in others would not show: {_listed(idle)}." if idle else "."),
+    ]
+    return Verification(
+        float(np.abs(differences).max()), float(shares[row]), holds, tuple(busy), tuple(idle), tuple(lines)
     )
-    return Verification(largest, line, holds)
 
 
-def _read(path: str | os.PathLike[str], names: tuple[str, ...]) -> tuple[Floats, Floats, list[str]]:
-    rows: list[list[float]] = []
-    scores: list[float] = []
-    places: list[str] = []
-    with open_bytes(path) as stream:
-        try:
-            text = stream.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise FormatError(path, None, "UTF-8 text", "other bytes") from error
-    table = csv.reader(text.splitlines())
-    header = [name.strip() for name in next(table, [])]
-    absent = next((name for name in (*names, "score") if name not in header), None)
-    if absent is not None:
-        raise FormatError(path, 1, f"a column {absent!r}", shown(",".join(header)))
-    if len(set(header)) < len(header):
-        raise FormatError(path, 1, "different columns", shown(",".join(header)))
-    column = {name: i for i, name in enumerate(header)}
-    for number, cells in enumerate(table, 2):
-        if not cells:
-            continue
-        if len(cells) != len(header):
-            raise FormatError(path, number, f"{len(header)} cells", str(len(cells)))
-        rows.append([_number(path, number, cells[column[name]], True) for name in names])
-        scores.append(_number(path, number, cells[column["score"]], False))
-        labels = [f"{name} {cells[column[name]]}" for name in ("qid", "docid") if name in column]
-        places.append(", ".join([f"line {number}", *labels]))
-    if not rows:
-        raise FormatError(path, None, "logged rows", "none")
-    return np.array(rows), np.array(scores), places
+def _nearer(served: Any, parts: Plain, missing: str, logged: Logged) -> tuple[Score, str]:
+    """Return argrank's own scores, of features as they are or as float32, and say which and why."""
+
+    def doubles(X: NDArray[Any]) -> Floats:
+        return own_scores(served, parts, missing, X)
+
+    def singles(X: NDArray[Any]) -> Floats:
+        return own_scores(served, parts, missing, X.astype(np.float32))
+
+    def off(score: Score) -> float:
+        gaps = logged.scores - score(logged.X)
+        return float(np.abs(gaps - np.median(gaps)).max())
+
+    begin = "No --to was given: compared with argrank's own scores of the logged features"
+    if np.array_equal(doubles(logged.X), singles(logged.X)):
+        return doubles, f"{begin}; rounding them to float32 would change nothing."
+    if off(singles) < off(doubles):
+        return singles, f"{begin}, rounded to float32 as most engines have them: they are nearer than without rounding."
+    return doubles, f"{begin} as they are: they are nearer than rounded to float32."
 
 
-def _number(path: str | os.PathLike[str], line: int, text: str, may_miss: bool) -> float:
-    if may_miss and text.strip().lower() in EMPTY:
-        return math.nan
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.inf
-    if not math.isfinite(value):
-        raise FormatError(path, line, "a number", shown(text))
-    return value
+def _exercised(score: Score, X: Floats, used: list[int]) -> set[int]:
+    """Return the features of which other values of the log, each row having those of the row before, move a score."""
+    found: set[int] = set()
+    for rows in (X[:FEW_ROWS], X):
+        own = score(rows)
+        for feature in (one for one in used if one not in found):
+            moved = rows.copy()
+            moved[:, feature] = np.roll(rows[:, feature], 1)
+            if not np.array_equal(moved, rows, equal_nan=True) and not np.array_equal(score(moved), own):
+                found.add(feature)
+        if len(X) <= FEW_ROWS:
+            break
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -1,7 +1,8 @@
 """Vespa: a rank profile with a linear expression, and trees as LightGBM's JSON beside it.
 
 Vespa's importer turns a split into ``feature < threshold`` though LightGBM means ``<=``, so thresholds are moved up by
-one float32; it takes ``default_left`` for NaN. Written from Vespa's source; not run.
+one float32; it takes ``default_left`` for NaN. Categories are texts there: ``feature in ["acme", "zenith"]``. Written
+from Vespa's source; not run.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.deploy import cuts
+from argrank.deploy.one_hot import asked
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Linear, Plain
 from argrank.errors import ModelError
@@ -75,16 +77,19 @@ def _dump(forest: Forest, options: Options) -> dict[str, Any]:
         return {"leaf_value": values[number]}
 
     def split(node: int, left: Any, right: Any) -> dict[str, Any]:
+        members = forest.members.get(node)
         return {
             "split_feature": int(forest.feature[node]),
-            "threshold": thresholds[node],
-            "decision_type": "<=",
+            "threshold": thresholds[node] if members is None else "||".join(map(str, members.tolist())),
+            "decision_type": "<=" if members is None else "==",
             "default_left": bool(forest.nan_left[node]),
             "missing_type": "NaN",
             "left_child": left,
             "right_child": right,
         }
 
+    texts = _texts(forest, options)
+    infos = {options.features[i]: {"values": list(range(len(own)))} for i, own in texts.items()}
     trees = [
         {"tree_index": number, "shrinkage": 1, "tree_structure": forest.fold(root, leaf, split)}
         for number, root in enumerate(forest.roots.tolist())
@@ -99,10 +104,24 @@ def _dump(forest: Forest, options: Options) -> dict[str, Any]:
         "objective": "regression",
         "average_output": False,
         "feature_names": list(options.features),
-        "feature_infos": {},
+        "feature_infos": infos,
         "tree_info": trees,
-        "pandas_categorical": [],
+        "pandas_categorical": list(texts.values()),
     }
+
+
+def _texts(forest: Forest, options: Options) -> dict[int, list[str]]:
+    """Return the texts of all features that are split by category, by feature; numbers are their own texts."""
+    found = {}
+    for feature, categories in asked(forest).items():
+        texts = options.texts.get(feature, tuple(map(str, range(categories[-1] + 1))))
+        odd = next((text for text in texts if '"' in text or "\\" in text), None)
+        if odd is not None:
+            raise ModelError(
+                f"vespa: expected texts without quotes and backslashes in {options.features[feature]!r}, got {odd!r}"
+            )
+        found[feature] = list(texts)
+    return found
 
 
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
@@ -120,7 +139,10 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
         if "leaf_value" in node:
             return node["leaf_value"]
         children = node["left_child"], node["right_child"]
-        return node["split_feature"], node["threshold"], node["default_left"], *children
+        cut = node["threshold"]
+        if node["decision_type"] == "==":
+            cut = frozenset(map(int, cut.split("||")))
+        return node["split_feature"], cut, node["default_left"], *children
 
     builder = Builder()
     builder.roots = [nested(builder, tree["tree_structure"], read) for tree in from_json(files)["tree_info"]]

@@ -24,7 +24,7 @@ class Member(NamedTuple):
         return Member(weight, self.regressor)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EnsembleModel(Model):
     """Score = sum of weight times prediction. It holds foreign objects, so ``save`` refuses; joblib keeps it."""
 
@@ -35,8 +35,8 @@ class EnsembleModel(Model):
     n_columns: int
 
     @property
-    def n_features(self) -> int:
-        """Number of features a row must have."""
+    def width(self) -> int:
+        """Number of columns, used or not."""
         return self.n_columns
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,15 @@ from argrank.errors import ModelError
 
 DEEPEST = 300  # levels; a file of nested braces beyond that is refused by some engine's parser
 BLOCK = 1 << 20  # ways of rows through trees that are followed together
+APART = 1 << 32  # beyond every category
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Inner nodes of all trees one after another. A child below 0 is a leaf: -1 is leaf 0, -2 leaf 1, and so on."""
+    """Inner nodes of all trees one after another. A child below 0 is a leaf: -1 is leaf 0, -2 leaf 1, and so on.
+
+    A node with ``members`` has no cut: a value goes left where its whole part is one of them.
+    """
 
     roots: Integers  # the first node of every tree, or its only leaf
     feature: Integers
@@ -27,6 +32,7 @@ class Forest:
     left: Integers
     right: Integers
     value: Floats
+    members: Mapping[int, Integers] = field(default_factory=dict)
 
     @property
     def n_trees(self) -> int:
@@ -47,10 +53,27 @@ class Forest:
         while len(rows):
             node = at[rows, trees]
             x, cut = X[rows, self.feature[node]], self.cut[node]
-            goes = np.where(np.isnan(x), self.nan_left[node], x < cut if strict else x <= cut)
+            goes = x < cut if strict else x <= cut
+            if self.members:
+                goes = np.where(self._by_category[0][node], self._belongs(node, x), goes)
+            goes = np.where(np.isnan(x), self.nan_left[node], goes)
             at[rows, trees] = child = np.where(goes, self.left[node], self.right[node])
             rows, trees = rows[child >= 0], trees[child >= 0]
         return ~at
+
+    @cached_property
+    def _by_category(self) -> tuple[NDArray[np.bool_], Integers]:
+        """Which nodes split by category, and all their members as sorted numbers of both."""
+        nodes = list(self.members)
+        splits = np.zeros(len(self.feature), bool)
+        splits[nodes] = True
+        return splits, np.sort(np.concatenate([node * APART + self.members[node] for node in nodes]))
+
+    def _belongs(self, node: Integers, x: NDArray[Any]) -> NDArray[np.bool_]:
+        keys = self._by_category[1]
+        with np.errstate(invalid="ignore"):
+            wanted = node * APART + np.where((x > -1) & (x < APART), np.trunc(x), -1).astype(np.int64)
+        return np.asarray(keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted)
 
     def sums(self, X: NDArray[Any], kind: type[np.floating[Any]], strict: bool = False) -> Floats:
         """Return the sum of the leaves of every row, added tree by tree in numbers of the given kind."""
@@ -102,14 +125,18 @@ class Builder:
         self.roots: list[int] = []
         self.nodes: list[list[Any]] = []  # feature, cut, nan_left, left, right
         self.values: list[float] = []
+        self.members: dict[int, Integers] = {}
 
     def leaf(self, value: float) -> int:
         """Add a leaf and return its number, below 0."""
         self.values.append(value)
         return -len(self.values)
 
-    def node(self, feature: int, cut: float, nan_left: bool) -> int:
-        """Add an inner node and return its number."""
+    def node(self, feature: int, cut: float | Collection[int], nan_left: bool) -> int:
+        """Add an inner node, with a cut or with the categories that go left, and return its number."""
+        if isinstance(cut, Collection):
+            self.members[len(self.nodes)] = np.array(sorted(cut), np.int64)
+            cut = np.inf
         self.nodes.append([feature, cut, nan_left, 0, 0])
         return len(self.nodes) - 1
 
@@ -128,11 +155,12 @@ class Builder:
             np.array(columns[3], np.int64),
             np.array(columns[4], np.int64),
             np.array(self.values, np.float64),
+            self.members,
         )
 
 
 def nested(builder: Builder, tree: Any, read: Any) -> int:
-    """Add a tree of nested objects; ``read`` gives ``(feature, cut, nan_left, left, right)`` or a leaf's value."""
+    """Add a tree of nested objects; ``read`` gives ``(feature, cut or members, nan_left, left, right)`` or a leaf."""
     found = read(tree)
     if not isinstance(found, tuple):
         return builder.leaf(found)

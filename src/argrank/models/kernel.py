@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError, unknown_name
 from argrank.models.model import Model, read_served, served_fields
@@ -38,6 +39,7 @@ class Kernel:
         rows, others = _dense(X), _dense(Z)
         if self.name == "precomputed":
             return rows
+        check_memory("kernel", 8.0 * len(rows) * len(others), "score a part of the rows at a time")
         products: Floats = rows @ others.T
         if self.name == "linear":
             return products
@@ -47,7 +49,7 @@ class Kernel:
         return np.asarray(np.exp(-self.gamma * np.maximum(squares, 0.0)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelModel(Model):
     """Support vectors with coefficients. With "precomputed", a row of features is its kernel with all training rows."""
 
@@ -58,7 +60,7 @@ class KernelModel(Model):
     coefficients: Floats
 
     @property
-    def n_features(self) -> int:
+    def width(self) -> int:
         """Number of features of a support vector."""
         return int(self.support.shape[1])
 
@@ -69,7 +71,7 @@ class KernelModel(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return kernel, support vectors and coefficients as plain data."""
-        own = {"kernel": vars(self.kernel), "n_features": self.n_features, "support": self.support.tolist()}
+        own = {"kernel": vars(self.kernel), "n_features": self.width, "support": self.support.tolist()}
         return own | {"coefficients": self.coefficients.tolist()} | served_fields(self)
 
     @classmethod

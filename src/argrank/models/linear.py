@@ -15,7 +15,7 @@ from argrank.models.dense_product import product
 from argrank.models.model import Model, read_numbers, read_served, served_fields
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Model):
     """Weights, the names of the features they belong to, and the normaliser that comes before them.
 
@@ -33,7 +33,7 @@ class LinearModel(Model):
     weights: Floats
 
     @property
-    def n_features(self) -> int:
+    def width(self) -> int:
         """Number of weights."""
         return len(self.weights)
 
@@ -44,17 +44,18 @@ class LinearModel(Model):
             return product(X, self.weights)
         return np.asarray(X @ self.weights, dtype=np.float64)
 
-    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
-        """Return ``normalised X * weights``: exact, since a linear score is their sum."""
-        X = self.normalised(X, indptr)
+    def _contributions(self, X: Any, indptr: Integers | None) -> Any:
+        """Return ``X * weights``: exact, since a linear score is their sum."""
         if sparse.issparse(X):
             return sparse.csr_matrix(X.multiply(self.weights))
         return X * self.weights
 
-    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the contributions as an array: for a linear score they are the SHAP values up to constants."""
-        found = self.contributions(X, indptr)
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        found = self._contributions(X, indptr)
         return found.toarray() if sparse.issparse(found) else np.asarray(found, np.float64)
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("weights", f"{np.count_nonzero(self.weights):,} that are not 0")]
 
     def raw_weights(self) -> tuple[Floats, float]:
         """Return weights and a constant for raw features, for tools without normalisers."""

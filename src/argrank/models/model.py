@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -20,11 +21,21 @@ from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import block_borders, group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
-from argrank.errors import InputError, ModelError
+from argrank.data.prepare.preparation import Preparation
+from argrank.errors import InputError, ModelError, OptionError, shown
 
 MOST_FEATURES = 1 << 31
+MOST_NAMES = 3  # of features in a model's own words
 
 Served = TypeVar("Served", bound="Model")
+
+
+class Given(NamedTuple):
+    """Rows to score: their features as the model knows them, query by query, and the caller's number of each row."""
+
+    X: Any
+    indptr: Integers | None
+    rows: Integers | None
 
 
 class StoredModel(ABC):
@@ -48,23 +59,54 @@ class StoredModel(ABC):
 
         save_model(self, path)
 
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what a model tells of itself: a word and a few more, one after the other."""
+        names = ("ranker", "queries", "documents")
+        ranker, queries, documents = (self.training.get(name) for name in names)
+        if ranker is None:
+            return []
+        on = f" on {queries:,} queries" if isinstance(queries, int) else ""
+        more = f", {documents:,} documents" if isinstance(documents, int) else ""
+        return [("trained", f"by {ranker}{on}{more}")]
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: " + "; ".join(f"{word} {text}" for word, text in self.facts())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
+        return f"<table><caption>argrank {type(self).__name__}</caption>{rows}</table>"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Model(StoredModel):
-    """A trained scorer. Knows its features, and how they have to be normalised."""
+    """A trained scorer. Knows its features, and how they have to be prepared and normalised, in this order."""
 
     takes_datasets: ClassVar[bool] = True
     spreads_infinity: ClassVar[bool] = False  # whether an infinite feature shows in the score
     compares: ClassVar[bool] = False  # whether the score jumps where a feature passes a threshold
     feature_names: tuple[str, ...] | None = None
     categories: Categories = None
+    preparation: Preparation | None = None
     normaliser: Normaliser | None = None
+    feature_importances: Floats | None = None  # the share of each feature in the training data, see importance.py
     training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     @abstractmethod
+    def width(self) -> int:
+        """Number of columns that it was trained on: those of a row, or what the preparation makes of them."""
+
+    @property
     def n_features(self) -> int:
-        """Number of features a row must have."""
+        """Number of features a row must have, used or not."""
+        return self.width if self.preparation is None else self.preparation.n_raw
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        """The names of the columns that it was trained on, such as "price is missing" and "brand=acme"."""
+        if self.preparation is None:
+            return self.feature_names
+        return self.preparation.names(self.feature_names, self.categories)
 
     @property
     def needs_queries(self) -> bool:
@@ -78,20 +120,56 @@ class Model(StoredModel):
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return what each feature adds to each row's score, an array or CSR matrix; None if the model cannot say.
 
-        The rows of the result sum to the scores, up to a constant that is the same for all rows.
+        The rows of the result sum to the scores, up to a constant that is the same for all rows. What is made of a
+        feature, such as columns for its texts, counts as its own.
         """
+        parts = self._contributions(self.normalised(X, indptr), indptr)
+        return parts if parts is None or self.preparation is None else self.preparation.to_raw(parts)
+
+    def _contributions(self, X: Any, indptr: Integers | None) -> Any:
+        """Return the contributions of normalised columns."""
         return None
 
+    def shap_values(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return the SHAP values of the model's features for every row, in the caller's order.
+
+        A row sums to its score, up to a constant that is the same for all rows. They are exact for linear models
+        (weight times value: there a SHAP value is that up to a constant of the feature), for trees (as LightGBM's, by
+        the documents of training at every split), and for sums of both.
+        """
+        given = self._given(X, qid, group)
+        parts = self.shap_parts(given.X, given.indptr)
+        if given.rows is None:
+            return parts
+        restored = np.empty_like(parts)
+        restored[given.rows] = parts
+        return restored
+
+    def shap_parts(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the SHAP values of checked rows whose queries are together."""
+        parts = self._shap_parts(self.normalised(X, indptr), indptr)
+        return parts if self.preparation is None else np.asarray(self.preparation.to_raw(parts))
+
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        """Return the SHAP values of normalised columns."""
+        raise OptionError(
+            f"shap_values: expected a linear model, trees, stumps or a sum of them, got a {type(self).__name__}"
+        )
+
     def normalised(self, X: Any, indptr: Integers | None) -> Any:
-        """Return the features as the model has learned from them.
+        """Return the features as the model has learned from them: prepared, then normalised.
 
         Where a model compares they are float32 whatever is given, as it was trained and as it is exported: numbers
         that are equal must fall on the same side of a threshold. Elsewhere they keep the type of X, which moves a
         score by no more than rounding does.
         """
+        if self.preparation is not None:
+            X = self.preparation.apply(X)
         if self.normaliser is None:
             return X
         kept = places(self.categories, self.feature_names)
+        if self.preparation is not None:
+            kept = [place for place in kept if place not in self.preparation.texts]
         return self.normaliser.apply(X, indptr, kept, np.float32 if self.compares else None)
 
     def served(
@@ -100,15 +178,49 @@ class Model(StoredModel):
         normaliser: Normaliser | None,
         training: Mapping[str, Any],
         categories: Categories = None,
+        preparation: Preparation | None = None,
     ) -> Served:
-        """Return the model as it is served: with names, texts, normaliser and the summary of its training."""
-        names: dict[str, Any] = {"feature_names": feature_names, "categories": categories}
-        return replace(self, normaliser=normaliser, training=training, **names)
+        """Return the model as it is served: with names, texts, preparation, normaliser and training summary."""
+        known: dict[str, Any] = {"feature_names": feature_names, "categories": categories, "preparation": preparation}
+        return replace(self, normaliser=normaliser, training=training, **known)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what the model tells of itself."""
+        names = [] if self.feature_names is None else [shown(name) for name in self.feature_names[:MOST_NAMES]]
+        more = ["…"] if len(self.feature_names or ()) > MOST_NAMES else []
+        listed = f" ({', '.join([*names, *more])})" if names else ""
+        found = [("features", f"{self.n_features:,}{listed}")]
+        if self.preparation is not None:
+            found.append(("prepared", f"into {self.preparation.width:,} columns"))
+        if self.normaliser is not None:
+            found.append(("normalised", self.normaliser.name))
+        if self.feature_importances is not None and self.feature_importances.any():
+            order = np.argsort(-self.feature_importances, kind="stable")[:MOST_NAMES]
+            labels = self.feature_names or [str(number) for number in range(self.n_features)]
+            shares = (f"{shown(labels[i])} {self.feature_importances[i]:.0%}" for i in order)
+            found.append(("most important", ", ".join(shares)))
+        return [*self._own_facts(), *found, *super().facts()]
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        """Return what a kind of model has beside its features."""
+        return []
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
         if isinstance(X, Dataset):
             return X.to_caller(self._stored_scores(X))
+        given = self._given(X, qid, group)
+        found = self._checked_scores(given.X, given.indptr)
+        if given.rows is None:
+            return found
+        scores = np.empty(len(found))
+        scores[given.rows] = found
+        return scores
+
+    def _given(self, X: Any, qid: Any, group: Any) -> Given:
+        """Return the features of rows that a caller gives, and their queries where the model needs them."""
+        if isinstance(X, Dataset):
+            return Given(self.features_of(X), X.indptr, X.rows)
         names, categories = None, None
         if is_frame(X):
             known = ["qid", "label"] if qid is not None or group is not None else ["label"]
@@ -118,15 +230,11 @@ class Model(StoredModel):
         X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
         X = self._aligned(X, names, categories)
         if not self.needs_queries:
-            return self._checked_scores(X, None)
+            return Given(X, None, None)
         if qid is None and group is None:
             raise InputError("this model normalises features within queries: expected qid or group, got neither")
         queries = group_by_id(qid, X.shape[0]) if group is None else group_by_size(group, X.shape[0])
-        if queries.rows is None:
-            return self._checked_scores(X, queries.indptr)
-        scores = np.empty(X.shape[0])
-        scores[queries.rows] = self._checked_scores(X[queries.rows], queries.indptr)
-        return scores
+        return Given(X if queries.rows is None else X[queries.rows], queries.indptr, queries.rows)
 
     def rank(
         self,
@@ -159,13 +267,17 @@ class Model(StoredModel):
 
     def _stored_scores(self, data: Dataset) -> Floats:
         """Return one score per stored row, block by block: features that are mapped stay on the disk."""
-        done = self.normaliser is not None and self.normaliser.name == data.normalised
-        model = replace(self, normaliser=None) if done else self
+        model = self._for(data)
         scores = np.empty(data.n_documents)
         for first, last in itertools.pairwise(block_borders(data.indptr).tolist()):
             part, rows = data.between(first, last), slice(int(data.indptr[first]), int(data.indptr[last]))
             scores[rows] = model._checked_scores(model.features_of(part), part.indptr, rows.start)
         return scores
+
+    def _for(self: Served, data: Dataset) -> Served:
+        """Return the model for the features of some data, which a pack may hold as they are after normalising."""
+        done = self.normaliser is not None and self.normaliser.name == data.normalised
+        return replace(self, normaliser=None) if done else self
 
     def _checked_scores(self, X: Any, indptr: Integers | None, first_row: int = 0) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -174,7 +286,10 @@ class Model(StoredModel):
             checks.features(X)
         if np.isnan(scores).any() and checks.has_missing(X):
             row = first_row + int(np.argmax(np.isnan(scores)))
-            raise InputError(f"X: expected no missing values, got NaN in row {row}; see argrank.impute")
+            raise InputError(
+                f"X: expected no missing values, got NaN in row {row}; train with prepare='always', or "
+                "see argrank.impute"
+            )
         if not np.isfinite(scores).all():
             row = int(np.argmin(np.isfinite(scores)))
             got = f"got {scores[row]} for row {first_row + row}"
@@ -194,7 +309,7 @@ class Model(StoredModel):
 
     def explain(self, data: Dataset) -> Any:
         """Return what each column of the data adds to each stored row's score; None if the model cannot say."""
-        found = self.contributions(self.features_of(data), data.indptr)
+        found = self._for(data).contributions(self.features_of(data), data.indptr)
         if found is None or (found.shape[1] == data.n_features and self.feature_names in (None, data.feature_names)):
             return found
         names = data.feature_names or ()
@@ -208,26 +323,43 @@ class Model(StoredModel):
 
 
 def served_fields(model: Any) -> dict[str, Any]:
-    """Return names, texts (where there are any) and normaliser as plain data for a model file."""
+    """Return names, normaliser and, where there are any, texts and preparation as plain data for a model file."""
     texts = {name: list(one) for name, one in (getattr(model, "categories", None) or {}).items()}
+    preparation, shares = (getattr(model, name, None) for name in ("preparation", "feature_importances"))
     return {
         **({"categories": texts} if texts else {}),
+        **({} if preparation is None else {"preparation": preparation.to_dict()}),
+        **({} if shares is None else {"feature_importances": shares.tolist()}),
         "feature_names": None if model.feature_names is None else list(model.feature_names),
         "normaliser": None if model.normaliser is None else model.normaliser.to_dict(),
     }
 
 
-def read_served(fields: Mapping[str, Any], n_features: int) -> dict[str, Any]:
-    """Read names, texts and normaliser from the plain data of a model file."""
+def read_served(fields: Mapping[str, Any], width: int) -> dict[str, Any]:
+    """Read names, texts, preparation and normaliser of a model of some columns from the plain data of a model file."""
     names, normaliser, texts = (fields.get(name) for name in ("feature_names", "normaliser", "categories"))
+    given = fields.get("preparation")
+    n_features = width
+    if isinstance(given, dict) and isinstance(given.get("fill"), list):
+        n_features = len(given["fill"])
     named = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
     if names is not None and not named:
         raise ModelError(f"expected {n_features} feature names")
     if texts is not None and not (isinstance(texts, dict) and all(_are_texts(name, names, texts) for name in texts)):
         raise ModelError("categories: expected different texts for names of features")
+    known = None if names is None else tuple(names)
+    categories = None if texts is None else {name: tuple(one) for name, one in texts.items()}
+    preparation = None if given is None else Preparation.from_dict(given, categories, known)
+    if preparation is not None and preparation.width != width:
+        raise ModelError(f"preparation: expected to make {width} columns, got {preparation.width}")
+    shares = read_numbers(fields, "feature_importances") if "feature_importances" in fields else None
+    if shares is not None and len(shares) != n_features:
+        raise ModelError(f"feature_importances: expected {n_features} numbers, got {len(shares)}")
     return {
-        "feature_names": None if names is None else tuple(names),
-        "categories": None if texts is None else {name: tuple(one) for name, one in texts.items()},
+        "feature_names": known,
+        "categories": categories,
+        "preparation": preparation,
+        "feature_importances": shares,
         "normaliser": None if normaliser is None else Normaliser.from_dict(normaliser),
     }
 

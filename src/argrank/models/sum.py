@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.errors import ModelError, OptionError
-from argrank.models import KINDS
+from argrank.errors import ModelError
+from argrank.models import model_from
 from argrank.models.model import Model, read_served, served_fields
 
 MEMBERS = ("kernel", "linear", "stumps", "tree-classes", "trees")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SumModel(Model):
     """Score = sum of weight times the member's score. Each member may have a normaliser of its own.
 
@@ -37,8 +37,8 @@ class SumModel(Model):
     weights: Floats
 
     @property
-    def n_features(self) -> int:
-        """Number of features a row must have."""
+    def width(self) -> int:
+        """Number of columns, used or not."""
         return self.members[0].n_features
 
     @property
@@ -54,9 +54,8 @@ class SumModel(Model):
             total += weight * member.scores(X, indptr)
         return total
 
-    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
+    def _contributions(self, X: Any, indptr: Integers | None) -> Any:
         """Return what each feature adds, summed over the members; None where a member cannot say."""
-        X = self.normalised(X, indptr)
         total: Any = 0.0
         for weight, member in zip(self.weights.tolist(), self.members, strict=True):
             part = member.contributions(X, indptr)
@@ -65,15 +64,14 @@ class SumModel(Model):
             total = total + weight * (part if isinstance(part, np.ndarray) else part.toarray())
         return total
 
-    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the weighted sum of the members' SHAP values."""
-        X = self.normalised(X, indptr)
-        total = np.zeros(X.shape)
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        total = np.zeros((X.shape[0], self.width))
         for weight, member in zip(self.weights.tolist(), self.members, strict=True):
-            if not hasattr(member, "shap_values"):
-                raise OptionError(f"shap_values: a member of kind {member.kind} has none")
-            total += weight * member.shap_values(X, indptr)
+            total += weight * member.shap_parts(X, indptr)
         return total
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("sum of", ", ".join(_counted(self.members)))]
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed to the trees of the sum: their "gain", or their number ("split")."""
@@ -97,16 +95,20 @@ class SumModel(Model):
         if not isinstance(given, list) or not given or len(given) != len(weights):
             raise ModelError("members: expected a list of models, one for each weight")
         members = tuple(_member(one) for one in given)
-        n_features = members[0].n_features
-        if any(member.n_features != n_features for member in members):
+        width = members[0].n_features
+        if any(member.n_features != width for member in members):
             raise ModelError("members: expected the same number of features in all of them")
-        return cls(members, np.array(weights, np.float64), **read_served(fields, n_features))
+        return cls(members, np.array(weights, np.float64), **read_served(fields, width))
+
+
+def _counted(members: Sequence[Model]) -> list[str]:
+    """Return the kinds of members, each with its number."""
+    counts = Counter(type(member).__name__ for member in members)
+    return [f"{number} {name}{'s' if number > 1 else ''}" for name, number in counts.items()]
 
 
 def _member(fields: Any) -> Model:
     kind = fields.get("kind") if isinstance(fields, dict) else None
     if kind not in MEMBERS or not isinstance(fields.get("model"), dict):
         raise ModelError(f"members: expected models of kind {', '.join(MEMBERS)}, got {kind!r:.60}")
-    module, name = KINDS[kind]
-    member: Model = getattr(importlib.import_module(module), name).from_dict(fields["model"])
-    return member
+    return model_from(kind, fields["model"])

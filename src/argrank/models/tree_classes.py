@@ -22,7 +22,7 @@ LINKS = ("multi-class", "ordinal")
 LINEAR = ("weights", "slopes")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeClassesModel(Model):
     """Probabilities of the labels from sums of trees; score = sum over labels of probability times gain.
 
@@ -44,8 +44,8 @@ class TreeClassesModel(Model):
     slopes: Floats | None = None
 
     @property
-    def n_features(self) -> int:
-        """Number of features a row must have, split or not."""
+    def width(self) -> int:
+        """Number of columns, used or not."""
         return self.n_columns
 
     @property
@@ -73,6 +73,9 @@ class TreeClassesModel(Model):
             totals += np.multiply.outer(LinearModel(self.weights).scores(X), self.slopes)
         return totals
 
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("trees", f"{len(self.trees):,}")]
+
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed to the trees: the "gain" of its splits, or their number ("split")."""
         return tree_sums.importances(self.trees, self.n_columns, kind)
@@ -83,7 +86,7 @@ class TreeClassesModel(Model):
             raise ModelError("to_lightgbm: LightGBM has no linear part; train with start=None")
         n = self.n_outputs
         objective = f"multiclass num_class:{n}" if self.link == "multi-class" else "custom"
-        return lightgbm.write(self.trees, self.n_columns, self.feature_names, n, objective)
+        return lightgbm.write(self.trees, self.n_columns, self.column_names, n, objective)
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels, their gains, linear part, trees (JSON keeps floats exactly), names and normaliser."""

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from argrank._types import Floats, Integers
-from argrank.errors import MissingExtraError, ModelError
+from argrank.errors import ModelError
 from argrank.models import tree_sums
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
@@ -18,7 +16,7 @@ from argrank.models.model import Model, read_served, served_fields
 from argrank.models.tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreesModel(Model):
     r"""Trees as plain arrays, the names of the features they split, and the normaliser that comes before them.
 
@@ -43,8 +41,8 @@ class TreesModel(Model):
     n_columns: int
 
     @property
-    def n_features(self) -> int:
-        """Number of features a row must have, split or not."""
+    def width(self) -> int:
+        """Number of columns, used or not."""
         return self.n_columns
 
     @cached_property
@@ -56,21 +54,15 @@ class TreesModel(Model):
         X = self.normalised(X, indptr)
         return self._flat.sums(X)[:, 0]
 
-    def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
+    def _contributions(self, X: Any, indptr: Integers | None) -> Any:
         """Return what each feature's splits add along the rows' paths through the trees."""
-        X = self.normalised(X, indptr)
-        return tree_sums.contributions(self.trees, X, self.n_columns)
+        return self._flat.contributions(X)
 
-    def shap_values(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the SHAP values that LightGBM finds for these trees; rows sum to the scores up to a constant."""
-        try:
-            import lightgbm
-        except ImportError as error:
-            raise MissingExtraError("lightgbm", "trees", "SHAP values of trees") from error
-        booster = lightgbm.Booster(model_str=self.to_lightgbm())
-        found = booster.predict(self.normalised(X, indptr), pred_contrib=True, num_threads=1)
-        dense = found if isinstance(found, np.ndarray) else found.toarray()
-        return np.asarray(dense[:, :-1], np.float64)
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        return self._flat.shap_values(X)
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("trees", f"{len(self.trees):,}")]
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
@@ -78,7 +70,7 @@ class TreesModel(Model):
 
     def to_lightgbm(self) -> str:
         """Return LightGBM's text form: ``lightgbm.Booster(model_str=…)`` predicts the same from normalised features."""
-        return lightgbm.write(self.trees, self.n_columns, self.feature_names, 1, "regression")
+        return lightgbm.write(self.trees, self.n_columns, self.column_names, 1, "regression")
 
     @classmethod
     def from_lightgbm(cls, booster: Any) -> TreesModel:

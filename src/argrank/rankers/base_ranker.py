@@ -6,7 +6,8 @@ import contextlib
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -14,15 +15,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Jobs
 from argrank._json import json_value
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.normalise import Normaliser, normaliser
+from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
 from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
-from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
+from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
+from argrank.models.importance import importances, importances_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
@@ -67,19 +71,26 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     Parameters
     ----------
-    normalise : str, optional
+    normalise
         Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
         scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
         where features differ in scale; search engines can only serve the first two.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
-    verbose : int
+    prepare
+        What is done about missing values and texts, learned from the training data and kept with the model. "auto":
+        trees take both as they are; for other rankers a missing value becomes the feature's median, with a column that
+        tells where it was missing, and a text a column for each of its up to 100 most frequent values. "always" does so
+        even where training data lacks nothing, for data to come. For engines that know numbers alone: "one-hot" gives
+        trees such columns, too, and with "zero" a missing value is 0, without a column. None refuses both, unless the
+        ranker takes them as they are.
+    n_jobs
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose
         -1 hides the progress bar; 0, the default, shows it where a fit takes long.
 
     Notes
     -----
     Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``trace_``,
-    ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    ``feature_importances_``, ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
@@ -90,7 +101,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     scales_lazily: ClassVar[bool] = False
     scoring: Any
     normalise: str | None
-    n_jobs: int | None
+    prepare: Prepare
+    n_jobs: Jobs
     verbose: int
 
     # qid reaches fit and score through pipelines and searches without the user asking for it
@@ -169,22 +181,28 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
         check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
-        scaling, prepared = self._scaling(data), data
+        preparation, prepared = self._preparation(data), data
+        if preparation is not None:
+            prepared, *validations = (preparation.transform(part) for part in (data, *validations))
+        scaling = self._scaling(prepared)
         if scaling is not None:
-            prepared, *validations = (self._scaled(scaling, part) for part in (data, *validations))
+            prepared, *validations = (self._scaled(scaling, part) for part in (prepared, *validations))
         watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
         # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
         with single_threaded_blas(), watching as watcher:
             if keeper is None:
                 outcome = self._train(prepared, watcher, start)
             else:
-                outcome = self._kept(keeper, prepared, watcher, start)
+                with _usable(keeper):
+                    outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
         for note in (*watcher.notes, *([] if outcome.complaint is None else [outcome.complaint])):
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
-        self.model_ = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories)
+        served = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories, preparation)
+        shares = None if is_distributed(data) else importances(served, data)
+        self.model_ = replace(served, feature_importances=shares)
         return self
 
     def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -279,9 +297,21 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def risk(self, data: Dataset) -> AnyRisk:
         """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
-        scaling = self.model_.normaliser if hasattr(self, "model_") else self._scaling(data)
-        prepared = data if scaling is None else self._scaled(scaling, data)
+        fitted = hasattr(self, "model_")
+        preparation = self.model_.preparation if fitted else self._preparation(data)
+        prepared = data if preparation is None else preparation.transform(data)
+        scaling = self.model_.normaliser if fitted else self._scaling(prepared)
+        prepared = prepared if scaling is None else self._scaled(scaling, prepared)
         return make_risk(prepared, self._objective(), self.n_jobs)
+
+    def shap_values(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
+        """Return the SHAP values of the features, one row for each row of X in the caller's order.
+
+        A row sums to its score, up to a constant that is the same for all rows. Linear models, trees and their sums
+        have them; ``qid`` only where features are scaled per query.
+        """
+        check_is_fitted(self)
+        return self.model_.shap_values(X, qid=qid, group=group)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
@@ -296,11 +326,26 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     @property
     def _optimised(self) -> Any:
         """The measure that is optimised, or the usual one where none is."""
-        return getattr(self, "measure", "ndcg@10")
+        return "ndcg@10"
+
+    def _counting(self) -> dict[str, Any]:
+        """Return how labels and ranks count, where the ranker has parameters for it."""
+        return {}
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of every feature: its mean absolute contribution to scores, less the mean of the query.
+
+        It is taken on whole queries of up to 2,000 documents of the training data and kept in the model. Trees also
+        know the gain of their splits: ``model_.importances("gain")``.
+        """
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: it is not fitted")
+        return importances_of(self.model_)
 
     @property
     def coef_(self) -> Floats:
-        """Weights of a linear model, for features as normalised."""
+        """Weights of a linear model, for features as prepared and normalised; ``model_.column_names`` names them."""
         model = getattr(self, "model_", None)
         if not isinstance(model, LinearModel):
             raise AttributeError(f"{type(self).__name__} has no coef_: it is not fitted, or its model is not linear")
@@ -309,7 +354,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.takes_missing
+        tags.input_tags.allow_nan = self.takes_missing or self.prepare is not None
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         return tags
@@ -324,6 +369,12 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             self.feature_names_in_ = np.array(data.feature_names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _preparation(self, data: Dataset) -> Preparation | None:
+        """Return what makes numbers of the columns, where this ranker or the engine that serves it needs it."""
+        if self.prepare is None or is_distributed(data):
+            return None
+        return preparation_for(data, self.prepare, self.takes_missing)
 
     def _scaling(self, data: Dataset) -> Normaliser | None:
         if self.normalise is None:
@@ -375,3 +426,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+@contextlib.contextmanager
+def _usable(keeper: Checkpoint) -> Iterator[None]:
+    """Tell errors of a fit that goes on from a file as those of the file: it may be well-formed and hold nonsense."""
+    try:
+        yield
+    except ArgrankError:
+        raise
+    except Exception as error:
+        if not keeper.goes_on:
+            raise
+        got = f"{type(error).__name__}: {error}; remove it to begin anew"
+        raise FormatError(keeper.path, None, "a state from which this fit can go on", got) from error

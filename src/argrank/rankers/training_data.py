@@ -9,8 +9,9 @@ import numpy as np
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
+from argrank.data.prepare.preparation import PREPARATIONS
 from argrank.engines import DistributedDataset
-from argrank.errors import InputError, OptionError
+from argrank.errors import InputError, OptionError, check_choice
 from argrank.rankers.registry import RANKERS, registered_name
 
 if TYPE_CHECKING:
@@ -65,13 +66,17 @@ def check_training(ranker: BaseRanker, data: Dataset | DistributedDataset) -> No
     """Refuse data from which a ranker cannot learn."""
     if not data.is_judged and not (ranker.takes_preferences and data.preferences is not None):
         raise InputError("expected judged data for training, got a Dataset without labels")
-    if not ranker.takes_missing:
+    there = isinstance(data, DistributedDataset)
+    takes_numbers = not ranker.takes_missing and (there or ranker.prepare is None)
+    if ranker.prepare is not None:
+        check_choice("prepare", ranker.prepare, PREPARATIONS)
+    if takes_numbers:
         refuse_texts(cast(Dataset, data), type(ranker).__name__)
     if isinstance(data, DistributedDataset):  # workers find missing values in the first pass
         if data.has_row_weights and not ranker.uses_row_weights:
             raise InputError(f"sample_weight: {type(ranker).__name__} has no use for weights per row")
         return
-    if not ranker.takes_missing:
+    if takes_numbers:
         refuse_missing(data)
     weight = data.sample_weight
     if weight is not None and not ranker.uses_row_weights and (weight != weight[0]).any():

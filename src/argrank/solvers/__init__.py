@@ -8,17 +8,20 @@ decides for which problems it can be chosen, and the contract tests check what i
 from __future__ import annotations
 
 import functools
-import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from argrank._registry import Registry, imported
 from argrank._types import Floats
-from argrank.errors import OptionError, check_positive, unknown_name
+from argrank.errors import OptionError, check_choice, check_positive, shown, unknown_name
 from argrank.solvers.problem import Callback, Keeper, Problem, Result, Risk, keeping
 from argrank.solvers.regularisers import Absolute, Regulariser, Squared, solve_around
 
-__all__ = ["SOLVERS", "Absolute", "Problem", "Regulariser", "Result", "Risk", "Solver", "Squared", "choose", "minimise"]
+__all__ = [
+    "SOLVERS", "Absolute", "Problem", "Regulariser", "Result", "Risk", "Solver", "Squared", "choose", "minimise",
+    "register_solver",
+]  # fmt: skip
 
 #: What a risk can offer, by the name of its flag, as people say it.
 OFFERS = {
@@ -33,7 +36,7 @@ OFFERS = {
 class Solver(NamedTuple):
     """A line of the registry."""
 
-    home: str  # module and function below argrank.solvers
+    home: str | Callable[..., Result]  # the function, or its module and name, ".module" below argrank.solvers
     needs: tuple[str, ...] = ()  # flags that the risk must have
     takes: tuple[str, ...] = ("l2",)  # of "l2", "l1", "limits": what the regulariser may be
     proves: bool = False  # whether it gives a proven gap
@@ -42,8 +45,9 @@ class Solver(NamedTuple):
     @property
     def run(self) -> Callable[..., Result]:
         """The function, imported when it is first needed."""
-        module, name = self.home.split(":")
-        function: Callable[..., Result] = getattr(importlib.import_module(f"argrank.solvers.{module}"), name)
+        function: Callable[..., Result] = (
+            imported(self.home, "argrank.solvers") if isinstance(self.home, str) else self.home
+        )
         return function
 
     def lacks(self, risk: Risk) -> list[str]:
@@ -59,18 +63,60 @@ class Solver(NamedTuple):
 
 ALL = ("l2", "l1", "limits")
 
-SOLVERS = {
-    "bundle": Solver("bundle:minimise", ("convex",), ALL, proves=True),
-    "bundle-then-planes": Solver("bundle:then_planes", ("convex", "per_query"), proves=True),
-    "cg": Solver("l_bfgs:conjugate_gradients", ("smooth",)),
-    "convex-steps": Solver("convex_steps:minimise", ("difference",), ALL),
-    "cutting-plane": Solver("cutting_plane:minimise", ("convex", "per_query"), proves=True),
-    "fixed-steps": Solver("fixed_steps:descend"),
-    "frank-wolfe": Solver("frank_wolfe:minimise", ("convex", "per_query"), proves=True),
-    "l-bfgs": Solver("l_bfgs:minimise"),
-    "newton": Solver("newton:minimise", ("convex", "second_order"), proves=True, tol=1e-6),
-    "online": Solver("online:minimise", ("per_query",), ("l2", "limits")),
-}
+#: To add a solver: a file with its function, and a line here.
+SOLVERS = Registry(
+    "solver",
+    {
+        "bundle": Solver(".bundle:minimise", ("convex",), ALL, proves=True),
+        "bundle-then-planes": Solver(".bundle:then_planes", ("convex", "per_query"), proves=True),
+        "cg": Solver(".l_bfgs:conjugate_gradients", ("smooth",)),
+        "convex-steps": Solver(".convex_steps:minimise", ("difference",), ALL),
+        "cutting-plane": Solver(".cutting_plane:minimise", ("convex", "per_query"), proves=True),
+        "fixed-steps": Solver(".fixed_steps:descend"),
+        "frank-wolfe": Solver(".frank_wolfe:minimise", ("convex", "per_query"), proves=True),
+        "l-bfgs": Solver(".l_bfgs:minimise"),
+        "newton": Solver(".newton:minimise", ("convex", "second_order"), proves=True, tol=1e-6),
+        "online": Solver(".online:minimise", ("per_query",), ("l2", "limits")),
+    },
+    "argrank.solvers",
+    lambda name, run: register_solver(name, run),
+)
+
+
+def register_solver(
+    name: str,
+    run: Callable[..., Result],
+    *,
+    needs: tuple[str, ...] = (),
+    takes: tuple[str, ...] = ("l2",),
+    proves: bool = False,
+    tol: float = 1e-3,
+) -> None:
+    """Add a solver of your own, which every linear ranker then takes as ``solver=name``.
+
+    Parameters
+    ----------
+    name : str
+        A name that argrank does not have itself.
+    run : callable(problem, **options) -> Result
+        Minimises ``problem.regulariser.value(w) / problem.C + problem.risk(w)``; see ``argrank.solvers.problem``.
+    needs : tuple of str
+        Of "convex", "smooth", "second_order", "per_query", "difference": what the risk must have.
+    takes : tuple of str
+        Of "l2", "l1", "limits": what the regulariser may be.
+    proves : bool
+        Whether the gap in its result is proven.
+    tol : float
+        The default of ``tol``.
+    """
+    if not callable(run):
+        raise OptionError(f"solver {name!r}: expected a function of a problem, got {shown(run)}")
+    for flag in needs:
+        check_choice("needs", flag, OFFERS)
+    for word in takes:
+        check_choice("takes", word, ALL)
+    check_positive("tol", tol)
+    SOLVERS.register(name, Solver(run, needs, takes, proves, tol))
 
 
 def choose(risk: Risk, regulariser: Regulariser) -> str:
@@ -149,20 +195,22 @@ def _check_fit(name: str, problem: Problem) -> None:
     """Raise unless the solver of a name can do a problem; the message names the solvers that can."""
     if name not in SOLVERS:
         raise unknown_name("solver", name, {*SOLVERS, "auto"})
-    asked, able = SOLVERS[name], [one for one, solver in SOLVERS.items() if _fits(solver, problem)]
-    if option := asked.refuses(problem.regulariser):
-        raise OptionError(f"{option}: expected solver={_either(able)}, got {name!r}, which cannot do it")
-    if lacking := asked.lacks(problem.risk):
+    option, lacking = SOLVERS[name].refuses(problem.regulariser), SOLVERS[name].lacks(problem.risk)
+    if option:
+        raise OptionError(f"{option}: expected solver={_able(problem)}, got {name!r}, which cannot do it")
+    if lacking:
         needed = " and ".join(OFFERS[flag] for flag in lacking)
-        raise OptionError(f"solver: {name!r} needs {needed}; expected {_either(able)} here")
+        raise OptionError(f"solver: {name!r} needs {needed}; expected {_able(problem)} here")
 
 
-def _fits(solver: Solver, problem: Problem) -> bool:
-    return not solver.lacks(problem.risk) and not solver.refuses(problem.regulariser)
-
-
-def _either(names: Iterable[str]) -> str:
-    return " or ".join(map(repr, names)) or "another objective"
+def _able(problem: Problem) -> str:
+    """Return the names of the solvers that can do a problem."""
+    able = [
+        repr(name)
+        for name, solver in SOLVERS.items()
+        if not solver.lacks(problem.risk) and not solver.refuses(problem.regulariser)
+    ]
+    return " or ".join(able) or "another objective"
 
 
 def _own_options(run: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:

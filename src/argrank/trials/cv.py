@@ -19,7 +19,7 @@ from argrank.errors import InputError, OptionError, check_name, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
-from argrank.rankers.registry import first_comparison, registered, registered_name
+from argrank.rankers.registry import RANKERS, first_comparison, registered_name
 from argrank.trials.engine import Entrant, Protocol, Run, entrants_of, run_fold, run_trials
 from argrank.trials.select import DEFAULT, make_grid
 from argrank.trials.store import fits_in
@@ -257,7 +257,7 @@ def _spread(rankers: Sequence[Any] | Mapping[str, Any] | None, scaling: str | No
     named = [one for one in given if isinstance(one, str)]
     made = _named([*dict.fromkeys(named), *(one for one in given if not isinstance(one, str))])
     for name in named if scaling is not None else []:
-        if not registered(name).scale_free and "normalise" in made[name].get_params():
+        if not RANKERS[name].scale_free and "normalise" in made[name].get_params():
             made[name].set_params(normalise=scaling)
     return made
 

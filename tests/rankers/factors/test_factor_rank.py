@@ -209,6 +209,27 @@ def test_regression_minimises_the_squared_errors():
     np.testing.assert_allclose(shifted.predict(users, items) - items, ranker.predict(users, items), atol=1e-3)
 
 
+def test_one_round_of_regression_is_least_squares_from_small_random_factors():
+    """Each user, then each item, by least squares with the ridge as further rows; items start at N(0, 0.1²)."""
+    users, items, ratings, _ = some_ratings(12, 8, 6)
+    ranker = ar.make_ranker("factor-regression", rank=2, ridge=3.0, rounds=1, random_state=5).fit(users, items, ratings)
+    item = np.array([ranker.model_.items.index(one) for one in items])
+    target = ratings - ratings.mean()
+    U, V = np.zeros((12, 3)), np.zeros((8, 3))
+    V[:, :2] = np.random.default_rng(5).normal(0.0, 0.1, (8, 2))
+
+    def solved(own, mates):
+        X = np.vstack((np.column_stack((mates[:, :2], np.ones(own.sum()))), np.sqrt(3.0) * np.eye(3)))
+        return np.linalg.lstsq(X, np.append(target[own] - mates[:, 2], np.zeros(3)))[0]
+
+    for user in range(12):
+        U[user] = solved(users == user, V[item[users == user]])
+    for one in range(8):
+        V[one] = solved(item == one, U[users[item == one]])
+    np.testing.assert_allclose(ranker.model_.item_factors, V, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(ranker.model_.user_factors, U[:, :2], rtol=1e-8, atol=1e-12)
+
+
 def test_a_measure_that_tells_no_rating_apart_is_refused():
     users, items, ratings, _ = some_ratings()
     with pytest.raises(

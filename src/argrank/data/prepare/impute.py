@@ -76,7 +76,8 @@ def refuse_texts(data: Dataset, ranker: str) -> None:
         names = ", ".join(map(repr, data.categories))
         raise InputError(
             f"column {names}: {ranker} takes numbers, got texts; leave the column out (drop it from the frame, "
-            "columns={…: None}, --drop), make numbers of it, or train trees, which take texts (lambda-mart)"
+            "columns={…: None}, --drop), make numbers of it, let the ranker do so (prepare='auto'), or train trees, "
+            "which take texts (lambda-mart)"
         )
 
 
@@ -92,7 +93,7 @@ def refuse_missing(data: Dataset) -> None:
     raise InputError(
         f"X: expected no missing values, got {counts.sum():,.0f} NaN, {counts[worst]:,.0f} of them in "
         f"{feature_label(data, worst)}{f' and the rest in {others} more' if others else ''}; "
-        "fill them in with ar.impute(data, with_=…) first"
+        "fill them in with ar.impute(data, with_=…) first, or let the ranker do so (prepare='auto')"
     )
 
 

@@ -10,12 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Count, Jobs, NotNegative, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
+from argrank.data.prepare.preparation import Prepare
 from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import random_state, restore_random
 
@@ -32,7 +35,7 @@ Rounds = Callable[[Floats, Floats | None], Iterator[Iterate]]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ClimbingRanker(BaseRanker):
+class ClimbingRanker(Measured, BaseRanker):
     """A linear ranker that raises the training measure itself, round by round, from several starts.
 
     Parameters
@@ -41,29 +44,29 @@ class ClimbingRanker(BaseRanker):
         What is maximised, expected over ties: take the measure that you report.
     scoring : str, Measure or callable, optional
         What ``score``, the validation column and the choice of the best iterate go by; None for ``measure``.
-    n_starts : int
+    n_starts
         Number of starts.
-    tol : float
-        A climb ends when a round adds no more than this to the measure, 0 or more. Lower it where a climb should go on
+    tol
+        A climb ends when a round adds no more than this to the measure. Lower it where a climb should go on
         for small gains.
-    max_iter : int
-        Maximum number of rounds from each start, 1 or more. Climbs mostly end by ``tol`` before.
-    early_stopping : int, optional
-        End a climb after this number of rounds without a better validation measure, 1 or more; None goes on to the end.
+    max_iter
+        Maximum number of rounds from each start. Climbs mostly end by ``tol`` before.
+    early_stopping
+        End a climb after this number of rounds without a better validation measure; None goes on to the end.
         It needs an ``eval_set``.
-    random_state : int
+    random_state
         Seed of the order of the weights and of random starts.
     """
 
-    measure: Any = "ndcg@10"
     scoring: Any = None
-    n_starts: int
-    tol: float
+    n_starts: Count
+    tol: NotNegative
     normalise: str | None = None
-    max_iter: int = 100
-    early_stopping: int | None = None
-    n_jobs: int | None = None
-    random_state: int = 0
+    prepare: Prepare = "auto"
+    max_iter: Count = 100
+    early_stopping: Count | None = None
+    n_jobs: Jobs = None
+    random_state: Seed = 0
     verbose: int = 0
 
     def _climb(

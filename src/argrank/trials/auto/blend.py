@@ -85,7 +85,9 @@ def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
         parts = (model.members, model.weights.tolist()) if isinstance(model, SumModel) else ((model,), (1.0,))
         for part, inner in zip(*parts, strict=True):
             normaliser = model.normaliser if part.normaliser is None else part.normaliser
+            preparation = model.preparation if part.preparation is None else part.preparation
             known: dict[str, Any] = {"feature_names": names, "categories": model.categories, "training": {}}
+            known["preparation"] = preparation
             members.append(replace(part, normaliser=normaliser, **known))
             factors.append(weight * inner)
     return SumModel(tuple(members), np.array(factors))

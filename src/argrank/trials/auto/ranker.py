@@ -6,25 +6,24 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
+from argrank._declared import AtLeast, Count, Count32, Jobs, Positive, Seed
 from argrank._json import json_value
 from argrank._tables import measure_text, table, to_text
 from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
-from argrank.deploy.registry import blend_families
+from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
+from argrank.deploy.registry import TARGETS, blend_families
 from argrank.engines import is_distributed
 from argrank.errors import (
     ArgrankWarning,
     MissingExtraError,
     OptionError,
-    check_choice,
-    check_count,
-    check_positive,
     shown,
 )
 from argrank.models.model import Model
@@ -63,7 +62,7 @@ class MemberResult(NamedTuple):
     name: str
     weight: float
     value: float
-    n_trees: int | None
+    n_trees: Count32 | None
     seconds: float
     refitted: bool
 
@@ -77,7 +76,8 @@ class Auto(BaseRanker):
     queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood
     of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every member is
     then fitted on all data, trees with three seeds (fewer of long forests on large data). The model is a weighted sum
-    of theirs, a function of one document alone. Where values are missing or texts, the trees are on their own.
+    of theirs, a function of one document alone. Trees take missing values and texts as they are; for linear members
+    they are prepared, see ``prepare``.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.
@@ -86,21 +86,22 @@ class Auto(BaseRanker):
     ----------
     scoring : str or Measure
         What decides how many trees there are, what the estimate is of, and what ``score`` reports.
-    family : "all", "trees" or "linear"
+    family
         Which members take part. A blend of trees is one forest and a linear one a single weight vector, which every
         search engine can express.
     members : sequence of names or rankers, optional
         Members to use instead of those of the family.
-    time_limit : float, optional
-        Seconds, above 0, about half of which are for the folds; None for no limit. Set it on large data.
-    max_trees : int, optional
+    time_limit
+        Seconds, about half of which are for the folds; None for no limit. Set it on large data.
+    max_trees
         Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound.
-    n_folds : int
-        Number of folds by query, 2 or more. More folds judge members by models that saw more data, at their cost.
+    n_folds
+        Number of folds by query. More folds judge members by models that saw more data, at their cost.
     target : str, optional
         Engine that will serve the model, a name of ``ar.targets()``: keep to a blend that it can express. Where it
-        takes trees or linear models, but no sum of both, the better of the two is taken.
-    random_state : int
+        takes trees or linear models, but no sum of both, the better of the two is taken; where it knows numbers alone,
+        all members learn from what it can compute of missing values and texts.
+    random_state
         Seeds folds and members. The same seed gives the same bits, unless time runs out.
 
     Attributes
@@ -124,19 +125,20 @@ class Auto(BaseRanker):
     takes_missing: ClassVar[bool] = True
 
     scoring: Any = "ndcg@10"
-    family: str = "all"
+    family: Literal["all", "trees", "linear"] = "all"
     members: Sequence[Any] | None = None
-    time_limit: float | None = None
-    max_trees: int | None = None
-    n_folds: int = 4
+    time_limit: Positive | None = None
+    max_trees: Count | None = None
+    n_folds: Annotated[int, AtLeast(2)] = 4
     target: str | None = None
     normalise: str | None = None
-    random_state: int = 0
-    n_jobs: int | None = None
+    prepare: Prepare = "auto"
+    random_state: Seed = 0
+    n_jobs: Jobs = None
     verbose: int = 0
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        deadline = self._check(watcher.seconds)
+        deadline = self._deadline(watcher.seconds)
         families = self._families()
         rankers = self._rankers(data, families)
         seeds, numbers = self._budget(sum(hasattr(ranker, "n_trees") for ranker in rankers.values()))
@@ -181,15 +183,9 @@ class Auto(BaseRanker):
             return tuple(MemberResult(*one) for one in value)
         return Estimate(*value) if name == "estimate_" else super()._restored(name, value)
 
-    def _check(self, seconds: float) -> Deadline | None:
-        check_choice("family", self.family, ("all", "trees", "linear"))
-        check_count("n_folds", self.n_folds, 2)
-        check_count("random_state", self.random_state, 0)
-        if self.max_trees is not None:
-            check_count("max_trees", self.max_trees)
+    def _deadline(self, seconds: float) -> Deadline | None:
         if self.time_limit is None:
             return None
-        check_positive("time_limit", self.time_limit)
         begin = time.perf_counter() - seconds  # which processes before this one have spent
         return Deadline(begin, begin + self.time_limit)
 
@@ -207,16 +203,24 @@ class Auto(BaseRanker):
             )
         return chosen
 
+    def _preparation(self, data: Dataset) -> Preparation | None:
+        """Return what the target needs for all members; without one, linear members prepare for themselves."""
+        if self.target is None or self.prepare != "auto" or is_distributed(data):
+            return super()._preparation(data)
+        return preparation_for(data, TARGETS[self.target].prepare or "auto", native=True)
+
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""
         there = is_distributed(data)
         missing, greatest = cluster.extent(cast(Any, data)) if there else (has_missing(data.X), None)
         given = self.members
         if given is None:
-            given = self._usual(data, families, missing or bool(data.categories))
+            given = self._usual(data, families, (there or self.prepare is None) and (missing or bool(data.categories)))
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
-        scaled = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
+        scaled: dict[str, Any] = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
+        if missing and not there:  # also where the training part of a fold lacks nothing
+            scaled["prepare"] = self.prepare and "always"
         shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
         rankers: dict[str, Any] = {}
         for one in given:
@@ -230,7 +234,7 @@ class Auto(BaseRanker):
         return rankers
 
     def _usual(self, data: Dataset, families: tuple[str, ...], missing: bool) -> Given:
-        """Return the members of the families, the trees alone where values are missing or texts."""
+        """Return the members of the families, the trees alone where values are missing or texts and stay so."""
         wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
         if missing and wanted == ["linear"]:
             refuse_texts(data, type(self).__name__)
@@ -257,7 +261,7 @@ class Auto(BaseRanker):
         """Tell whether linear members can take the features as they are; sparse ones stay sparse."""
         if data.is_sparse or self.normalise is not None:
             return True
-        return bool((np.abs(data.X).max() if greatest is None else greatest) <= GREATEST)
+        return bool((np.fmax.reduce(np.abs(data.X), axis=None) if greatest is None else greatest) <= GREATEST)
 
     def _budget(self, n_forests: int) -> tuple[int, tuple[int, ...]]:
         """Return seeds, and numbers of trees to stop at, that keep within ``max_trees``."""

@@ -252,7 +252,7 @@ def test_names_of_lightgbms_parameters_are_checked(data, given, message):
 def test_mcrank_continues_no_model(data):
     with pytest.raises(OptionError, match="continues no model"):
         make("mcrank", init_model=make("mart").fit(data)).fit(data)
-    with pytest.raises(OptionError, match="one output"):
+    with pytest.raises(OptionError, match="expected a linear model, trees"):
         make("mcrank").fit(data).shap_values(data)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import refuse_copy
-from argrank.errors import OptionError, shown
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
@@ -20,12 +18,6 @@ from argrank.models.trees import TreesModel
 from argrank.solvers import least_squares
 
 RIDGE = 100.0  # on sums over the documents
-
-
-def check_start(start: Any) -> None:
-    """Refuse what is no start."""
-    if start not in (None, "linear"):
-        raise OptionError(f'start: expected None or "linear", got {shown(start)}')
 
 
 def linear_start(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from argrank._declared import AtLeast, AtMost, Count32
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
@@ -38,9 +39,9 @@ class QueryMART(GradientBoostedRanker):
     (['LinearModel', 'TreesModel'], True)
     """
 
-    n_trees: int = 100
-    start: str | None = "linear"
-    n_seeds: int = 5
+    n_trees: Count32 = 100
+    start: Literal["linear"] | None = "linear"
+    n_seeds: Annotated[int, AtLeast(1), AtMost(1000)] = 5
     gain: Any = "linear"
 
     def _loss(self, data: Dataset) -> Loss:

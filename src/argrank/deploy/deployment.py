@@ -1,0 +1,72 @@
+"""What is written of a model for one target, and how that target scores rows of the model's own features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
+from argrank.deploy.engine_columns import options_of, with_numbers_alone
+from argrank.deploy.one_hot import Column, computed
+from argrank.deploy.options import Files, Options, names_of
+from argrank.deploy.plain import Plain, plain
+from argrank.deploy.registry import TARGETS, check_takes, model_of, writer
+from argrank.errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Deployment:
+    """The model, its parts on its own features, and what the target is given of them."""
+
+    to: str
+    served: Any
+    parts: Plain
+    names: tuple[str, ...]  # of the model's features, in the target
+    columns: tuple[Column, ...] | None  # what the target computes, where it is not the model's features
+    options: Options
+    files: Files
+
+    def score(self, X: NDArray[Any]) -> Floats:
+        """Return the target's scores, by its arithmetic, of rows of the model's own features."""
+        rows = computed(np.asarray(X, np.float64), self.columns)
+        scores: Floats = writer(self.to).simulate(self.files, self.options, rows)
+        return scores
+
+    @property
+    def constant(self) -> float:
+        """What the target's scores lack; it moves no document."""
+        module = writer(self.to)
+        constant: float = module.constant(self.parts) if hasattr(module, "constant") else self.parts.constant
+        return constant
+
+    @property
+    def missing(self) -> str:
+        """What becomes of missing values in the target."""
+        return "zero" if getattr(writer(self.to), "MISSING_IS_ZERO", False) else self.options.missing
+
+
+def deployment(
+    model: Any,
+    to: str,
+    name: str = "argrank",
+    missing: str = "as-trained",
+    features: Any = None,
+    shift: bool = False,
+) -> Deployment:
+    """Write a model for a target; refuse what it cannot express."""
+    served = model_of(model)
+    parts = plain(served, missing, shift)
+    check_takes(to, parts)
+    names = names_of(served.feature_names, features, parts.n_features)
+    written, columns = parts, None
+    if not TARGETS[to].sets:
+        written, columns = with_numbers_alone(parts, served, to)
+    options = options_of(name, names, missing, served, columns)
+    try:
+        files: Files = writer(to).write(written, options)
+    except RecursionError as error:
+        raise ModelError("the trees are nested too deep to be written; train with max_depth") from error
+    return Deployment(to, served, parts, names, columns, options, files)

@@ -1,0 +1,52 @@
+"""Which columns a target is asked to compute, and what they are called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from argrank.deploy.one_hot import Column, TooManySplitsError, asked, columns_for, unrolled
+from argrank.deploy.options import Options, Term, names_of
+from argrank.deploy.plain import Plain
+from argrank.errors import ModelError
+
+
+def with_numbers_alone(parts: Plain, served: Any, to: str) -> tuple[Plain, tuple[Column, ...] | None]:
+    """Return the parts on columns that are numbers, and those columns; None where the features are such already."""
+    texts = texts_of(served)
+    if parts.forest is None or not (parts.forest.members or texts):
+        return parts, None
+    categories = asked(parts.forest)
+    columns = columns_for(parts.n_features, {feature: categories.get(feature, []) for feature in {*texts, *categories}})
+    try:
+        return replace(parts, n_features=len(columns), forest=unrolled(parts.forest, columns), doubles=None), columns
+    except TooManySplitsError as error:
+        most = max(categories, key=lambda feature: len(categories[feature]))
+        column = names_of(served.feature_names, None, parts.n_features)[most]
+        raise ModelError(
+            f"column {column!r}: splits ask for {len(categories[most]):,} categories, too many for {to}, whose models "
+            f"know numbers only; train again with --target {to} (target={to!r}), which makes columns of 0 and 1 of "
+            "categories before it trains"
+        ) from error
+
+
+def texts_of(served: Any) -> dict[int, tuple[str, ...]]:
+    """Return the texts of features, by the number of the feature."""
+    names = served.feature_names or ()
+    return {names.index(name): tuple(texts) for name, texts in (served.categories or {}).items()}
+
+
+def options_of(
+    name: str, names: tuple[str, ...], missing: str, served: Any, columns: tuple[Column, ...] | None
+) -> Options:
+    """Return what a writer needs beside the parts; ``names`` are those of the model's features in the engine."""
+    texts = texts_of(served)
+    if columns is None:
+        return Options(name, names, missing, texts=texts)
+    terms = {
+        number: Term(names[one.source], texts[one.source][one.category] if one.source in texts else str(one.category))
+        for number, one in enumerate(columns)
+        if one.category is not None
+    }
+    called = tuple(terms[i].name if i in terms else names[one.source] for i, one in enumerate(columns))
+    return Options(name, called, missing, terms)

@@ -1,0 +1,88 @@
+"""Categories for engines whose models know numbers only: columns such as ``brand=acme``, always 0 or 1.
+
+A split by a set of categories becomes nested tests of such columns. Below a test the category is known, so that further
+splits by it vanish there; below all of them those categories are ruled out. Subtrees of the categories that go left
+are written once for each of them, without the splits that are decided: LightGBM sends the smaller half left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
+from argrank.errors import ModelError
+from argrank.models.forest import DEEPEST, Builder, Forest
+
+MOST_SPLITS = 200_000  # of a forest after unrolling: about 25 MB for the plugins
+
+
+class Column(NamedTuple):
+    """What an engine computes: a feature of the model, or whether that feature is a category."""
+
+    source: int
+    category: int | None = None
+
+    def of(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the column, given the features of the model."""
+        values = X[:, self.source]
+        return values if self.category is None else (np.trunc(values) == self.category).astype(X.dtype)
+
+
+def computed(X: Floats, columns: Sequence[Column] | None) -> Floats:
+    """Return the rows as an engine computes them."""
+    return X if columns is None else np.column_stack([column.of(X) for column in columns])
+
+
+class TooManySplitsError(ModelError):
+    """Unrolling would take too many splits, or too deep ones."""
+
+
+def asked(forest: Forest) -> dict[int, list[int]]:
+    """Return the categories that a forest asks for, by feature."""
+    found: dict[int, set[int]] = {}
+    for node, members in forest.members.items():
+        found.setdefault(int(forest.feature[node]), set()).update(members.tolist())
+    return {feature: sorted(members) for feature, members in sorted(found.items())}
+
+
+def columns_for(n_features: int, categories: Mapping[int, Sequence[int]]) -> tuple[Column, ...]:
+    """Return the columns that replace the features: a feature with categories becomes a column for each of them."""
+    found: list[Column] = []
+    for feature in range(n_features):
+        found += [Column(feature, one) for one in categories[feature]] if feature in categories else [Column(feature)]
+    return tuple(found)
+
+
+def unrolled(forest: Forest, columns: Sequence[Column]) -> Forest:
+    """Return the same trees on other columns, with splits by number alone."""
+    place = {column: number for number, column in enumerate(columns)}
+    builder = Builder()
+
+    def copy(node: int, known: Mapping[int, int], ruled_out: Mapping[int, frozenset[int]], depth: int) -> int:
+        if len(builder.nodes) > MOST_SPLITS or depth > DEEPEST:
+            raise TooManySplitsError(f"more than {MOST_SPLITS:,} splits, or {DEEPEST} levels of them")
+        if node < 0:
+            return builder.leaf(float(forest.value[~node]))
+        feature, left, right = int(forest.feature[node]), int(forest.left[node]), int(forest.right[node])
+        if node not in forest.members:
+            here = builder.node(place[Column(feature)], float(forest.cut[node]), bool(forest.nan_left[node]))
+            builder.join(here, copy(left, known, ruled_out, depth + 1), copy(right, known, ruled_out, depth + 1))
+            return here
+        members = forest.members[node].tolist()
+        if feature in known:
+            return copy(left if known[feature] in members else right, known, ruled_out, depth)
+        out = ruled_out.get(feature, frozenset())
+        tests = [one for one in members if one not in out]
+        nodes = [builder.node(place[Column(feature, one)], 0.5, True) for one in tests]
+        below = copy(right, known, {**ruled_out, feature: out.union(tests)}, depth + len(tests))
+        for level, (here, one) in reversed(list(enumerate(zip(nodes, tests, strict=True), 1))):
+            builder.join(here, below, copy(left, {**known, feature: one}, ruled_out, depth + level))
+            below = here
+        return below
+
+    builder.roots = [copy(root, {}, {}, 0) for root in forest.roots.tolist()]
+    return builder.forest(forest.cut.dtype.type)
