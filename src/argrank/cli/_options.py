@@ -38,6 +38,9 @@ MEASURES: Any = typer.Option(
 CONVENTION: Any = typer.Option(
     "default", "--convention", metavar="NAME", help="Whose rules for gains, ties and undefined queries: letor3, trec, …"
 )
+SYSTEM: Any = typer.Option(
+    [], "--system", metavar="FEATURE,…", help="A feature of the data that ranks by itself, as a system: bm25_title."
+)
 COLUMN: Any = typer.Option(None, "--column", metavar="NAME", help="Column with the scores, if SCORES is a table.")
 
 
@@ -178,7 +181,6 @@ DROP: Any = typer.Option([], "--drop", metavar="COLUMN,…", help="Columns of a 
 ONLY: Any = typer.Option([], "--only", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
 CATEGORY: Any = typer.Option([], "--category", metavar="COLUMN,…", help="Columns that are categories, also numbers.")
 TEXT: Any = typer.Option([], "--text", metavar="COLUMN,…", help="Columns that are texts to read, and no features.")
-DATE: Any = typer.Option([], "--date", metavar="COLUMN,…", help="Dates that become days before the newest.")
 SEP: Any = typer.Option(None, "--sep", metavar="C", help="What separates the cells of a CSV file; found by itself.")
 DECIMAL: Any = typer.Option(None, "--decimal", metavar="C", help="Decimal mark of a CSV file; found by itself.")
 THOUSANDS: Any = typer.Option(None, "--thousands", metavar="C", help="Mark of thousands; found by itself.")
@@ -191,7 +193,6 @@ COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
     "only": (list[str], ONLY),
     "category": (list[str], CATEGORY),
     "text": (list[str], TEXT),
-    "date": (list[str], DATE),
     "sep": (str | None, SEP),
     "decimal": (str | None, DECIMAL),
     "thousands": (str | None, THOUSANDS),
@@ -208,12 +209,12 @@ def with_columns(run: Callable[..., None]) -> Callable[..., None]:
         from argrank.data.io.naming import Naming, naming
 
         told = {name: given.pop(name) for name in COLUMN_OPTIONS}
-        columns: dict[str, str | None] = dict.fromkeys(_names(told["drop"]))
-        columns |= {name: kind for kind in ("category", "text", "date") for name in _names(told[kind])}
+        columns: dict[str, str | None] = dict.fromkeys(names_of(told["drop"]))
+        columns |= {name: kind for kind in ("category", "text") for name in names_of(told[kind])}
         columns |= {told[meaning]: meaning for meaning in ("qid", "label", "docid") if told[meaning]}
         written = Given(_separator(told["sep"]), *(told[name] for name in ("decimal", "thousands", "encoding")))
         listen(verbose=False, quiet=bool(given.get("quiet")))
-        with naming(Naming(columns, _names(told["only"]) or None, written.checked())):
+        with naming(Naming(columns, names_of(told["only"]) or None, written.checked())):
             run(**given)
 
     return declared(wrapped, run, COLUMN_OPTIONS)
@@ -239,7 +240,8 @@ def _separator(given: str | None) -> str | None:
     return "\t" if given in ("tab", "\\t") else given
 
 
-def _names(given: list[str]) -> list[str]:
+def names_of(given: list[str]) -> list[str]:
+    """Return names that are separated by commas, or given one by one."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 

@@ -49,13 +49,14 @@ def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals:
     folds = np.array([model.weights for model in models])
     values = folds.mean(axis=0)
     order = [int(i) for i in np.argsort(-np.abs(values), kind="stable") if values[i] != 0]
+    columns = data if models[0].preparation is None else models[0].preparation.transform(data)
     shown: list[int] = []
     idle: list[int] = []
     for i in order:
         if len(shown) == MOST_WEIGHTS:
             break
-        (shown if _varies(data, i) else idle).append(i)
-    names = models[0].feature_names or feature_names(data)
+        (shown if _varies(columns, i) else idle).append(i)
+    names = models[0].column_names or feature_names(data)
     low, high = folds.min(axis=0), folds.max(axis=0)
     words = f"Mean of {len(models)} folds; whiskers: the least and the greatest of them."
     if len(models) == 1:

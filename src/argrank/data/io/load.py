@@ -12,7 +12,7 @@ from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.io.dialects import Given
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.reader import read_letor, write_letor
-from argrank.data.io.naming import NOTHING, told_naming
+from argrank.data.io.naming import told_naming
 from argrank.data.io.pack.loader import load_pack
 from argrank.data.io.pack.pack import pack
 from argrank.data.io.tables import TABLES, read_table, write_table
@@ -59,8 +59,8 @@ def load(
         and title; all other columns, and those with the meaning "feature", are features. Where there is no column
         of that name, safe ones are taken and told in the log: query_id or query for qid, relevance, judgement or
         grade for label, doc_id, docno, product_id or item_id for docid. Of features can be said that they are a
-        "number", a "category" or a "date" (days before the newest one), of other texts that they are an "id" or a
-        "text" to read, both of which are no features; by default their values decide, and it is told.
+        "number" or a "category", of other texts that they are an "id" or a "text" to read, both of which are no
+        features; by default their values decide, and it is told.
     features : sequence of str, optional
         The columns of a table that are features, in this order; by default all without a meaning.
     dtype : "float64" or "float32", optional
@@ -89,7 +89,7 @@ def load(
         )
     if kind == "pack":
         told = (columns, features, dtype, n_features, feature_base, sep, decimal, thousands, encoding)
-        if sparse != "auto" or told_naming() != NOTHING or any(option is not None for option in told):
+        if sparse != "auto" or told_naming().says or any(option is not None for option in told):
             raise OptionError(
                 f"{os.fspath(path)}: a pack is read as it is; give these options to ar.pack or argrank pack"
             )
@@ -102,7 +102,7 @@ def load(
             )
         written = Given(sep, decimal, thousands, encoding)
         return read_table(path, kind, columns=columns, features=features, dtype=dtype, written=written)
-    if columns or features is not None or told_naming() != NOTHING:
+    if columns or features is not None or told_naming().says:
         raise OptionError("columns and features are options of tables with named columns, got them for LETOR text")
     return read_letor(
         path,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -16,6 +16,12 @@ class Naming(NamedTuple):
     columns: Mapping[str, str | None] = {}
     features: Sequence[str] | None = None
     written: Given = Given()
+    known: Collection[str] = ()  # meanings that are not looked for
+
+    @property
+    def says(self) -> bool:
+        """Whether anything is said of columns or cells."""
+        return bool(self.columns) or self.features is not None or self.written != Given()
 
     def over(self, other: Naming) -> Naming:
         """Return this, and what another one says where this says nothing."""
@@ -23,7 +29,7 @@ class Naming(NamedTuple):
             mine if mine is not None else theirs for mine, theirs in zip(self.written, other.written, strict=True)
         ]
         features = other.features if self.features is None else self.features
-        return Naming({**other.columns, **self.columns}, features, Given(*written))
+        return Naming({**other.columns, **self.columns}, features, Given(*written), {*self.known, *other.known})
 
 
 NOTHING = Naming()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ def read_table(
     features: Sequence[str] | None = None,
     dtype: Any = None,
     written: Given = Given(),  # noqa: B008 - it is frozen
-    known: Collection[str] = (),
 ) -> Dataset:
     """Read a table with named columns into a Dataset; without a label column the data is unjudged.
 
@@ -50,12 +49,10 @@ def read_table(
         Of the features; None keeps what the file holds (CSV and TSV: float64).
     written : Given
         How delimited text is written, where it shall not be found out.
-    known : collection of str
-        Meanings that are not looked for under other names.
     """
     check_choice("kind", kind, TABLES)
     said = Naming(columns or {}, features, written).over(told_naming())
-    reading = Reading(said.columns, known, said.features, where=os.fspath(path))
+    reading = Reading(said.columns, said.known, said.features, where=os.fspath(path))
     try:
         if kind in DELIMITERS:
             found = delimited.read(path, DELIMITERS[kind], reading, said.written)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from argrank._types import Floats
 from argrank.data.io.columns.texts import Texts
 
 _TIME = r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -40,11 +37,3 @@ def _days(known: Any, form: str) -> Any:
     import pyarrow.compute as pc
 
     return pc.strptime(pc.utf8_slice_codeunits(known, 0, LENGTH), format=form, unit="s", error_is_null=True)
-
-
-def days(texts: Texts, form: str) -> Floats:
-    """Return the day of every row since 1 January 1970, NaN where there is none."""
-    values = np.full(len(texts.words), np.nan)
-    found = _days(texts.known, form).to_numpy(zero_copy_only=False)
-    values[~texts.missing] = found.astype("datetime64[D]").astype(np.float64)
-    return texts.spread(values)

@@ -63,7 +63,7 @@ class Marks(NamedTuple):
 
 def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, given: str | None = None) -> Decided:
     """Say what a column of texts is, as the caller says (``given``) or by all of its texts."""
-    if given in ("category", "id", "text", "date"):
+    if given in ("category", "id", "text"):
         return Decided(Kind(given))
     words = texts.known_lower if len(texts.known) <= 2 else set()
     if words and any(words <= set(pair) for pair in FLAGS):
@@ -81,7 +81,7 @@ def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, give
 
 def _refuse_mistakes(name: str, texts: Texts, given: str | None) -> None:
     """Raise where most of a column is numbers, or the caller says so: the text among them is a mistake."""
-    shares = [(*share_of_numbers(texts, way), way) for way in WRITINGS[:3]]
+    shares = [(*share_of_numbers(texts, way), way) for way in WRITINGS[:4]]
     share, wrong, _ = max(shares, key=lambda one: one[0])
     if share >= MISTAKE or given == "number":
         raise _wrong(name, texts, texts.first_row(wrong if wrong.any() else wrong_numbers(texts, PLAIN)))

@@ -43,7 +43,7 @@ class Writing(NamedTuple):
 
 
 #: Where several fit, the first is taken, unless other columns of the table have the other decimal mark.
-WRITINGS = tuple(Writing(*marks) for marks in (".", ".,", ",.", ". ", ", ", ".'", ",'"))
+WRITINGS = tuple(Writing(*marks) for marks in (".", ".,", ",", ",.", ". ", ", ", ".'", ",'"))
 PLAIN = WRITINGS[0]
 WHOLE = Writing("", "")
 

@@ -39,7 +39,7 @@ ID_NAMES = ("product", "product_id", "sku", "item", "item_id", "asin", "url", "i
 
 FEATURE = "feature"  # says that a column has no meaning, whatever its name
 #: What else a caller may say of a column: what kind of feature it is, or that it is an id or a text to read.
-KINDS = (FEATURE, "number", "category", "date", "id", "text")
+KINDS = (FEATURE, "number", "category", "id", "text")
 
 
 class Meanings(NamedTuple):
@@ -67,7 +67,7 @@ def meanings_of(
     kinds = {name: meaning for name, meaning in (given or {}).items() if meaning in KINDS}
     found = {name: meaning for name, meaning in (given or {}).items() if meaning not in KINDS}
     free = [name for name in names if name not in found and name not in kinds and name not in features]
-    found |= {name: name for name in free if name in COLUMNS}
+    found |= {name: None if name in known else name for name in free if name in COLUMNS}
     told = []
     for meaning, others in ALIASES.items():
         if meaning in known or meaning in found.values():

@@ -26,7 +26,7 @@ from argrank.data.io.kinds import EXTENSIONS, kind_of
 from argrank.data.io.load import load
 from argrank.data.io.tables import TABLES
 from argrank.data.io.text import text_lines
-from argrank.data.io.trec.files import Qrels, Run, dataset_names, read_qrels, read_run
+from argrank.data.io.trec.files import Qrels, Run, dataset_names, document_names, read_qrels, read_run
 from argrank.errors import FormatError, InputError, shown
 
 #: What a column may be called; the first name that occurs is used.
@@ -207,10 +207,10 @@ def table_columns(path: str | os.PathLike[str]) -> Mapping[str, Sequence[Any]]:
 def _of_dataset(data: Dataset) -> Qrels:
     if not data.is_judged:
         raise InputError("qrels: expected judged data, got a Dataset without labels")
-    names = dataset_names(data)
+    dataset_names(data)  # refuses ids that cannot be told apart
     qid = np.empty(data.n_queries, object)
     qid[:] = data.query_ids.tolist()  # as the data has them: numbers stay numbers
-    return Qrels(np.repeat(qid, data.sizes), _objects(names.docno), data.y)
+    return Qrels(np.repeat(qid, data.sizes), _objects(document_names(data)), data.y)
 
 
 def _frame_columns(frame: Any) -> list[str]:
