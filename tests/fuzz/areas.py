@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from tests.fuzz import nasty_data
+from tests.fuzz import damage, nasty_data
 from tests.fuzz.order import order
 from tests.fuzz.shell import shell
 
@@ -385,4 +385,7 @@ AREAS: dict[str, Callable[[int, Path], Iterator[Case]]] = {
     "order": order,
     "shell": shell,
     "rankers": rankers,
+    "checkpoints": damage.checkpoints,
+    "packs": damage.packs,
+    "door": damage.door,
 }

@@ -62,6 +62,9 @@ def run(
     scheduler: str | None = typer.Option(
         None, "--scheduler", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler; TRAIN is a pack."
     ),
+    allow_constant: bool = typer.Option(
+        False, "--allow-constant", help="Train and save also where the labels leave nothing to learn."
+    ),
     baselines: list[str] = typer.Option(
         [], "--baseline", metavar="FEATURE|FILE", help="Compare on --test with a feature, a model or scores; repeat it."
     ),
@@ -132,6 +135,8 @@ def run(
         means = _special.TRAIN[job.way](estimator, job.files, names, convention, epochs)
     else:
         parts = _load(job)
+        if not allow_constant:
+            arguments.refuse_constant(estimator, parts["train"])
         if choices:
             told = _select(job, estimator, choices, parts)
             estimator, params = told.ranker, told.params

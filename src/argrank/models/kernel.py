@@ -49,7 +49,7 @@ class Kernel:
         return np.asarray(np.exp(-self.gamma * np.maximum(squares, 0.0)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelModel(Model):
     """Support vectors with coefficients. With "precomputed", a row of features is its kernel with all training rows."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from argrank.models.model import Model, read_served, served_fields
 MEMBERS = ("kernel", "linear", "stumps", "tree-classes", "trees")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SumModel(Model):
     """Score = sum of weight times the member's score. Each member may have a normaliser of its own.
 
@@ -69,6 +70,9 @@ class SumModel(Model):
             total += weight * member.shap_parts(X, indptr)
         return total
 
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("sum of", ", ".join(_counted(self.members)))]
+
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed to the trees of the sum: their "gain", or their number ("split")."""
         total = np.zeros(self.n_features)
@@ -95,6 +99,12 @@ class SumModel(Model):
         if any(member.n_features != width for member in members):
             raise ModelError("members: expected the same number of features in all of them")
         return cls(members, np.array(weights, np.float64), **read_served(fields, width))
+
+
+def _counted(members: Sequence[Model]) -> list[str]:
+    """Return the kinds of members, each with its number."""
+    counts = Counter(type(member).__name__ for member in members)
+    return [f"{number} {name}{'s' if number > 1 else ''}" for name, number in counts.items()]
 
 
 def _member(fields: Any) -> Model:

@@ -7,6 +7,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -25,11 +26,13 @@ from argrank.data.prepare.preparation import Preparation, Prepare, preparation_f
 from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
 from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
+from argrank.models.importance import importances, importances_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
 from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers.docstrings import complete
+from argrank.rankers.nothing_to_learn import nothing_to_learn
 from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.trace import Trace, Validation, Watcher
 from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
@@ -88,13 +91,14 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     Notes
     -----
     Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``trace_``,
-    ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    ``feature_importances_``, ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
+    fits_labels: ClassVar[bool] = False  # each by itself, whatever the query
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scales_lazily: ClassVar[bool] = False
     scoring: Any
@@ -159,6 +163,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if is_distributed(data):
             check_cluster(self, checkpoint)
         check_training(self, data)
+        missing = nothing_to_learn(self, data)
+        if missing is not None:
+            warnings.warn(f"{type(self).__name__}: nothing to learn: {missing}", ArgrankWarning, stacklevel=2)
         self._remember_features(X, data)
         parts = eval_parts(eval_set, eval_qid, eval_group)
         keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
@@ -200,7 +207,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
         served = outcome.model.served(data.feature_names, scaling, self._summary(given), data.categories, preparation)
-        self.model_ = served
+        shares = None if is_distributed(data) else importances(served, data)
+        self.model_ = replace(served, feature_importances=shares)
         return self
 
     def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -329,6 +337,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def _counting(self) -> dict[str, Any]:
         """Return how labels and ranks count, where the ranker has parameters for it."""
         return {}
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of every feature: its mean absolute contribution to scores, less the mean of the query.
+
+        It is taken on whole queries of up to 2,000 documents of the training data and kept in the model. Trees also
+        know the gain of their splits: ``model_.importances("gain")``.
+        """
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: it is not fitted")
+        return importances_of(self.model_)
 
     @property
     def coef_(self) -> Floats:
