@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, read_all, split_suffixes, write_bytes
+from argrank._files import open_bytes, read_all, split_suffixes, write_bytes
 from argrank._memory import check_memory
 from argrank.data.dataset import Dataset
 from argrank.data.frames import COLUMNS, columns_of
@@ -50,9 +50,7 @@ def stream(
     """
     pa = _pyarrow("reading Parquet and Arrow files")
     with open_bytes(path) as opened:
-        source: Any = (
-            io.BytesIO(read_all(opened, os.fspath(path))) if split_suffixes(path)[1] else opened
-        )  # Arrow wants to seek
+        source = _seekable(opened, path)
         try:
             schema, batches = _parquet_batches(source) if kind == "parquet" else _ipc_batches(source)
             chosen = choose(schema.names, columns, path, None, features)
@@ -70,6 +68,13 @@ def stream(
                         yield _arguments(piece, _placed(chosen, schema.names, piece.column_names))
         except (pa.ArrowException, OSError, TypeError, KeyError, MemoryError) as error:
             raise _damaged(path, kind, error) from error
+
+
+def _seekable(stream: IO[bytes], path: str | os.PathLike[str]) -> Any:
+    """Return what Arrow can seek in: a file as it is, the contents of an archive or a pipe in memory."""
+    if stream.seekable() and not split_suffixes(path)[1]:
+        return stream
+    return io.BytesIO(read_all(stream, os.fspath(path)))
 
 
 def _arguments(table: Any, chosen: Chosen) -> dict[str, Any]:
@@ -95,9 +100,7 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
     """Read a Parquet or Arrow file as a pyarrow Table; damage gives a FormatError."""
     pa = _pyarrow("reading Parquet and Arrow files")
     with open_bytes(path) as stream:
-        source: Any = stream
-        if os.fspath(path) == STDIN or split_suffixes(path)[1]:  # Arrow wants to seek
-            source = io.BytesIO(read_all(stream, os.fspath(path)))
+        source = _seekable(stream, path)
         try:
             table = _parquet(source, path) if kind == "parquet" else _ipc(source, path)
             table.validate(full=True)
