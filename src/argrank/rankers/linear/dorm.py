@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from argrank._declared import Positive
-from argrank.rankers.linear.linear_ranker import CutOff, HingeBound, MeasureHinge
+from argrank.rankers.linear.linear_ranker import CutOff, AnyBound, MeasureHinge
 from argrank.rankers.parameters import GainsAndDiscounts
 
 
@@ -34,7 +34,7 @@ class DORM(CutOff, GainsAndDiscounts, MeasureHinge):
     ranker: ClassVar[str] = "dorm"
 
     C: Positive = 100.0
-    bound: HingeBound = "tight"
+    bound: AnyBound = "tight"
     measure: Any = "ndcg"
     decay: Any = None
     reference: Literal["averaged", "any", "given"] = "averaged"
