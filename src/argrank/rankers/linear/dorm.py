@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from argrank._declared import Positive
-from argrank.rankers.linear.linear_ranker import CutOff, AnyBound, MeasureHinge
+from argrank.rankers.linear.linear_ranker import AnyBound, CutOff, MeasureHinge
 from argrank.rankers.parameters import GainsAndDiscounts
 
 
