@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from tests.fuzz import damage, nasty_data
+from tests.fuzz.order import order
+from tests.fuzz.shell import shell
 
 import argrank as ar
 from argrank import cli
@@ -380,6 +382,8 @@ AREAS: dict[str, Callable[[int, Path], Iterator[Case]]] = {
     "models": models,
     "functions": functions,
     "commands": commands,
+    "order": order,
+    "shell": shell,
     "rankers": rankers,
     "checkpoints": damage.checkpoints,
     "packs": damage.packs,

@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
         ("models", 60),
         ("functions", 40),
         ("commands", 30),
+        ("order", 15),
+        ("shell", 5),
         ("rankers", 12),
         ("checkpoints", 40),
         ("packs", 60),

@@ -186,6 +186,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
         check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
+        given, data = data, self._arranged(data)
         preparation, prepared = self._preparation(data), data
         if preparation is not None:
             prepared, *validations = (preparation.transform(part) for part in (data, *validations))
@@ -205,7 +206,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
-        served = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories, preparation)
+        served = outcome.model.served(data.feature_names, scaling, self._summary(given), data.categories, preparation)
         shares = None if is_distributed(data) else importances(served, data)
         self.model_ = replace(served, feature_importances=shares)
         return self
@@ -374,6 +375,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             self.feature_names_in_ = np.array(data.feature_names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order that it is learned from: as given."""
+        return data
 
     def _preparation(self, data: Dataset) -> Preparation | None:
         """Return what makes numbers of the columns, where this ranker or the engine that serves it needs it."""
