@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import argrank as ar
-from argrank.data import frames as frames_module
+from argrank.data.io.columns import roles
 from argrank.errors import InputError
 
 LIBRARIES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -113,10 +113,11 @@ def test_a_pandas_index_does_not_matter() -> None:
 @every_library
 def test_what_is_no_number_and_no_text_is_refused(frame: Any) -> None:
     days = [dt.date(2026, 1, 1), dt.date(2026, 1, 2)]
-    with pytest.raises(
-        InputError, match=r"column 'day': expected numbers or texts, got .*; columns with a meaning are"
-    ):
+    with pytest.raises(InputError, match=r"column 'day': expected numbers or texts, got dates such as .*--drop day"):
         ar.Dataset(frame({"day": days, "qid": [1, 1]}))
+    spans = [dt.timedelta(1), dt.timedelta(2)]
+    with pytest.raises(InputError, match=r"column 'span': expected numbers or texts, got .*; columns with a meaning"):
+        ar.Dataset(frame({"span": spans, "qid": [1, 1]}))
 
 
 @every_library
@@ -140,7 +141,7 @@ def test_pandas_categories_keep_their_order() -> None:
 
 @every_library
 def test_common_names_are_taken_and_told(frame: Any, caplog: pytest.LogCaptureFixture) -> None:
-    frames_module._tell.cache_clear()
+    roles.tell.cache_clear()
     made = frame({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"], "relevance": [1, 0, 2], "rating": [4.5, 3, 2]})
     data = ar.Dataset(made)
     assert data.query_ids.tolist() == [1, 2]

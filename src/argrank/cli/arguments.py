@@ -10,6 +10,7 @@ from argrank._files import split_suffixes
 from argrank.errors import ClusterError, InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
+    from argrank.data.categories import Categories
     from argrank.data.dataset import Dataset
     from argrank.data.io.trec.files import Qrels
 
@@ -93,14 +94,18 @@ def default_choices(name: str, fixed: dict[str, Any]) -> Any:
 
 
 def load_wide(
-    path: str, n_features: int | None, progress: bool = True, features: Sequence[str] | None = None
+    path: str,
+    n_features: int | None,
+    progress: bool = True,
+    features: Sequence[str] | None = None,
+    categories: Categories = None,
 ) -> Dataset:
     """Read data that goes with other data.
 
     LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere; of a table, the columns
-    ``features`` are the features.
+    ``features`` are the features, and those in ``categories`` are texts.
     """
-    from argrank.data.categories import made_up
+    from argrank.data.categories import kinds_of, made_up
     from argrank.data.io.kinds import kind_of
     from argrank.data.io.load import load
 
@@ -109,7 +114,32 @@ def load_wide(
         return load(path)
     if kind == "letor":
         return load(path, n_features=n_features, progress=progress)
-    return load(path, features=None if features is None or made_up(features) else features, progress=progress)
+    if features is None or made_up(features):
+        return load(path, progress=progress)
+    return load(path, columns=kinds_of(tuple(features), categories), features=features, progress=progress)
+
+
+def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:
+    """Return the columns of the data that are systems of their own, by name; missing values come last."""
+    import numpy as np
+
+    from argrank.data.dataset import Dataset
+
+    found = {}
+    for name in names:
+        features = data.feature_names or () if isinstance(data, Dataset) else ()
+        if name not in features or name in (data.categories or {}):
+            known = ", ".join(features) or "none"
+            raise OptionError(f"--system: expected a feature that is a number, got {name!r}; known: {known}")
+        values = data.to_caller(data.X[:, features.index(name)]).astype(float)
+        found[name] = np.where(np.isnan(values), np.nanmin(values) - 1.0, values)
+    return found
+
+
+def check_systems(systems: Mapping[str, Any]) -> None:
+    """Raise where there is nothing to measure."""
+    if not systems:
+        raise OptionError("expected files of scores, runs or models, or --system FEATURE, got none")
 
 
 def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:

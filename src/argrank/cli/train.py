@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
 from argrank.cli import _special, _worse, arguments
 from argrank.cli._signals import going_on, was_interrupted
-from argrank.errors import OptionError
+from argrank.errors import ArgrankWarning, OptionError
 
 if TYPE_CHECKING:
     from argrank.evaluation.comparison import Comparison
@@ -156,6 +157,7 @@ def run(
         raise typer.Exit(_interrupted(output, checkpoint))
     for role, part in parts.items():
         means[role] = arguments.means_of(estimator.predict(part), part, names, convention)
+    _warn_of_single_feature(job, parts, means)
     if as_json:
         typer.echo(options.json_text(_summary(job, estimator, params, means, output)))
     elif quiet:
@@ -236,7 +238,7 @@ def _load(job: Job) -> dict[str, Any]:
         return {role: DistributedDataset.read(path, client) for role, path in given.items()}
     train = arguments.load_wide(given.pop("train"), None, not job.quiet)
     others = {
-        role: arguments.load_wide(path, train.n_features, not job.quiet, train.feature_names)
+        role: arguments.load_wide(path, train.n_features, not job.quiet, train.feature_names, train.categories)
         for role, path in given.items()
     }
     return {"train": train, **others}
@@ -263,6 +265,18 @@ def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path 
         return Fits(job.resume).fit(estimator, parts["train"], watched, every)
     estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
     return checkpoint
+
+
+def _warn_of_single_feature(job: Job, parts: dict[str, Any], means: Means) -> None:
+    """Warn where one feature alone ranks nearly as well as the model, which may be a leak."""
+    from argrank.data.dataset import Dataset
+    from argrank.evaluation.single_feature import single_feature
+
+    train = parts.get("train")
+    if not job.quiet and isinstance(train, Dataset):
+        text = single_feature(train, means["train"][job.names[0]], job.names[0], job.convention)
+        if text is not None:
+            warnings.warn(text, ArgrankWarning, stacklevel=2)
 
 
 def _interrupted(output: Path | None, checkpoint: Path | None) -> int:

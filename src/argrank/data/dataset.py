@@ -17,8 +17,9 @@ from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.categories import Categories, align, places
 from argrank.data.checks import Preferences
-from argrank.data.frames import COLUMNS, columns_of, is_frame
+from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import adjacent_queries
+from argrank.data.io.columns.roles import COLUMNS
 from argrank.data.subsets import BY_ROW, fields_of_rows, joined_fields
 from argrank.data.untouched import OnTouch, Untouched
 from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
@@ -353,7 +354,7 @@ class Dataset:
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
-        from argrank.data.io.columns import columns_of_data
+        from argrank.data.io.columns.of_dataset import columns_of_data
 
         return columns_of_data(self)
 

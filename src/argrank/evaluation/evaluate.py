@@ -49,7 +49,7 @@ def evaluate(
         documents it returned: a TREC file, ``{qid: {docid: score}}``, a data frame with columns such as ``qid, docno,
         score``, records of ir_measures, or ranx's Run. A dict from names to several of these, or a list of runs, gives
         ``Evaluations``, a dict from names to results.
-    data : Dataset, DistributedDataset, or judgements
+    data : Dataset, data frame, DistributedDataset, or judgements
         The judged documents; on a cluster, systems are rankers or models, which score the rows where they are. For runs
         also judgements without features: a TREC file of qrels, ``{qid: {docid: label}}``, a data frame with columns
         such as ``qid, docno, label``, or ranx's Qrels.

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, align, places
+from argrank.data.categories import Categories, align, kinds_of, places
 from argrank.data.dataset import Dataset
 from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
@@ -224,7 +224,7 @@ class Model(StoredModel):
         names, categories = None, None
         if is_frame(X):
             known = ["qid", "label"] if qid is not None or group is not None else ["label"]
-            columns = columns_of(X, known, self.feature_names)
+            columns = columns_of(X, known, self.feature_names, kinds_of(self.feature_names, self.categories))
             X, names, categories = columns["X"], tuple(columns["feature_names"]), columns["categories"]
             qid = columns.get("qid") if qid is None and group is None else qid
         X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
@@ -235,6 +235,17 @@ class Model(StoredModel):
             raise InputError("this model normalises features within queries: expected qid or group, got neither")
         queries = group_by_id(qid, X.shape[0]) if group is None else group_by_size(group, X.shape[0])
         return Given(X if queries.rows is None else X[queries.rows], queries.indptr, queries.rows)
+
+    def _rows_to_rank(self, X: Any, qid: Any, group: Any, sources: Any) -> Dataset:
+        """Return rows as a Dataset; of a data frame the model's columns, without looking for labels."""
+        if not is_frame(X):
+            return Dataset(X, None, qid, group=group, sources=sources)
+        columns = columns_of(X, ["label"], self.feature_names, kinds_of(self.feature_names, self.categories))
+        found = {name: columns[name] for name in ("X", "feature_names", "categories")}
+        queries = columns.get("qid") if qid is None and group is None else qid
+        return Dataset(
+            **found, qid=queries, group=group, sources=columns.get("sources") if sources is None else sources
+        )
 
     def rank(
         self,
@@ -253,7 +264,7 @@ class Model(StoredModel):
         that has them.
         """
         if not isinstance(X, Dataset):
-            X = Dataset(X, None, qid, group=group, sources=sources)
+            X = self._rows_to_rank(X, qid, group, sources)
         elif sources is not None:
             raise InputError("sources: expected a Dataset that has them, got a Dataset and sources beside it")
         scores = self._stored_scores(X)

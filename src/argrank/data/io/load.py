@@ -10,11 +10,13 @@ from typing import Any
 from argrank._files import is_remote
 from argrank._once import STDIN, is_stream, reading_once
 from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.io.dialects import Given
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.reader import read_letor, write_letor
+from argrank.data.io.naming import told_naming
 from argrank.data.io.pack.loader import VERIFY, load_pack
 from argrank.data.io.pack.pack import pack
-from argrank.data.io.tables import TABLES, is_naming, read_table, write_table
+from argrank.data.io.tables import TABLES, read_table, write_table
 from argrank.data.io.trec.files import write_qrels
 from argrank.errors import InputError, OptionError, check_choice
 
@@ -36,6 +38,10 @@ def load(
     n_jobs: int | None = None,
     progress: bool = True,
     verify: str = "lazy",
+    sep: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
     """Read judged query–document data from a file.
 
@@ -50,11 +56,13 @@ def load(
     format : "letor", "csv", "tsv", "parquet", "arrow" or "pack", optional
         Overrules the extension.
     columns : mapping of column name to meaning, optional
-        For tables that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
+        For tables that name their columns differently: ``{"stars": "label", "ean": "docid"}``; None as meaning
         leaves a column out. The meanings are label, qid, docid, comment, sample_weight, query_weight, source, query
         and title; all other columns, and those with the meaning "feature", are features. Where there is no column
-        of that name, common ones are taken and told in the log: query_id or query for qid, relevance, judgement,
-        grade, rel or rating for label, doc_id or docno for docid.
+        of that name, safe ones are taken and told in the log: query_id or query for qid, relevance, judgement or
+        grade for label, doc_id, docno, product_id or item_id for docid. Of features can be said that they are a
+        "number" or a "category", of other texts that they are an "id" or a "text" to read, both of which are no
+        features; by default their values decide, and it is told.
     features : sequence of str, optional
         The columns of a table that are features, in this order; by default all without a meaning.
     dtype : "float64" or "float32", optional
@@ -72,6 +80,9 @@ def load(
     verify : "lazy", "open" or "never"
         When a pack is compared with the sums that were taken when it was written: every few megabytes when they are
         first used ("lazy", which costs about as much as reading them once more from memory), all of it now, or never.
+    sep, decimal, thousands, encoding : str, optional
+        How delimited text is written: ``sep=";"``, ``decimal=","``, ``thousands="."``, ``encoding="cp1252"``. By
+        default it is found out, and told.
     """
     check_choice("verify", verify, VERIFY)
     kind = kind_of(path, format)
@@ -81,8 +92,8 @@ def load(
             "(ar.evaluate and `argrank evaluate` take judgements and runs as they are)"
         )
     if kind == "pack":
-        told = (columns, features, dtype, n_features, feature_base)
-        if sparse != "auto" or is_naming() or any(option is not None for option in told):
+        told = (columns, features, dtype, n_features, feature_base, sep, decimal, thousands, encoding)
+        if sparse != "auto" or told_naming().says or any(option is not None for option in told):
             raise OptionError(
                 f"{os.fspath(path)}: a pack is read as it is; give these options to ar.pack or argrank pack"
             )
@@ -93,8 +104,9 @@ def load(
             raise OptionError(
                 f"sparse, n_features and feature_base are options of LETOR text, got them for a {kind} file"
             )
-        return read_table(path, kind, columns=columns, features=features, dtype=dtype)
-    if columns or features is not None or is_naming():
+        written = Given(sep, decimal, thousands, encoding)
+        return read_table(path, kind, columns=columns, features=features, dtype=dtype, written=written)
+    if columns or features is not None or told_naming().says:
         raise OptionError("columns and features are options of tables with named columns, got them for LETOR text")
     return read_letor(
         path,

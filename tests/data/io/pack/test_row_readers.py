@@ -26,7 +26,6 @@ def small_steps(monkeypatch):
     """Several chunks and several buckets on data small enough for a test."""
     monkeypatch.setattr(packing, "CHUNK", 700)
     monkeypatch.setattr(packing, "LEAST", 700)
-    monkeypatch.setattr("argrank.data.io.delimited.CHUNK_ROWS", 11)
 
 
 @pytest.mark.parametrize("ids", IDS)

@@ -17,13 +17,13 @@ from argrank._progress import Progress
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.letor.format import Options
+from argrank.data.io.naming import Naming, told_naming
 from argrank.data.io.pack.array_file import write_transposed
 from argrank.data.io.pack.bucket_sort import count, sorted_chunks
 from argrank.data.io.pack.chunks import Chunk, check_by_query, normalised
 from argrank.data.io.pack.contents import DESCRIPTION, Contents
 from argrank.data.io.pack.row_readers import Source, source_of
 from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
-from argrank.data.io.tables import named
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ def pack(
     budget = parse_memory(memory, "memory")
     if is_frame(source):
         source = Dataset(source)
-    found = source_of(source, *named(columns, features), n_features)
+    found = source_of(source, Naming(columns or {}, features).over(told_naming()), n_features)
     with write_folder(path, DESCRIPTION) as folder, Progress("packing rows", None, progress) as bar:
         work = _Packing(found, folder, dtype, normalise, budget, bar)
         try:
