@@ -163,7 +163,7 @@ def dependence(fitted: Any, data: Dataset, feature: str | int, *, axes: Any = No
 def _model(fitted: Any) -> Model:
     model = getattr(fitted, "model_", fitted)
     if not isinstance(model, Model):
-        raise OptionError(f"expected a fitted ranker or a model that scores documents, got {shown(fitted)}")
+        raise OptionError(f"expected a fitted ranker or model, linear or of trees, got {shown(fitted)}")
     return model
 
 
