@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
 
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class ArgrankError(Exception):
@@ -131,7 +131,7 @@ def is_finite(value: object) -> bool:
 
 
 def printable(text: str) -> str:
-    """Return a text in which control characters other than line ends and tabs are written as escapes."""
+    """Return a text with control characters, also those of direction, as escapes; line ends and tabs stay."""
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 

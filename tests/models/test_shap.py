@@ -18,7 +18,6 @@ from argrank.models.trees import TreesModel
 def random_tree(rng: np.random.Generator, n_features: int, n_leaves: int) -> Tree:
     """A tree with splits of every kind: numbers, missing values, zeros as missing, categories."""
     left, right, open_ends = [], [], [(None, None)]
-    leaves = 0
     for node in range(n_leaves - 1):
         parent, side = open_ends.pop(int(rng.integers(len(open_ends))))
         if parent is not None:

@@ -17,6 +17,7 @@ from typing import Any
 import typer
 
 from argrank._memory import VARIABLE, parse_memory
+from argrank._once import reading_once
 from argrank._registry import imported
 from argrank._version import __version__
 from argrank.cli._options import declared
@@ -59,9 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Exit codes: 0 done, 1 a check failed (or the reader of our output has left), 2 bad input or a full disk, 3
     interrupted with what was done so far kept, 4 an error of argrank itself, 130 interrupted with nothing kept.
     """
+    _open_closed_streams()
     gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: 0.1 s of every command
     try:
-        with listening(), warnings.catch_warnings():
+        with reading_once(), listening(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
     except typer.Exit as finished:
@@ -89,7 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"command and the traceback that {DEBUG}=1 shows"
         )
     finally:
-        logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
+        logger = logging.getLogger("argrank")
+        logger.disabled = False
+        logger.handlers.clear()  # a command's handler must not outlive its standard error
     if code == INTERRUPTED:  # typer silently turns Ctrl-C into this code
         _complain("interrupted")
     code = _flushed(code if isinstance(code, int) else 0)
@@ -114,10 +118,26 @@ def _flushed(code: int) -> int:
         _silence()
         return code or CHECK_FAILED
     except OSError as error:  # a full disk behind `> file`
-        _complain(f"standard output: {error.strerror}")
+        if not code:  # else it has been told
+            _complain(f"standard output: {error.strerror}")
         _silence()
         return code or BAD_INPUT
     return code
+
+
+def _open_closed_streams() -> None:
+    """Give what was closed (``>&-``) something to hold its place, which the first file opened would take.
+
+    Writing to a standard output that was closed is an error; complaints to a closed standard error go nowhere.
+    """
+    for number, name, kind in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            with contextlib.suppress(OSError):
+                os.fstat(number)
+                continue  # somebody else's by now
+            os.open(os.devnull, kind)  # gets the lowest number that is free
+            if number > 0:
+                setattr(sys, name, os.fdopen(number, "w"))
 
 
 def _silence() -> None:
@@ -160,6 +180,9 @@ def _with_memory(run: Callable[..., None]) -> Callable[..., None]:
         if max_memory is not None:
             parse_memory(max_memory)
             os.environ[VARIABLE] = max_memory
+        if options.get("quiet"):  # cron sends a mail of whatever comes on standard error
+            warnings.simplefilter("ignore")
+            logging.getLogger("argrank").disabled = True
         run(**options)
 
     return declared(command, run, {"max_memory": (str | None, MEMORY)})

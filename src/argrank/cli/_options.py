@@ -87,7 +87,7 @@ RESUME: Any = typer.Option(
     None, "--resume", metavar="FOLDER", help="Keep every fit here, finished or not; the same command goes on from it."
 )
 JOBS: Any = typer.Option(None, "--jobs", "-j", metavar="N", help="Threads; all cores by default.")
-QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less.")
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less, and only errors on standard error.")
 VERBOSE: Any = typer.Option(False, "--verbose", "-v", help="Print more.")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argrank._files import split_suffixes
-from argrank.errors import ClusterError, MissingExtraError, OptionError
+from argrank.errors import ClusterError, InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from argrank.data.categories import Categories
@@ -53,6 +53,15 @@ def system(file: str, judged: Any, column: str | None) -> Any:
 
     as_run = is_run(file, column) and is_run_for(Path(file), judged)
     return Path(file) if as_run else read_scores(file, judged, column)
+
+
+def refuse_constant(ranker: Any, data: Any, advice: str = "; --allow-constant trains all the same") -> None:
+    """Raise where the labels leave a ranker nothing to learn, before a model without use is saved."""
+    from argrank.rankers.nothing_to_learn import nothing_to_learn
+
+    missing = nothing_to_learn(ranker, data)
+    if missing is not None:
+        raise InputError(f"expected labels to learn from, got such that {missing}{advice}")
 
 
 def segments(by: str | None) -> Any:

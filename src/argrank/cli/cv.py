@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from argrank._files import STDIN
+from argrank._once import STDIN
 from argrank._tables import parameters_text
 from argrank.cli import _options as options
 from argrank.cli import arguments

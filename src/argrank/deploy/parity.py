@@ -162,9 +162,7 @@ def _stump_scores(model: StumpsModel, X: Any) -> Floats:
     return replace(model, normaliser=None).scores(known)
 
 
-def made_rows(
-    plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int = 256, seed: int = 0
-) -> Floats:  # fmt: skip
+def made_rows(plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int = 256, seed: int = 0) -> Floats:
     """Return rows with values on, just below and just above cuts, zeros of both signs and missing values."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(n, plain.n_features)).astype(np.float32)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data.io.trec.forms import is_run
 from argrank.errors import InputError, OptionError, unknown_name
@@ -32,6 +33,7 @@ CORRECTIONS = ("holm", "none")
 ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
 
 
+@reading_once()
 def compare(
     scores: Any,
     data: Any,

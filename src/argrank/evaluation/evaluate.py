@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._once import reading_once
 from argrank._threads import map_threads
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
@@ -26,6 +27,7 @@ from argrank.measures.names import measure_list
 def evaluate(scores: NDArray[Any] | Sequence[float], data: Dataset, measures: Any, **options: Any) -> Evaluation: ...
 @overload
 def evaluate(scores: Any, data: Any, measures: Any, **options: Any) -> Evaluation | Evaluations: ...
+@reading_once()
 def evaluate(
     scores: Any,
     data: Any,

@@ -32,6 +32,7 @@ from argrank.models.model import Model
 from argrank.objectives.objective import Objective
 from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers.docstrings import complete
+from argrank.rankers.nothing_to_learn import nothing_to_learn
 from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.trace import Trace, Validation, Watcher
 from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
@@ -97,6 +98,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
+    fits_labels: ClassVar[bool] = False  # each by itself, whatever the query
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scales_lazily: ClassVar[bool] = False
     scoring: Any
@@ -161,6 +163,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if is_distributed(data):
             check_cluster(self, checkpoint)
         check_training(self, data)
+        missing = nothing_to_learn(self, data)
+        if missing is not None:
+            warnings.warn(f"{type(self).__name__}: nothing to learn: {missing}", ArgrankWarning, stacklevel=2)
         self._remember_features(X, data)
         parts = eval_parts(eval_set, eval_qid, eval_group)
         keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
@@ -181,6 +186,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
         check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
+        given, data = data, self._arranged(data)
         preparation, prepared = self._preparation(data), data
         if preparation is not None:
             prepared, *validations = (preparation.transform(part) for part in (data, *validations))
@@ -200,7 +206,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.trace_: Trace = watcher.trace
-        served = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories, preparation)
+        served = outcome.model.served(data.feature_names, scaling, self._summary(given), data.categories, preparation)
         shares = None if is_distributed(data) else importances(served, data)
         self.model_ = replace(served, feature_importances=shares)
         return self
@@ -369,6 +375,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             self.feature_names_in_ = np.array(data.feature_names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order that it is learned from: as given."""
+        return data
 
     def _preparation(self, data: Dataset) -> Preparation | None:
         """Return what makes numbers of the columns, where this ranker or the engine that serves it needs it."""

@@ -166,9 +166,7 @@ def benchmark(
     told = (f"Features scaled by {scaling} where it matters; the scaling is part of the model.",) if scaling else ()
     entrants = entrants_of(made, {name: make_grid(one, DEFAULT) for name, one in made.items()})
     protocol = Protocol(names, names[0], convention, n_jobs, fits_in(resume))
-    shared: dict[str, Any] = {
-        "averaged": "queries", "diagnosis": diagnosis, "notes": told, "everything": everything,
-    }  # fmt: skip
+    shared: dict[str, Any] = {"averaged": "queries", "diagnosis": diagnosis, "notes": told, "everything": everything}
     return _trial(entrants, judged, folds, tested, protocol, progress, "benchmark", **shared)
 
 

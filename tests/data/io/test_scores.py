@@ -58,10 +58,11 @@ def test_compressed_and_standard_input(data, write, monkeypatch):
     assert read_scores("-", data).tolist() == SCORES
 
 
-def test_a_run_on_standard_input_is_refused(data, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a Q0 d4 1 12 tag\n")))
-    with pytest.raises(InputError, match="standard input"):
-        read_scores("-", data)
+def test_a_run_on_standard_input(data, write, monkeypatch):
+    rows = zip(data.to_caller(data.qid), data.to_caller(data.document_ids), SCORES, strict=True)
+    text = "".join(f"{qid} Q0 {docid} 1 {score!r} tag\n" for qid, docid, score in rows).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert read_scores("-", data).tolist() == SCORES
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])

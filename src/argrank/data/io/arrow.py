@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, read_all, split_suffixes, write_bytes
+from argrank._files import open_bytes, read_all, split_suffixes, write_bytes
 from argrank._memory import check_memory
 from argrank.data.io.columns.checks import check_columns, columns_to_read
 from argrank.data.io.columns.pieces import arguments_of_pieces
@@ -39,9 +39,7 @@ def stream(
     import pyarrow as pa
 
     with open_bytes(path) as opened:
-        source: Any = (
-            io.BytesIO(read_all(opened, os.fspath(path))) if split_suffixes(path)[1] else opened
-        )  # Arrow wants to seek
+        source = _seekable(opened, path)
         try:
             schema, batches = _parquet_batches(source) if kind == "parquet" else _ipc_batches(source)
             check_columns(schema.names, reading, path, None)
@@ -55,6 +53,13 @@ def stream(
                 yield from arguments_of_pieces(tables, reading, path)
         except (pa.ArrowException, OSError, TypeError, KeyError, MemoryError) as error:
             raise _damaged(path, kind, error) from error
+
+
+def _seekable(stream: IO[bytes], path: str | os.PathLike[str]) -> Any:
+    """Return what Arrow can seek in: a file as it is, the contents of an archive or a pipe in memory."""
+    if stream.seekable() and not split_suffixes(path)[1]:
+        return stream
+    return io.BytesIO(read_all(stream, os.fspath(path)))
 
 
 def _pieces(batches: Callable[[list[str], int], Iterator[Any]], names: list[str], n_rows: int) -> Iterator[Any]:
@@ -75,9 +80,7 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
     import pyarrow as pa
 
     with open_bytes(path) as stream:
-        source: Any = stream
-        if os.fspath(path) == STDIN or split_suffixes(path)[1]:  # Arrow wants to seek
-            source = io.BytesIO(read_all(stream, os.fspath(path)))
+        source = _seekable(stream, path)
         try:
             table = _parquet(source, path) if kind == "parquet" else _ipc(source, path)
             table.validate(full=True)

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from argrank._files import STDIN, is_remote, open_bytes, read_all, split_suffixes
+from argrank._files import is_remote, open_bytes, read_all, split_suffixes
 from argrank._memory import check_memory
+from argrank._once import STDIN
 from argrank.data.io.columns.checks import Columns, check_columns, check_names, columns_to_read
 from argrank.data.io.columns.numbers import PLAIN, WHOLE, writings
 from argrank.data.io.columns.pieces import arguments_of_pieces

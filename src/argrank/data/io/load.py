@@ -7,22 +7,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argrank._files import STDIN, is_remote
+from argrank._files import is_remote
+from argrank._once import STDIN, is_stream, reading_once
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.io.dialects import Given
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.reader import read_letor, write_letor
 from argrank.data.io.naming import told_naming
-from argrank.data.io.pack.loader import load_pack
+from argrank.data.io.pack.loader import VERIFY, load_pack
 from argrank.data.io.pack.pack import pack
 from argrank.data.io.tables import TABLES, read_table, write_table
 from argrank.data.io.trec.files import write_qrels
-from argrank.errors import InputError, OptionError
+from argrank.errors import InputError, OptionError, check_choice
 
 READABLE = ("letor", "pack", *TABLES)
 WRITABLE = ("letor", "pack", "qrels", *TABLES)
 
 
+@reading_once()
 def load(
     path: str | os.PathLike[str],
     *,
@@ -35,7 +37,7 @@ def load(
     feature_base: int | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
-    verify: bool = False,
+    verify: str = "lazy",
     sep: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -75,12 +77,14 @@ def load(
         Threads that read LETOR text.
     progress : bool
         Whether LETOR text that takes longer than a second shows a progress bar on a terminal.
-    verify : bool
-        Whether to read all of a pack and compare it with the sums that were taken when it was written.
+    verify : "lazy", "open" or "never"
+        When a pack is compared with the sums that were taken when it was written: every few megabytes when they are
+        first used ("lazy", which costs about as much as reading them once more from memory), all of it now, or never.
     sep, decimal, thousands, encoding : str, optional
         How delimited text is written: ``sep=";"``, ``decimal=","``, ``thousands="."``, ``encoding="cp1252"``. By
         default it is found out, and told.
     """
+    check_choice("verify", verify, VERIFY)
     kind = kind_of(path, format)
     if kind not in READABLE:
         raise OptionError(
@@ -138,7 +142,7 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
 
 
 def _check_is_file(path: str | os.PathLike[str]) -> None:
-    if os.fspath(path) == STDIN or is_remote(path):
+    if is_stream(path) or is_remote(path):
         return
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")

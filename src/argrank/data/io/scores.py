@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from argrank._files import STDIN, check_path, open_bytes, split_suffixes, write_bytes
+from argrank._files import check_path, open_bytes, split_suffixes, write_bytes
+from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset, check_dataset
@@ -31,6 +32,7 @@ DEFAULT_COLUMN = "score"
 RANKLIB_FIELDS, TREC_FIELDS = 3, 6
 
 
+@reading_once()
 def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Floats:
     """Read one score for each row of the data, in the caller's row order.
 
@@ -110,8 +112,6 @@ def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Floats:
 
 
 def _trec(path: PathLike, data: Dataset) -> Floats:
-    if path == STDIN:  # whose lines are gone by now
-        raise InputError("a TREC run cannot be read from standard input: give a file")
     run = read_run(path)
     known = set(id_texts(data.query_ids, "qid"))
     if known.isdisjoint(run.qid.tolist()):

@@ -110,9 +110,7 @@ def _oblivious(builder: Builder, tree: Any, scale: float, places: list[int], nan
     return below(len(splits) - 1, 0)
 
 
-def _free(
-    builder: Builder, tree: Any, scale: float, places: list[int], nan_left: list[bool], depth: int = 0
-) -> int:  # fmt: skip
+def _free(builder: Builder, tree: Any, scale: float, places: list[int], nan_left: list[bool], depth: int = 0) -> int:
     if not isinstance(tree, dict) or depth > DEEPEST:
         raise ModelError(f"expected splits of at most {DEEPEST} levels")
     if "split" not in tree:

@@ -39,6 +39,7 @@ class Regression(BaseRanker):
     """
 
     uses_row_weights: ClassVar[bool] = True
+    fits_labels: ClassVar[bool] = True
     scales_lazily: ClassVar[bool] = True
 
     gain: Any = "linear"

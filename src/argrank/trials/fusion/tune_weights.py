@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, check_count, shown, unknown_name
@@ -23,6 +24,7 @@ from argrank.trials.grid import is_number
 Bounds = tuple[float | None, float | None]
 
 
+@reading_once()
 def tune_weights(
     scores_by_system: Mapping[str, Any],
     data: Any,

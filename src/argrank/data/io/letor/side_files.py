@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, read_all, split_suffixes
+from argrank._files import open_bytes, read_all, split_suffixes
+from argrank._once import STDIN
 from argrank._types import Integers
 from argrank.data.io.letor.format import NUMBER, quoted
 from argrank.data.io.text import BYTE_ORDER_MARK

@@ -12,6 +12,7 @@ from typing import Any
 
 from argrank._files import write_folder
 from argrank._memory import parse_memory
+from argrank._once import reading_once
 from argrank._progress import Progress
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
@@ -31,6 +32,7 @@ LEAST = 1 << 20
 BUCKETS = "buckets"  # folder of what is being sorted
 
 
+@reading_once()
 def pack(
     source: Any,
     path: str | os.PathLike[str],

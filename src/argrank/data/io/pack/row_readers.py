@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, check_path, is_remote, remote_files
+from argrank._files import check_path, is_remote, remote_files
+from argrank._once import is_stream
 from argrank.data.dataset import Dataset
 from argrank.data.io import arrow, delimited
 from argrank.data.io.columns.table import Reading
@@ -162,8 +163,8 @@ def _file_kind(file: str) -> str:
 
 def _files_of(name: str) -> list[str]:
     """Return a file's name, or those of the files in a folder, sorted, without hidden ones."""
-    if name == STDIN:
-        raise OptionError("expected files to pack, which may have to be read twice, got standard input")
+    if is_stream(name):
+        return [name]
     if is_remote(name):
         found = remote_files(name)
         inside = [] if found is None else found

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, split_suffixes
+from argrank._files import open_bytes, split_suffixes
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
@@ -122,8 +122,6 @@ def _has_columns(path: str | os.PathLike[str], *wanted: tuple[str, ...]) -> bool
 
 
 def _first_words(path: str | os.PathLike[str]) -> list[str]:
-    if os.fspath(path) == STDIN:
-        return []
     if kind_of(path) == "pack":
         return []
     with open_bytes(path) as stream:

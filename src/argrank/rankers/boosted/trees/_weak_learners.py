@@ -34,6 +34,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
     load_lightgbm,
     refusals,
     rounded,
+    rows_of,
     seed_of,
     shown_scores,
 )
@@ -150,7 +151,7 @@ class Growth:
         }
         categorical: Any = feature_columns("categorical_features", settings.categorical_features, data)
         nothing = np.zeros(data.n_documents)
-        train = lightgbm.Dataset(data.X, nothing, categorical_feature=categorical or "auto", params=parameters)
+        train = lightgbm.Dataset(rows_of(data.X), nothing, categorical_feature=categorical or "auto", params=parameters)
         with refusals():
             self._booster = lightgbm.Booster(parameters, train)
             self._can_split = can_split(train, data.n_features)

@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from argrank._declared import LARGEST_32, AtLeast, AtMost, Count32, Jobs, Positive, Share
 from argrank._types import Floats
+from argrank.data.arranged import arranged
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.preparation import Prepare
+from argrank.engines import is_distributed
 from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers.base_ranker import BaseRanker
@@ -70,6 +72,14 @@ class BoostedRanker(BaseRanker):
     random_state: Annotated[int, AtLeast(0), AtMost(LARGEST_32)] = 0
     n_jobs: Jobs = None
     verbose: int = 0
+
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order of its content: what is drawn by row is the same for any order of the rows."""
+        return (
+            data
+            if is_distributed(data)
+            else arranged(data, whole=self.normalise is not None or self.prepare is not None)
+        )
 
     def _served_rows(self, X: Any, qid: Any, group: Any) -> Dataset:
         """Return rows to serve as a Dataset; one query where the model does not ask."""

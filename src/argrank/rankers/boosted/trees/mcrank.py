@@ -63,6 +63,7 @@ class McRank(GradientBoostedRanker):
     """
 
     uses_row_weights: ClassVar[bool] = True
+    fits_labels: ClassVar[bool] = True
 
     start: Literal["linear"] | None = "linear"
     link: Literal["multi-class", "ordinal"] = "multi-class"
