@@ -50,7 +50,7 @@ def test_from_a_spreadsheet_to_a_report(run, tmp_path: Path) -> None:
     listed = run("inspect", "judged.csv", "--drop", "listed", "-q")[1]
     assert "1 feature looks like a label: feature 'judge_minutes' (AUC 1.000); the next best" in listed  # no rating
     assert "error" not in out.split("Doctor:")[1]  # missing values are none
-    code, _, err = run("train", "judged.csv", "--drop", "listed", "-r", "regression")
+    code, _, err = run("train", "judged.csv", "--drop", "listed", "-r", "regression", "--json")
     assert code == 0
     assert "warning: feature 'judge_minutes' alone reaches ndcg@10 1.000 of the model's" in err
     code, out, err = run("train", "judged.csv", *DROP, "-r", "lambda-mart", "-p", "n_trees=20", "-o", "model.json")

@@ -212,7 +212,7 @@ def test_features_that_look_like_a_label():
 def test_all_leaks_are_named_the_best_first():
     made = ar.make_ranking(40, 12, 3, random_state=1)
     noise = np.random.default_rng(0).normal(size=(2, made.n_documents))
-    leaks = [-3 * made.y + 0.4 * noise[0], made.y + 0.2 * noise[1]]
+    leaks = [-3 * made.y + noise[0], made.y + 0.2 * noise[1]]
     data = ar.Dataset(
         np.column_stack([made.X, *leaks]), made.y, made.qid, feature_names=["a", "b", "c", "slow", "fast"]
     )

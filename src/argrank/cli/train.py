@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _options as options
 from argrank.cli import _special, _worse, arguments
 from argrank.cli._signals import going_on, was_interrupted
-from argrank.errors import ArgrankWarning, OptionError
+from argrank.errors import OptionError
 
 if TYPE_CHECKING:
     from argrank.evaluation.comparison import Comparison
@@ -276,7 +275,7 @@ def _warn_of_single_feature(job: Job, parts: dict[str, Any], means: Means) -> No
     if not job.quiet and isinstance(train, Dataset):
         text = single_feature(train, means["train"][job.names[0]], job.names[0], job.convention)
         if text is not None:
-            warnings.warn(text, ArgrankWarning, stacklevel=2)
+            typer.echo(f"argrank: warning: {text}", err=True)
 
 
 def _interrupted(output: Path | None, checkpoint: Path | None) -> int:

@@ -20,7 +20,7 @@ LARGEST_EXPONENT = 1023  # 2 to a larger power is beyond float64
 
 
 ENOUGH = 20  # documents above the lowest label of their query that a feature must order before it is suspected
-SURE, LIKELY, AHEAD = 0.97, 0.85, 3.0  # AUC that is suspect in any case; or if the next best errs so many times more
+SURE = 0.97  # AUC from which on a feature is suspected: judges do not agree better with each other
 
 
 def label_like(facts: Facts) -> Iterator[Finding]:
@@ -30,7 +30,7 @@ def label_like(facts: Facts) -> Iterator[Finding]:
     named = [at for at, name in enumerate(data.feature_names or ()) if _words(name) & words]
     shares = _shares(facts)
     order = np.argsort(-shares, kind="stable").tolist()
-    found = [*_knowing(shares, order), *named]
+    found = [*(at for at in order if shares[at] >= SURE), *named]
     found = sorted(dict.fromkeys(found), key=order.index)
     if found:
         have = "feature looks" if len(found) == 1 else "features look"
@@ -60,17 +60,6 @@ def _shares(facts: Facts) -> Floats:
     lowest = np.repeat(np.minimum.reduceat(sample.y, sample.indptr[:-1]), sample.sizes)
     shares = order_of_labels(sample) if (sample.y > lowest).sum() >= ENOUGH else none
     return np.where(facts.features.varying > 0, shares, 0.0)
-
-
-def _knowing(shares: Floats, order: list[int]) -> list[int]:
-    """Return the features that order labels better than features do, the best first."""
-    found = []
-    for place, at in enumerate(order):
-        following = shares[order[place + 1]] if place + 1 < len(order) else 0.5
-        ahead = shares[at] >= LIKELY and AHEAD * (1 - shares[at]) < 1 - following
-        if shares[at] >= SURE or ahead:
-            found = order[: place + 1]
-    return found
 
 
 def label_range(facts: Facts) -> Iterator[Finding]:
