@@ -35,7 +35,7 @@ from argrank.rankers.trace import Watcher
 if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
 
-FORMAT = 1
+FORMAT = 2
 PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "rows_after", "seconds")
 FREE = ("n_jobs", "verbose")  # parameters that change no bit of a model
 GO_ON = ("max_iter", "tol")  # parameters with which a finished fit goes on
