@@ -18,7 +18,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -197,10 +197,10 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    if isinstance(value, Integral):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         return abs(int(value)) < 2**1023
+    if not isinstance(value, float | np.floating):
+        return False
     return not math.isnan(float(value)) and abs(float(value)) < 2.0**1023
 
 
@@ -221,7 +221,9 @@ def _is_group(kind: type, parts: Sequence[Declared], value: Any) -> bool:
         if kind is tuple and len(parts) > 1 and len(parts) != len(value):
             return False
         return not parts or all(_fits(parts[number % len(parts)], one) for number, one in enumerate(value))
-    return isinstance(value, kind) or hasattr(value, "__array__")
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0 and (not parts or parts[0].is_open or _is_group(kind, parts, value.tolist()))
+    return (isinstance(value, kind) or hasattr(value, "__array__")) and not isinstance(value, np.generic)
 
 
 def _fits(part: Declared, value: Any) -> bool:

@@ -30,7 +30,6 @@ PART = ".part"  # how the name of an unfinished file ends
 ASIDE = ".old.part"  # and that of a folder that is being replaced
 LONGEST_NAME = 60  # characters of a name that go into that of its unfinished file
 PIECE = 1 << 22  # bytes that are decompressed at a time
-LOOK_AT_MEMORY = 1 << 28  # bytes of a text from which on its size is compared with the memory
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -94,8 +93,7 @@ def read_all(stream: IO[bytes], name: str) -> bytearray:
     text = bytearray()
     while piece := stream.read(PIECE):
         text += piece
-        if len(text) > LOOK_AT_MEMORY:
-            check_memory(name, len(text), "unpack it and read it in parts, or convert it to Parquet or a sparse file")
+        check_memory(name, len(text), "unpack it and read it in parts, or convert it to Parquet or a sparse file")
     return text
 
 

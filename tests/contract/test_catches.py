@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import types
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,23 +11,23 @@ from tests.contract.measure_checks import CHECKS, check_cutoff, check_row_order,
 from tests.contract.ranker_checks import check_objective, small_data
 
 import argrank as ar
-from argrank.measures import ALIASES, MEASURES
+from argrank.measures import MEASURES
 from argrank.measures.measure import Measure
 from argrank.objectives.objective import Prepared
 from argrank.objectives.pointwise import SquaredError
 from argrank.objectives.structured.hinge import ORACLES, REFERENCE_PARTS
 from argrank.rankers import RankSVM
 from argrank.rankers.linear.linear_ranker import LinearRanker
-from argrank.rankers.registry import RANKERS, Registered
-from argrank.solvers import SOLVERS, Solver, bundle
+from argrank.rankers.registry import RANKERS
+from argrank.solvers import SOLVERS, bundle
 
 
 @dataclass(frozen=True, repr=False)
-class Success(Measure):
+class LateSuccess(Measure):
     """Right where no scores tie: it takes the order of the rows for an order of the scores."""
 
-    spelling = "Success"
-    aliases = ("success",)
+    spelling = "LateSuccess"
+    aliases = ("latesuccess",)
 
     k: int | None = None
 
@@ -53,24 +51,36 @@ class LatePrecision(Measure):
 
 
 @pytest.fixture
-def registered(monkeypatch):
-    """Register measures as a newcomer would; the contract tests go over these names."""
-    for kind in (Success, LatePrecision):
-        monkeypatch.setitem(MEASURES, kind.spelling, kind)
-        monkeypatch.setitem(ALIASES, kind.aliases[0], kind.spelling)
+def register():
+    """Register things as another package would, and take them away afterwards; the contract goes over these names."""
+    added = []
+
+    def add(registry, function, name, *given, **options):
+        function(*given, **options) if registry is MEASURES else function(name, *given, **options)
+        added.append((registry, name))
+
+    yield add
+    for registry, name in added:
+        registry.remove(name)
 
 
-def test_a_measure_that_ignores_ties_is_caught(registered):
-    measure = ar.measure("success")
+@pytest.fixture
+def measures(register):
+    for kind in (LateSuccess, LatePrecision):
+        register(MEASURES, ar.register_measure, kind.spelling, kind)
+
+
+def test_a_measure_that_ignores_ties_is_caught(measures):
+    measure = ar.measure("latesuccess")
     for check in (check_ties, check_row_order):
-        with pytest.raises(AssertionError, match="Success"):
+        with pytest.raises(AssertionError, match="LateSuccess"):
             check(measure)
     for check in set(CHECKS) - {check_ties, check_row_order}:
         check(measure)
 
 
 @pytest.mark.parametrize("shift", [1, -1])
-def test_a_measure_that_is_wrong_at_its_cutoff_is_caught(registered, shift):
+def test_a_measure_that_is_wrong_at_its_cutoff_is_caught(measures, shift):
     with pytest.raises(AssertionError, match="rank"):
         check_cutoff(ar.measure(f"latep(shift={shift})"))
     check_ties(ar.measure(f"latep(shift={shift})"))
@@ -125,14 +135,11 @@ def by_score(hinge, data):
 
 
 @pytest.fixture
-def wrong(monkeypatch):
-    """Register rankers and a solver under names of their own, by their lines."""
-    module = types.SimpleNamespace(WrongGradient=WrongGradient, WrongReport=WrongReport, boast=boast)
-    monkeypatch.setitem(sys.modules, "argrank.rankers.wrong", module)
-    monkeypatch.setitem(sys.modules, "argrank.solvers.wrong", module)
-    for name in ("WrongGradient", "WrongReport"):
-        monkeypatch.setitem(RANKERS, name, Registered(f"wrong:{name}", "pairwise", {}))
-    monkeypatch.setitem(SOLVERS, "boast", Solver("wrong:boast", ("convex",), proves=True))
+def wrong(register):
+    """Register rankers and a solver under names of their own."""
+    register(RANKERS, ar.register_ranker, "wrong-gradient", WrongGradient)
+    register(RANKERS, ar.register_ranker, "wrong-report", WrongReport, family="pairwise")
+    register(SOLVERS, ar.register_solver, "boast", boast, needs=("convex",), proves=True)
 
 
 def test_a_wrong_gradient_is_caught(wrong):
@@ -140,14 +147,14 @@ def test_a_wrong_gradient_is_caught(wrong):
     scores = np.array([0.3, 1.0, -0.5, 0.2, 0.9, -1.0])
     test_objectives.test_the_gradient_is_the_slope_of_the_value("regression", data, scores)
     with pytest.raises(AssertionError):
-        test_objectives.test_the_gradient_is_the_slope_of_the_value("WrongGradient", data, scores)
+        test_objectives.test_the_gradient_is_the_slope_of_the_value("wrong-gradient", data, scores)
 
 
 def test_a_ranker_that_reports_another_objective_is_caught(wrong):
     data = small_data()
     check_objective("rank-svm", {"C": 3.0}, data)
     with pytest.raises(AssertionError):
-        check_objective("WrongReport", {"C": 3.0}, data)
+        check_objective("wrong-report", {"C": 3.0}, data)
 
 
 def test_a_solver_with_a_false_gap_is_caught(wrong):

@@ -5,45 +5,44 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-import importlib
 import inspect as signatures  # the command of that name would hide the module
-import keyword
 import logging
 import os
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import typer
 
 from argrank._memory import VARIABLE, parse_memory
+from argrank._registry import imported
 from argrank._version import __version__
 from argrank.cli._options import declared
 from argrank.cli._signals import listening
 from argrank.errors import ArgrankError, printable
 
-#: The commands, in the order that --help shows them; each is a module here with a function ``run``.
-COMMANDS: tuple[str, ...] = (
-    "demo",
-    "inspect",
-    "train",
-    "predict",
-    "evaluate",
-    "compare",
-    "cv",
-    "tune",
-    "experiment",
-    "report",
-    "convert",
-    "pack",
-    "export",
-    "import",
-    "verify",
-    "compile",
-    "ranklib",
-)
+#: The commands, in the order that --help shows them: name -> module with a function ``run``, below argrank.cli.
+COMMANDS = {
+    "demo": ".demo",
+    "inspect": ".inspect",
+    "train": ".train",
+    "predict": ".predict",
+    "evaluate": ".evaluate",
+    "compare": ".compare",
+    "cv": ".cv",
+    "tune": ".tune",
+    "experiment": ".experiment",
+    "report": ".report",
+    "convert": ".convert",
+    "pack": ".pack",
+    "export": ".export",
+    "import": ".import_",
+    "verify": ".verify",
+    "compile": ".compile",
+    "ranklib": ".ranklib",
+}
 
 #: What the exit codes mean; 0 is success.
 CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
@@ -61,8 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     interrupted with what was done so far kept, 4 an error of argrank itself, 130 interrupted with nothing kept.
     """
     gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: 0.1 s of every command
-    # ClickException, which typer carries but does not export
-    usage_error = cast(type[Exception], typer.BadParameter.__mro__[2])
     try:
         with listening(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -74,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output has left: `argrank … | head`
         _silence()
         code = CHECK_FAILED
-    except (ArgrankError, OSError, usage_error) as error:
+    except (ArgrankError, OSError, typer.TyperException) as error:
         code = BAD_INPUT
         _complain(_text(error))
     except MemoryError as error:
@@ -141,8 +138,8 @@ def _app() -> typer.Typer:
         elif context.invoked_subcommand is None:
             typer.echo(context.get_help())
 
-    for name in COMMANDS:
-        module = importlib.import_module(f"argrank.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
+    for name, home in COMMANDS.items():
+        module = imported(home, "argrank.cli")
         run = module.run
         # a backspace before a paragraph keeps its lines as they are
         text = signatures.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
@@ -173,8 +170,7 @@ def _text(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror is not None:
         return f"standard output: {error.strerror}"
-    message = getattr(error, "format_message", error.__str__)
-    return str(message())
+    return error.format_message() if isinstance(error, typer.TyperException) else str(error)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

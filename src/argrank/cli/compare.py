@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.evaluation import defaults
 
 

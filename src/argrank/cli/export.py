@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from argrank._files import refuse_endless
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.errors import InputError
 
 

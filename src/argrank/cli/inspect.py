@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.errors import OptionError
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _special
+from argrank.cli import _special, arguments
 from argrank.errors import OptionError
 
 

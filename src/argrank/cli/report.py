@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 
 
 @options.with_columns

@@ -9,9 +9,8 @@ import typer
 
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _special
+from argrank.cli import _special, arguments
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError
 
@@ -163,9 +162,9 @@ class Job(NamedTuple):
 
 
 def _takes(ranker: str) -> str:
-    from argrank.rankers.registry import registered
+    from argrank.rankers.registry import RANKERS
 
-    return registered(ranker).takes
+    return RANKERS[ranker].takes
 
 
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
@@ -231,7 +230,7 @@ def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path 
     if job.resume is not None:
         from argrank.trials.store import Fits
 
-        checkpoint = Fits(job.resume).path(estimator, parts["train"], watched)
+        return Fits(job.resume).fit(estimator, parts["train"], watched, every)
     estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
     return checkpoint
 

@@ -34,6 +34,9 @@ ALIASES = {
     "docid": ("doc_id", "docno", "document_id"),
 }
 
+FRAMES = ("columns", "column_names")  # attributes of the types of data frames
+TABLES = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")  # protocols of any other table
+
 FEATURE = "feature"  # says that a column has no meaning, whatever its name
 
 
@@ -78,16 +81,31 @@ def _plain(name: str) -> str:
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a data frame that narwhals knows, lazy or not, without importing any frame library."""
+    """Tell whether X is a data frame: one that narwhals knows, lazy or not, or a table of the Arrow protocols.
+
+    Nothing of it is read: a stream can be read only once.
+    """
     kind = type(X)
-    if isinstance(X, np.ndarray | list | tuple) or not (hasattr(kind, "columns") or hasattr(kind, "column_names")):
+    if isinstance(X, np.ndarray | list | tuple) or not any(hasattr(kind, name) for name in (*FRAMES, *TABLES)):
         return False
     import narwhals as nw
 
     try:
-        return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+        found = nw.from_native(X, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"expected columns of different names: {' '.join(str(error).split())}") from error
+    if isinstance(found, nw.Series):
+        return False
+    return isinstance(found, nw.DataFrame | nw.LazyFrame) or (
+        any(hasattr(kind, name) for name in TABLES) and not _is_arrow_column(X)
+    )
+
+
+def _is_arrow_column(X: Any) -> bool:
+    """Tell whether an object of the Arrow protocols is one column, not a table."""
+    import pyarrow as pa
+
+    return isinstance(X, pa.Array | pa.Scalar) and not isinstance(X, pa.StructArray)
 
 
 def columns_of(frame: Any, known: Collection[str] = (), features: Sequence[str] | None = None) -> dict[str, Any]:
@@ -119,8 +137,22 @@ def _table(frame: Any) -> Any:
     """Return an eager frame of narwhals."""
     import narwhals as nw
 
-    table = nw.from_native(frame)
+    table = nw.from_native(frame, pass_through=True)
+    if not isinstance(table, nw.DataFrame | nw.LazyFrame):
+        table = nw.from_native(_arrow_table(frame))
     return table.collect() if isinstance(table, nw.LazyFrame) else table
+
+
+def _arrow_table(X: Any) -> Any:
+    """Return the pyarrow table of an object that speaks one of the Arrow protocols."""
+    import pyarrow as pa
+    from pyarrow.interchange import from_dataframe
+
+    try:
+        streams = any(hasattr(type(X), name) for name in TABLES[:2])
+        return pa.table(X) if streams else from_dataframe(X)
+    except Exception as error:  # of somebody else's exporter
+        raise InputError(f"X: expected a table, got {type(X).__name__}, which cannot be read: {error}") from error
 
 
 def _matrix(table: Any, names: list[str]) -> tuple[Any, dict[str, tuple[str, ...]] | None]:

@@ -13,7 +13,7 @@ from argrank.deploy.engine_columns import options_of, with_numbers_alone
 from argrank.deploy.one_hot import Column, computed
 from argrank.deploy.options import Files, Options, names_of
 from argrank.deploy.plain import Plain, plain
-from argrank.deploy.registry import check_takes, model_of, target, writer
+from argrank.deploy.registry import TARGETS, check_takes, model_of, writer
 from argrank.errors import ModelError
 
 
@@ -62,7 +62,7 @@ def deployment(
     check_takes(to, parts)
     names = names_of(served.feature_names, features, parts.n_features)
     written, columns = parts, None
-    if not target(to).sets:
+    if not TARGETS[to].sets:
         written, columns = with_numbers_alone(parts, served, to)
     options = options_of(name, names, missing, served, columns)
     try:

@@ -58,6 +58,16 @@ class Tree:
         """Number of leaves."""
         return len(self.value)
 
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest way to a leaf."""
+        depth = np.zeros(len(self.left), np.int64)
+        for node in range(len(self.left)):
+            for child in (int(self.left[node]), int(self.right[node])):
+                if child >= 0:
+                    depth[child] = depth[node] + 1
+        return int(depth.max()) + 1 if len(depth) else 0
+
     def with_values(self, value: Floats) -> Tree:
         """Return the same splits with other values of the leaves."""
         return replace(self, value=value)

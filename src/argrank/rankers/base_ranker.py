@@ -6,7 +6,8 @@ import contextlib
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -23,8 +24,9 @@ from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
 from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
-from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
+from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
+from argrank.models.importance import importances, importances_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
@@ -101,7 +103,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     Notes
     -----
     Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``stop_`` (why
-    it ended), ``trace_``, ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    it ended), ``trace_``, ``feature_importances_``, ``n_features_in_`` and, for data with names,
+    ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
@@ -204,7 +207,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             if keeper is None:
                 outcome = self._train(prepared, watcher, start)
             else:
-                outcome = self._kept(keeper, prepared, watcher, start)
+                with _usable(keeper):
+                    outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
         for note in (*watcher.notes, *([] if outcome.note is None else [outcome.note])):
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
@@ -212,7 +216,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.stop_ = outcome.stop
         self.trace_: Trace = watcher.trace
         served = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories, preparation)
-        self.model_ = served
+        shares = None if is_distributed(data) else importances(served, data)
+        self.model_ = replace(served, feature_importances=shares)
         return self
 
     def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -341,6 +346,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return {}
 
     @property
+    def feature_importances_(self) -> Floats:
+        """The share of every feature: its mean absolute contribution to scores, less the mean of the query.
+
+        It is taken on whole queries of up to 2,000 documents of the training data and kept in the model. Trees also
+        know the gain of their splits: ``model_.importances("gain")``.
+        """
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: it is not fitted")
+        return importances_of(self.model_)
+
+    @property
     def coef_(self) -> Floats:
         """Weights of a linear model, for features as prepared and normalised; ``model_.column_names`` names them."""
         model = getattr(self, "model_", None)
@@ -423,3 +439,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+@contextlib.contextmanager
+def _usable(keeper: Checkpoint) -> Iterator[None]:
+    """Tell errors of a fit that goes on from a file as those of the file: it may be well-formed and hold nonsense."""
+    try:
+        yield
+    except ArgrankError:
+        raise
+    except Exception as error:
+        if not keeper.goes_on:
+            raise
+        got = f"{type(error).__name__}: {error}; remove it to begin anew"
+        raise FormatError(keeper.path, None, "a state from which this fit can go on", got) from error

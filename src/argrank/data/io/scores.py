@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._files import STDIN, check_path, open_bytes, split_suffixes, write_bytes
 from argrank._types import Floats
 from argrank.data import checks
@@ -27,6 +28,7 @@ DEFAULT_COLUMN = "score"
 RANKLIB_FIELDS, TREC_FIELDS = 3, 6
 
 
+@checked
 def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Floats:
     """Read one score for each row of the data, in the caller's row order.
 
@@ -56,6 +58,7 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
     return scores
 
 
+@checked
 def write_scores(scores: Any, path: PathLike) -> None:
     """Write one score per line so that reading restores the same bits; a failed write leaves no file."""
     check_path(path)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from argrank._declared import Positive
 from argrank.objectives.objective import Objective
 from argrank.objectives.pairwise import PairwiseHinge
+from argrank.rankers.cheap_models import RANK_SVM_C
 from argrank.rankers.linear.linear_ranker import LinearRanker
 
 
@@ -42,7 +43,7 @@ class RankSVM(LinearRanker):
     ranker: ClassVar[str] = "rank-svm"
     takes_preferences: ClassVar[bool] = True
 
-    C: Positive = 30.0
+    C: Positive = RANK_SVM_C
     loss: Literal["squared", "hinge"] = "squared"
 
     def _objective(self) -> Objective:

@@ -18,7 +18,7 @@ from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
-from argrank.deploy.registry import blend_families, target
+from argrank.deploy.registry import TARGETS, blend_families
 from argrank.engines import is_distributed
 from argrank.errors import (
     ArgrankWarning,
@@ -208,7 +208,7 @@ class Auto(BaseRanker):
         """Return what the target needs for all members; without one, linear members prepare for themselves."""
         if self.target is None or self.prepare != "auto" or is_distributed(data):
             return super()._preparation(data)
-        return preparation_for(data, target(self.target).prepare or "auto", native=True)
+        return preparation_for(data, TARGETS[self.target].prepare or "auto", native=True)
 
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._json import parse_json
 from argrank._version import __version__
 from argrank.data.dataset import fingerprint_of
 from argrank.errors import is_text, shown
@@ -103,7 +104,7 @@ class Contents:
     def from_json(cls, text: bytes) -> Contents:
         """Return the description in a text, or raise ContentsError; every size is checked against every other."""
         try:
-            values = json.loads(text.decode("utf-8", "strict"))
+            values = parse_json(text, "description")
         except (ValueError, RecursionError) as error:
             raise ContentsError("JSON", f"{error}") from error
         if not isinstance(values, dict) or values.get("format") != FORMAT:

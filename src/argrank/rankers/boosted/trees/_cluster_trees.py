@@ -10,6 +10,7 @@ import contextlib
 import functools
 import io
 import warnings
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -58,7 +59,7 @@ def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[i
     alone = clone(ranker).set_params(n_jobs=1, verbose=-1)
     start = _linear_start(data) if ranker.start == "linear" else None
     offset = sum(data.map_blocks(functools.partial(_offset, alone, start))) / data.n_documents
-    X, y, group = data.arrays(_features), data.arrays(_labels), data.arrays(_sizes)
+    X, y, group = (data.arrays(attrgetter(name)) for name in ("X", "y", "sizes"))
     init = data.arrays(functools.partial(_begin, start, offset))
     parameters = {NAMES.get(name, name): value for name, value in ranker._parameters(cast(Dataset, data)).items()}
     for name in ("objective", "metric", "num_threads"):
@@ -163,18 +164,6 @@ def _offset(ranker: GradientBoostedRanker, start: Model | None, data: Dataset) -
 
 def _value(ranker: GradientBoostedRanker, model: Model, data: Dataset) -> float:
     return ranker._loss(data).value(_scores(model, data)[:, None])
-
-
-def _features(data: Dataset) -> Any:
-    return data.X
-
-
-def _labels(data: Dataset) -> Floats:
-    return data.y
-
-
-def _sizes(data: Dataset) -> Any:
-    return data.sizes
 
 
 def _begin(start: Model | None, offset: float, data: Dataset) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -70,14 +70,6 @@ class BoostedRanker(BaseRanker):
     random_state: Annotated[int, AtLeast(0), AtMost(LARGEST_32)] = 0
     n_jobs: Jobs = None
     verbose: int = 0
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """What every feature contributed: the summed gain of its splits, as a share."""
-        if not hasattr(self, "model_") or not hasattr(self.model_, "importances"):
-            raise AttributeError(f"{type(self).__name__} has no feature_importances_: not fitted, or not made of trees")
-        gains = cast(Floats, self.model_.importances("gain"))
-        return gains / gains.sum() if gains.any() else gains
 
     def _served_rows(self, X: Any, qid: Any, group: Any) -> Dataset:
         """Return rows to serve as a Dataset; one query where the model does not ask."""
