@@ -12,13 +12,14 @@ import collections.abc
 import functools
 import inspect
 import math
+import operator
 import os
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from numbers import Integral
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -33,55 +34,32 @@ LARGEST_32 = 2**31 - 1  # of those that LightGBM can hold; the docs do not menti
 
 @dataclass(frozen=True)
 class Bound:
-    """A limit of a number; ``text`` in an error, ``range`` in the docs."""
+    """A limit of a number."""
 
     limit: float
-    text: ClassVar[str]
-    range: ClassVar[str]
-
-    def holds(self, value: Any) -> bool:
-        """Tell whether a number keeps to it."""
-        raise NotImplementedError
+    holds: Callable[[Any, float], Any]  # of a value and the limit
+    text: str  # in an error
+    range: str  # in the docs
 
 
-class Above(Bound):
+def Above(limit: float) -> Bound:  # noqa: N802 (reads as a type)
     """More than the limit."""
-
-    text, range = "above {}", "above {}"
-
-    def holds(self, value: Any) -> bool:
-        """Tell whether a number keeps to it."""
-        return bool(value > self.limit)
+    return Bound(limit, operator.gt, f"above {limit}", f"above {limit}")
 
 
-class AtLeast(Bound):
+def AtLeast(limit: float) -> Bound:  # noqa: N802 (reads as a type)
     """The limit or more."""
-
-    text, range = "from {} up", "{} or more"
-
-    def holds(self, value: Any) -> bool:
-        """Tell whether a number keeps to it."""
-        return bool(value >= self.limit)
+    return Bound(limit, operator.ge, f"from {limit} up", f"{limit} or more")
 
 
-class Below(Bound):
+def Below(limit: float) -> Bound:  # noqa: N802 (reads as a type)
     """Less than the limit."""
-
-    text, range = "below {}", "below {}"
-
-    def holds(self, value: Any) -> bool:
-        """Tell whether a number keeps to it."""
-        return bool(value < self.limit)
+    return Bound(limit, operator.lt, f"below {limit}", f"below {limit}")
 
 
-class AtMost(Bound):
+def AtMost(limit: float) -> Bound:  # noqa: N802 (reads as a type)
     """The limit or less."""
-
-    text, range = "at most {}", "at most {}"
-
-    def holds(self, value: Any) -> bool:
-        """Tell whether a number keeps to it."""
-        return bool(value <= self.limit)
+    return Bound(limit, operator.le, f"at most {limit}", f"at most {limit}")
 
 
 Positive = Annotated[float, Above(0)]
@@ -107,7 +85,7 @@ class Kind:
 
     def keeps(self, value: Any) -> bool:
         """Tell whether a value that it accepts keeps to the bounds."""
-        return all(bound.holds(value) for bound in self.bounds)
+        return all(bound.holds(value, bound.limit) for bound in self.bounds)
 
     @property
     def phrase(self) -> str:
@@ -115,13 +93,13 @@ class Kind:
         if self.type is float and self.bounds == (Above(0),):
             return "a positive number"
         words = "a number" if self.type is float and self.bounds else self.words
-        return " ".join([words, ", ".join(bound.text.format(bound.limit) for bound in self.bounds)]).rstrip()
+        return " ".join([words, ", ".join(bound.text for bound in self.bounds)]).rstrip()
 
     @property
     def head(self) -> str:
         """What it is, for the docs."""
         name = _listed(map(_quoted, self.choices)) or getattr(self.type, "__name__", str(self.type))
-        ranges = ", ".join(bound.range.format(bound.limit) for bound in self.bounds if bound.limit < LARGEST_32)
+        ranges = ", ".join(bound.range for bound in self.bounds if bound.limit < LARGEST_32)
         return f"{name} ({ranges})" if ranges else name
 
 
@@ -192,8 +170,8 @@ def _of_class(kind: Any, inner: tuple[Any, ...]) -> Kind:
     if not isinstance(kind, type) or issubclass(kind, np.ndarray | np.generic) or kind is object:
         return OPEN.kinds[0]
     if kind in _GROUPS:
-        words, parts = _GROUPS[kind], [declared(one) for one in inner if one is not ...]
-        return Kind(kind, words, functools.partial(_is_group, kind, parts))
+        parts = [declared(one) for one in inner if one is not ...]
+        return Kind(kind, _group_words(kind, parts), functools.partial(_is_group, kind, parts))
     try:
         isinstance(None, kind)
     except TypeError:  # a protocol
@@ -201,6 +179,13 @@ def _of_class(kind: Any, inner: tuple[Any, ...]) -> Kind:
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     words = "a path" if kind is os.PathLike else f"{article} {kind.__name__}"
     return Kind(kind, words, lambda value: isinstance(value, kind))
+
+
+def _group_words(kind: type, parts: Sequence[Declared]) -> str:
+    each = [_listed(one.phrase for one in part.kinds) for part in parts if not part.is_open]
+    if issubclass(kind, Mapping):
+        return f"a dict from {each[0]}" if each else "a dict"
+    return f"({', '.join(each)})" if len(each) > 1 else f"a list, each {each[0]}" if each else "a list"
 
 
 def _is_bool(value: Any) -> bool:
@@ -212,10 +197,10 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    if isinstance(value, Integral):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         return abs(int(value)) < 2**1023
+    if not isinstance(value, float | np.floating):
+        return False
     return not math.isnan(float(value)) and abs(float(value)) < 2.0**1023
 
 
@@ -236,7 +221,9 @@ def _is_group(kind: type, parts: Sequence[Declared], value: Any) -> bool:
         if kind is tuple and len(parts) > 1 and len(parts) != len(value):
             return False
         return not parts or all(_fits(parts[number % len(parts)], one) for number, one in enumerate(value))
-    return isinstance(value, kind) or hasattr(value, "__array__")
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0 and (not parts or parts[0].is_open or _is_group(kind, parts, value.tolist()))
+    return (isinstance(value, kind) or hasattr(value, "__array__")) and not isinstance(value, np.generic)
 
 
 def _fits(part: Declared, value: Any) -> bool:
@@ -250,10 +237,7 @@ _PLAIN = {
     float: Kind(float, "a finite number", _is_finite),
     str: Kind(str, "a name", lambda value: isinstance(value, str)),
 }
-_GROUPS = {
-    collections.abc.Iterable: "a list", collections.abc.Collection: "a list", collections.abc.Sequence: "a list",
-    list: "a list", tuple: "a tuple", collections.abc.Mapping: "a dict", dict: "a dict",
-}  # fmt: skip
+_GROUPS = (collections.abc.Iterable, collections.abc.Collection, Sequence, list, tuple, Mapping, dict)
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._files import write_bytes
 from argrank._tables import counted
 from argrank.data.dataset import Dataset
@@ -48,6 +49,7 @@ class Export:
         return "\n".join([f"{self.to}: {listed}", *self.parity.lines(), *self.notes])
 
 
+@checked
 def export(
     model: Any,
     to: str,

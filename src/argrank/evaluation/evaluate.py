@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import Jobs, checked
 from argrank._once import reading_once
 from argrank._threads import map_threads
 from argrank._types import Floats
@@ -27,17 +28,18 @@ from argrank.measures.names import measure_list
 def evaluate(scores: NDArray[Any] | Sequence[float], data: Dataset, measures: Any, **options: Any) -> Evaluation: ...
 @overload
 def evaluate(scores: Any, data: Any, measures: Any, **options: Any) -> Evaluation | Evaluations: ...
+@checked
 @reading_once()
 def evaluate(
     scores: Any,
     data: Any,
-    measures: str | Measure | Sequence[str | Measure],
+    measures: Any,
     *,
     convention: str | Convention = "default",
     judgements: Dataset | Mapping[Any, Any] | None = None,
     by: Any = None,
     explain: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: Jobs = None,
     **switches: Any,
 ) -> Evaluation | Evaluations:
     """Evaluate scores or runs by one or several measures.

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from argrank._declared import checked
 from argrank._files import check_path, write_bytes
 from argrank._json import json_value, parse_json
 from argrank._version import __version__
@@ -49,6 +50,7 @@ def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
         stream.write(text + b"\n")
 
 
+@checked
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file. Nothing in it is executed; a damaged or altered file is refused with the reason."""
     check_path(path)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -36,14 +36,15 @@ from argrank.rankers.nothing_to_learn import nothing_to_learn
 from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.trace import Trace, Validation, Watcher
 from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
-from argrank.solvers.problem import Result
+from argrank.solvers.problem import Result, Stop
 
 NO_QUERIES = (
     "score: expected query ids, got none; give a data frame with a column 'qid' as X, or, in searches and pipelines, "
     "sklearn.set_config(enable_metadata_routing=True) and qid=…; qid='single' if all rows are one query"
 )
 VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
-COMMON = ("model_", "objective_", "gap_", "n_iter_", "trace_", "n_features_in_", "feature_names_in_")  # of all fits
+#: Attributes of all fits.
+COMMON = ("model_", "objective_", "gap_", "n_iter_", "stop_", "trace_", "n_features_in_", "feature_names_in_")
 PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
 
 
@@ -54,14 +55,26 @@ class Outcome(NamedTuple):
     objective: float
     gap: float
     n_iter: int
-    complaint: str | None = None  # why it stopped early, if it did
+    stop: Stop = Stop.DONE
+    note: str | None = None  # the reason in words, where the fit ended early; for people alone
 
     @classmethod
     def of(cls, result: Result) -> Outcome:
-        """Take over what a solver of linear models found. Stopping at the limit of precision is no complaint."""
-        precise = result.reason == "precision" and result.gap <= PRECISE * abs(result.objective)
-        complaint = None if result.converged or precise else result.message
-        return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, complaint)
+        """Take over what a solver of linear models found. To stop at the limit of precision is to be done."""
+        precise = result.reason is Stop.PRECISION and result.gap <= PRECISE * abs(result.objective)
+        stop = Stop.DONE if precise else result.reason
+        note = None if stop.is_done else result.message
+        return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, stop, note)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all but the model, as a checkpoint can hold it."""
+        return {**self._asdict(), "stop": self.stop.value, "model": None}
+
+    @classmethod
+    def restored(cls, model: Model, numbers: Mapping[str, Any]) -> Outcome:
+        """Return the outcome that a checkpoint holds."""
+        values = {name: numbers[name] for name in cls._fields}
+        return cls(**{**values, "stop": Stop(numbers["stop"]), "model": model})
 
 
 class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -90,8 +103,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     Notes
     -----
-    Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``trace_``,
-    ``feature_importances_``, ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``stop_`` (why
+    it ended), ``trace_``, ``feature_importances_``, ``n_features_in_`` and, for data with names,
+    ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
@@ -202,9 +216,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 with _usable(keeper):
                     outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
-        for note in (*watcher.notes, *([] if outcome.complaint is None else [outcome.complaint])):
+        for note in (*watcher.notes, *([] if outcome.note is None else [outcome.note])):
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
+        self.stop_ = outcome.stop
         self.trace_: Trace = watcher.trace
         served = outcome.model.served(data.feature_names, scaling, self._summary(given), data.categories, preparation)
         shares = None if is_distributed(data) else importances(served, data)
@@ -218,18 +233,16 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             watcher.notes += found["notes"]
             for name, value in found["fitted"].items():
                 setattr(self, name, self._restored(name, value))
-            numbers = (found[name] for name in ("objective", "gap", "n_iter", "complaint"))
-            return Outcome(model_from(found["model"]), *numbers)
+            return Outcome.restored(model_from(found["model"]), found)
         outcome = self._train(data, watcher, start)
-        if outcome.complaint is not None and outcome.complaint.startswith("interrupted"):
+        if outcome.stop is Stop.INTERRUPTED:
             keeper.close(None)
             return outcome
-        kept = {name: value for name, value in outcome._asdict().items() if name != "model"}
         own = {name: value for name, value in vars(self).items() if name.endswith("_") and name not in COMMON}
         fitted = {name: value for name, value in own.items() if storable(value)}
         with contextlib.suppress(ModelError):  # useless models are refused in a moment
-            kept |= {"model": model_state(outcome.model), "fitted": fitted, "notes": watcher.notes}
-            keeper.close(kept)
+            model = model_state(outcome.model)
+            keeper.close({**outcome.numbers(), "model": model, "fitted": fitted, "notes": watcher.notes})
         return outcome
 
     def _restored(self, name: str, value: Any) -> Any:

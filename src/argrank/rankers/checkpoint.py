@@ -35,7 +35,7 @@ from argrank.rankers.trace import Watcher
 if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
 
-FORMAT = 1
+FORMAT = 2
 #: What a file holds, and of which types it may be.
 PARTS: dict[str, tuple[type, ...]] = {
     "identity": (dict,),

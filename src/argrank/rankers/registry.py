@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from argrank._declared import checked
 from argrank._registry import Registry, imported
 from argrank.errors import OptionError, check_choice, shown
 
@@ -238,6 +239,7 @@ def default_grid(ranker: Any) -> Mapping[str, Any]:
     return {key: values for key, values in RANKERS[name].grid.items() if current[key] == defaults[key]}
 
 
+@checked
 def ranker_names(task: str | None = "ranking") -> list[str]:
     """Return the names of the registered rankers of a task: "ranking", "factors" or "slots"; None for all."""
     if task is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from argrank._declared import CountFromZero, checked
 from argrank._tables import plain, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
@@ -69,7 +70,8 @@ def _bar(share: float) -> str:
     return f"<span style='display:inline-block;height:.8em;width:{width}px;background:{colour}'></span>"
 
 
-def why_above(ranker: Any, data: Dataset, a: int, b: int) -> Why:
+@checked
+def why_above(ranker: Any, data: Dataset, a: CountFromZero, b: CountFromZero) -> Why:
     """Explain the order of two documents of one query, exactly, by the model's features.
 
     Parameters

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import sparse
 
+from argrank._declared import AtLeast, Jobs, Seed
 from argrank._progress import Progress
 from argrank._types import Integers
 from argrank.data.dataset import Dataset, check_dataset
@@ -36,12 +37,12 @@ def cross_validate(
     measures: Any,
     *,
     grid: Any = None,
-    n_folds: int = 5,
+    n_folds: Annotated[int, AtLeast(2)] = 5,
     select_by: Any = None,
     convention: str | Convention = "default",
-    random_state: int | None = 0,
+    random_state: Seed | None = 0,
     folds: Sequence[Fold] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: Jobs = None,
     progress: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Trial:
@@ -102,11 +103,11 @@ def benchmark(
     *,
     valid: Dataset | None = None,
     test: Dataset | None = None,
-    n_folds: int = 5,
+    n_folds: Annotated[int, AtLeast(2)] = 5,
     normalise: str | None = "auto",
     convention: str | Convention = "default",
-    random_state: int = 0,
-    n_jobs: int | None = None,
+    random_state: Seed = 0,
+    n_jobs: Jobs = None,
     progress: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Trial:

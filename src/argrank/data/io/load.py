@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from argrank._declared import Count, Jobs, checked
 from argrank._files import is_remote
 from argrank._once import STDIN, is_stream, reading_once
 from argrank.data.dataset import Dataset, check_dataset
@@ -24,6 +25,7 @@ READABLE = ("letor", "pack", *TABLES)
 WRITABLE = ("letor", "pack", "qrels", *TABLES)
 
 
+@checked
 @reading_once()
 def load(
     path: str | os.PathLike[str],
@@ -32,10 +34,10 @@ def load(
     columns: Mapping[str, str | None] | None = None,
     features: Sequence[str] | None = None,
     dtype: Any = None,
-    sparse: bool | str = "auto",
-    n_features: int | None = None,
-    feature_base: int | None = None,
-    n_jobs: int | None = None,
+    sparse: bool | Literal["auto"] = "auto",
+    n_features: Count | None = None,
+    feature_base: Literal[0, 1] | None = None,
+    n_jobs: Jobs = None,
     progress: bool = True,
     verify: str = "lazy",
     sep: str | None = None,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._files import check_path, open_bytes, split_suffixes, write_bytes
 from argrank._once import reading_once
 from argrank._types import Floats
@@ -32,6 +33,7 @@ DEFAULT_COLUMN = "score"
 RANKLIB_FIELDS, TREC_FIELDS = 3, 6
 
 
+@checked
 @reading_once()
 def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Floats:
     """Read one score for each row of the data, in the caller's row order.
@@ -62,6 +64,7 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
     return scores
 
 
+@checked
 def write_scores(scores: Any, path: PathLike) -> None:
     """Write one score per line so that reading restores the same bits; a failed write leaves no file."""
     check_path(path)

@@ -20,7 +20,7 @@ from argrank.models.linear import LinearModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
-from argrank.solvers.problem import random_state, restore_random
+from argrank.solvers.problem import Stop, random_state, restore_random
 
 
 class Iterate(NamedTuple):
@@ -85,8 +85,7 @@ class ClimbingRanker(Measured, BaseRanker):
         done = watcher.finished()
         if done is not None:
             restore_random(rng, done["random"])
-            numbers = (done[name] for name in ("objective", "gap", "n_iter", "complaint"))
-            return Outcome(LinearModel(done["weights"]), *numbers)
+            return Outcome.restored(LinearModel(done["weights"]), done)
         kept = watcher.resumed()
         at = Standing() if kept is None else Standing(**kept["standing"])
         try:
@@ -102,15 +101,17 @@ class ClimbingRanker(Measured, BaseRanker):
         except KeyboardInterrupt:
             if at.best is None:
                 raise
-            return Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, "interrupted")
+            outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done)
+            return outcome._replace(stop=Stop.INTERRUPTED, note="interrupted")
         if at.best is None:
             raise OptionError("n_starts: expected a number from 1 up")
         if at.trace_row != len(watcher.trace):
             self._record(watcher, Iterate(at.best, at.best_value), at.best_start)  # the last row is that of the model
-        complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if at.unfinished else None
-        outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, complaint)
-        kept_numbers = {name: value for name, value in outcome._asdict().items() if name != "model"}
-        watcher.finish({"weights": at.best, "random": random_state(rng), **kept_numbers})
+        outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done)
+        if at.unfinished:
+            note = f"a climb was still rising after max_iter={self.max_iter} rounds"
+            outcome = outcome._replace(stop=Stop.ROUNDS, note=note)
+        watcher.finish({"weights": at.best, "random": random_state(rng), **outcome.numbers()})
         return outcome
 
     def _climb_on(

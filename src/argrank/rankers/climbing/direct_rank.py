@@ -25,6 +25,7 @@ from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, It
 from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.inner_folds import has_enough, left_out
 from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Stop
 
 SURE = 2.0  # standard errors that a climb has to gain
 
@@ -255,20 +256,22 @@ def _mean_weights(
     mean so far.
     """
     found: list[Floats] = []
-    n_iter, complaint = 0, None
-    while len(found) < n_bags and complaint != "interrupted":
+    n_iter, stop, note = 0, Stop.DONE, None
+    while len(found) < n_bags and stop is not Stop.INTERRUPTED:
         try:
             outcome = fit(_resampled(data, rng))
         except KeyboardInterrupt:
             if not found:
                 raise
-            complaint = "interrupted"
+            stop, note = Stop.INTERRUPTED, "interrupted"
             break
         weights = cast(LinearModel, outcome.model).weights
         length = float(np.linalg.norm(weights * columns.spread))
         found.append(weights / (length if length > 0 else 1.0))
-        n_iter, complaint = n_iter + outcome.n_iter, outcome.complaint or complaint
-    return Outcome(LinearModel(np.mean(found, axis=0)), outcome.objective, np.nan, n_iter, complaint)
+        n_iter += outcome.n_iter
+        if not outcome.stop.is_done:
+            stop, note = outcome.stop, outcome.note
+    return Outcome(LinearModel(np.mean(found, axis=0)), outcome.objective, np.nan, n_iter, stop, note)
 
 
 def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:

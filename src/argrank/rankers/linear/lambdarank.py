@@ -22,7 +22,7 @@ from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.linear.linear_ranker import CutOff, LinearRanker
 from argrank.rankers.parameters import GainsAndDiscounts, Measured
 from argrank.rankers.trace import Watcher
-from argrank.solvers import minimise
+from argrank.solvers import Squared, minimise, usable
 
 FIRST_STEP = 1e-3  # in features of unit spread
 
@@ -72,7 +72,7 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
             start=begin,
             callback=watcher,
             keeper=watcher.keeper,
-            **steps,
+            **usable(self.solver, risk, Squared(), steps),
         )
         return Outcome.of(result)
 

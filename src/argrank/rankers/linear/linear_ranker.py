@@ -25,7 +25,7 @@ from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.linear._penalty import regulariser_for
 from argrank.rankers.parameters import Measured, Relevance
 from argrank.rankers.trace import Watcher
-from argrank.solvers import Regulariser, Squared, minimise
+from argrank.solvers import Regulariser, Squared, minimise, usable
 from argrank.solvers.problem import Collapse
 
 #: Upper bounds of what a ranking lacks: only those of ORM can be broken by ties.
@@ -116,7 +116,7 @@ class LinearRanker(BaseRanker):
             callback=watcher,
             random_state=self.random_state,
             keeper=watcher.keeper,
-            **self._own(),
+            **usable(self.solver, risk, R, self._own()),
         )
         if not risk.smooth:
             zero = np.zeros(data.n_features)

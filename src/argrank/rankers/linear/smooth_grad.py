@@ -20,6 +20,7 @@ from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.rankers.trace import Watcher
 from argrank.solvers import Regulariser, minimise
+from argrank.solvers.problem import Stop
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -104,8 +105,8 @@ class SmoothGrad(ProductMeasure, LinearRanker):
                 keeper=watcher.keeper,
             )
             w, left, n_iter = result.w, left - int(result.n_passes), n_iter + result.n_iter
-            if result.reason == "interrupted" or left <= 0:
+            if result.reason is Stop.INTERRUPTED or left <= 0:
                 break
         # with a narrow sigma the objective is all but a step function: where rounding ends the descent, it has ended
-        reason = "steps" if result.reason == "precision" else result.reason
+        reason = Stop.STEPS if result.reason is Stop.PRECISION else result.reason
         return Outcome.of(replace(result, n_iter=n_iter, reason=reason))

@@ -20,6 +20,8 @@ class SVMauc(StructuredRanker):
 
     Parameters
     ----------
+    scale
+        "pairs" divides the map by the number of pairs, None leaves sums; C then has another scale.
     margin
         For graded labels: a margin of 1 for every pair, or of the difference of the labels, which asks more of pairs
         that differ much.

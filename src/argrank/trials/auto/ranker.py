@@ -33,10 +33,11 @@ from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm
 from argrank.rankers.registry import registered_name
 from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, summed
 from argrank.trials.auto.members import STAGES, Folding, Member, member_of
-from argrank.trials.auto.search import INTERRUPTED, SEEDS, Deadline, Search
+from argrank.trials.auto.search import NOTES, SEEDS, Deadline, Search
 
 #: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
 MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
@@ -146,10 +147,10 @@ class Auto(BaseRanker):
         folding = fold(cast(Any, data), self.n_folds, self.random_state)
         search = Search(watcher, self.verbose)
         waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
-        done, complaint = search.run(waiting, None if deadline is None else deadline.of_search)
+        done, stop = search.run(waiting, None if deadline is None else deadline.of_search)
         blend = _best_blend(done, families, folding, self.scoring)
-        models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=complaint == INTERRUPTED)
-        complaint = complaint or late
+        models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
+        stop = late if stop.is_done else stop
         model = _served(blend, models, data)
         self.estimate_: Estimate = blend.estimate
         self.members_ = _results(blend, done, refitted)
@@ -157,7 +158,7 @@ class Auto(BaseRanker):
         scores = [part.scores_of(model) for part in watcher.validations]
         lacks = 1.0 - float(np.nan_to_num(blend.estimate.value))  # all, where no query shows that there is more
         watcher.record(scores, {"objective": lacks})
-        return Outcome(model, lacks, np.nan, len(watcher.trace), complaint)
+        return Outcome(model, lacks, np.nan, len(watcher.trace), stop, NOTES.get(stop))
 
     def summary(self) -> str:
         """Return a table of the members and the estimate of the blend."""

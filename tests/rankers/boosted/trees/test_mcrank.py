@@ -105,7 +105,7 @@ def test_early_stopping_counts_rounds(data):
 
 
 def test_wrong_parameters_are_refused(data):
-    with pytest.raises(OptionError, match="multi-class or ordinal"):
+    with pytest.raises(OptionError, match="'multi-class' or 'ordinal'"):
         McRank(link="other").fit(data)
     with pytest.raises(InputError, match="100 different labels"):
         McRank().fit(data.X, np.arange(data.n_documents), group=data.sizes)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from argrank._declared import Count, checked
 from argrank._files import write_folder
 from argrank._memory import parse_memory
 from argrank._once import reading_once
@@ -32,6 +33,7 @@ LEAST = 1 << 20
 BUCKETS = "buckets"  # folder of what is being sorted
 
 
+@checked
 @reading_once()
 def pack(
     source: Any,
@@ -40,7 +42,7 @@ def pack(
     dtype: Any = None,
     columns: Mapping[str, str | None] | None = None,
     features: Sequence[str] | None = None,
-    n_features: int | None = None,
+    n_features: Count | None = None,
     normalise: str | None = None,
     by_column: bool = False,
     memory: str = "4GB",

@@ -165,4 +165,4 @@ class ThresholdRanker(BaseRanker):
                 facts = {"objective": found[0], name: value}
                 steps.take((feature, float(search.thresholds.values[feature, cut]), step), scores, facts)
                 objective, potentials = found
-        return Outcome(steps.model, objective, np.nan, len(steps), complaint=stop.complaint)
+        return Outcome(steps.model, objective, np.nan, len(steps), stop.stop, stop.note)

@@ -94,7 +94,7 @@ class AdaRank(Measured, BaseRanker):
                 chances = losses / objective
                 kept = {"weights": weights, "scores": scores, "chances": chances}
                 watcher.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
-        return Outcome(LinearModel(weights), objective, np.nan, rounds, stop.complaint)
+        return Outcome(LinearModel(weights), objective, np.nan, rounds, stop.stop, stop.note)
 
     def _per_query(self, scores: Floats, data: Dataset) -> Floats:
         found = evaluate(data.to_caller(scores), data, self.measure, n_jobs=self.n_jobs)

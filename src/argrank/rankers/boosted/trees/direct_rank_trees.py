@@ -32,6 +32,7 @@ from argrank.rankers.inner_folds import has_enough, left_out
 from argrank.rankers.parameters import Measured
 from argrank.rankers.registry import ranker_class
 from argrank.rankers.trace import Interruption, Watcher
+from argrank.solvers.problem import Stop
 
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
 
@@ -143,7 +144,7 @@ class DirectRankTrees(Measured, BoostedRanker):
             watcher = Watcher(type(self).__name__, self._validations([held]), -1)
             (part,) = watcher.validations
             begin = part.measure(np.zeros(held.n_documents) if model is None else part.scores_of(model))
-            if self._grow(train, watcher, model, self.n_trees).complaint is not None:
+            if self._grow(train, watcher, model, self.n_trees).stop is Stop.INTERRUPTED:
                 raise KeyboardInterrupt
             values = [begin, *(row[part.column] for row in watcher.trace)]
             found.append(values + values[-1:] * (1 + self.n_trees - len(values)))
@@ -189,10 +190,10 @@ class DirectRankTrees(Measured, BoostedRanker):
                     break
                 watcher.offer(functools.partial(_state, found, weights, weighing, rounds))
         self.weights_ = np.array(weights[: len(rounds.kept)])
-        if found and stop.complaint is None:
+        if found and stop.stop.is_done:
             self._leverage(weighing, begin, found[: len(rounds.kept)], rounds)
         value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
-        return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.complaint)
+        return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.stop, stop.note)
 
     def _source(self, data: Dataset, n_before: int) -> Source:
         """Return what makes weak learners; another process has made some before."""

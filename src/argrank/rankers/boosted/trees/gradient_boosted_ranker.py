@@ -39,6 +39,7 @@ from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.boosted.trees.seeded_boosters import Boosters, Loss
 from argrank.rankers.parameters import check_parameters
 from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Stop
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -165,6 +166,7 @@ class GradientBoostedRanker(BoostedRanker):
             return Growing(self, data, watcher, self.n_trees, self.early_stopping, self.callbacks).run()
         if data.n_queries < 2:
             raise InputError("early_stopping: expected an eval_set, or queries to hold out, got a single query")
+        found: Outcome | None = None
         rest, held = data.split(1.0 - self.holdout, self.holdout, random_state=self.random_state)
         done = watcher.finished()
         if done is None:
@@ -172,13 +174,13 @@ class GradientBoostedRanker(BoostedRanker):
             search.trace, search.keeper = watcher.trace, watcher.keeper
             with search:
                 found = Growing(self, rest, search, self.n_trees, self.early_stopping, self.callbacks).run()
-            done = {"n_iter": found.n_iter, "complaint": found.complaint}
-            if found.complaint is None:
+            done = {"n_iter": found.n_iter}
+            if found.stop is not Stop.INTERRUPTED:
                 watcher.finish(done)
         silent = Watcher(type(self).__name__, [], -1)
         silent.keeper = watcher.keeper
         grown = Growing(self, data, silent, max(1, done["n_iter"]), None, None).run()
-        return grown._replace(complaint=done["complaint"] or grown.complaint)
+        return grown if found is None or found.stop.is_done else grown._replace(stop=found.stop, note=found.note)
 
     def _preparation(self, data: Dataset) -> Preparation | None:
         model = self._given_model()
