@@ -138,6 +138,7 @@ def test_labels_in_file_order_bring_no_advantage(data):
     np.testing.assert_allclose(one.predict(data.X), two.predict(data.X), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing to learn")
 def test_data_without_a_relevant_document_is_harmless(data):
     with pytest.warns(ArgrankWarning, match="no tree found a split"):
         ranker = DirectRankTrees(**SMALL).fit(data.X, np.zeros(data.n_documents), group=data.sizes)
