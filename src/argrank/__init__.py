@@ -53,6 +53,7 @@ _HOME = {
     "normalise": "argrank.data.prepare.normalise",
     "objective": "argrank.rankers",
     "pack": "argrank.data.io.pack.pack",
+    "permutation_importance": "argrank.trials.permutation",
     "plot": "argrank.report",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.io.scores",

@@ -56,4 +56,5 @@ from argrank.trials.cv import cross_validate as cross_validate
 from argrank.trials.experiment import run_experiment as run_experiment
 from argrank.trials.fusion.tune_weights import tune_weights as tune_weights
 from argrank.trials.path import regularisation_path as regularisation_path
+from argrank.trials.permutation import permutation_importance as permutation_importance
 from argrank.trials.select import select as select

@@ -24,6 +24,11 @@ from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
 
+__all__ = [
+    "ArgrankError", "ArgrankWarning", "ClusterError", "FormatError", "InputError", "InputTypeError",
+    "MissingExtraError", "ModelError", "OptionError",
+]  # fmt: skip
+
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

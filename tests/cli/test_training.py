@@ -187,7 +187,7 @@ def test_cv_saves_the_choice_trained_on_everything(files, run):
 
 @pytest.mark.filterwarnings("default::argrank.errors.ArgrankWarning")
 def test_warnings_are_one_line_each(files, run):
-    code, _, err = run("train", "-r", "rank-svm", "train.txt", "-p", "max_iter=1", "-q")
+    code, _, err = run("train", "-r", "rank-svm", "train.txt", "-p", "max_iter=1")
     assert code == 0
     assert err.startswith("argrank: warning: RankSVM")
     assert err.count("\n") == 1

@@ -326,8 +326,15 @@ def test_parameters_are_stored_as_given_and_unknown_ones_refused():
 
 @pytest.mark.parametrize("name", [name for name in NAMES if RANKERS[name].scale_free])
 def test_features_need_no_scaling(name):
-    """A linear start depends on scales a little, what follows does not."""
+    """A linear start depends on scales a little, and so does what is drawn by row; what follows does not.
+
+    Boosted rankers draw rows, folds and random targets in the order of a hash of the content.
+    """
+    if name == "xendcg-mart":
+        pytest.skip("targets of documents are drawn in the order of their content")
     data = ar.make_ranking(30, 10, 4, random_state=3, grades=3)
     scaled = data.with_features(np.asarray(data.X) * [1.0, 4.0, 0.25, 8.0])
-    plain, other = (few(name, start=None).fit(part).predict(part) for part in (data, scaled))
-    np.testing.assert_array_equal(plain, other)
+    whole = {"start": None, "bagging_fraction": 1.0, "folds": 0}
+    plain, other = (few(name, **whole).fit(part).predict(part) for part in (data, scaled))
+    trees = isinstance(few(name), BoostedRanker)  # whose constants are means in another order
+    np.testing.assert_allclose(plain, other, rtol=1e-9 if trees else 0, atol=1e-12 if trees else 0)

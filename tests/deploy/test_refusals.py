@@ -112,7 +112,7 @@ def test_too_many_categories_name_the_column_and_the_training_that_helps():
     tree.feature[:] = 1
     tree.categories[0] = np.arange(0, 800, 2)
     model = TreesModel((tree,), 2, feature_names=("price", "brand"))
-    refused(model, "solr", "column 'brand': splits ask for 400 categories.*train again with --target solr")
+    refused(model, "solr", "column 'brand': solr knows.*400 categories.*train again with --target solr")
     assert set(ar.targets(model)) == {"lightgbm", "onnx", "python", "vespa"}
 
 

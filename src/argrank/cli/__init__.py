@@ -30,6 +30,7 @@ COMMANDS = {
     "inspect": ".inspect",
     "train": ".train",
     "predict": ".predict",
+    "explain": ".explain",
     "evaluate": ".evaluate",
     "compare": ".compare",
     "cv": ".cv",
@@ -51,6 +52,9 @@ SELECTING = "argrank-select"  # how the names of threads begin that fit the poin
 MOMENT = 1.0  # seconds
 DEBUG = "ARGRANK_DEBUG"  # an environment variable that lets an internal error show its traceback
 
+#: Options whose value may be left out, which typer does not know.
+SPELLED_OUT = {"--strict": "--strict=order"}
+
 HELP = "Learning to rank that optimises the measure you report."
 
 
@@ -65,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         with reading_once(), listening(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
+            given = sys.argv[1:] if arguments is None else arguments
+            spelled = [SPELLED_OUT.get(one, one) for one in given]
+            code = _app()(args=spelled, prog_name="argrank", standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except (KeyboardInterrupt, typer.Abort):

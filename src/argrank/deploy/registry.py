@@ -205,15 +205,19 @@ def writer(name: str) -> Any:
 def check_takes(name: str, model: Plain) -> None:
     """Refuse what a target cannot express, and say what can."""
     if model.kind not in TARGETS[name].takes:
-        raise ModelError(_cannot(name, model.kind))
+        raise ModelError(_cannot(name, "filled" if model.only_fills else model.kind))
 
 
 def _cannot(name: str, kind: str, advice: str | None = None) -> str:
-    able = [other for other, line in TARGETS.items() if kind in line.takes]
+    able = [other for other, line in TARGETS.items() if ("sum" if kind == "filled" else kind) in line.takes]
     what, usual = {
         "linear": ("linear models", ""),
         "trees": ("trees", ""),
         "sum": ("trees with a linear part", ', or blend trees alone (family="trees")'),
+        "filled": (
+            "what missing values count in this linear model (medians and flags)",
+            f", or train with --target {name} (target={name!r}), where they are 0",
+        ),
         "classes": ("probabilities from several sums of trees (mcrank)", ", or train mart or lambda-mart"),
     }[kind]
     return f"{name} cannot express {what}; {', '.join(able)} can{usual if advice is None else advice}"

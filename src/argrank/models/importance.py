@@ -17,7 +17,8 @@ MOST_ROWS = 2000  # documents that importances look at, in whole queries
 MOST_CELLS = 1 << 24  # values of these documents: contributions to a sum are dense
 SWAPPED_ROWS = 400  # documents where a model cannot say what a feature adds
 MOST_SWAPS = 1000  # features that are then looked at
-POINTS = 20  # values of a feature at which its dependence is taken
+DEPENDENCE_ROWS = 500  # documents that dependence looks at
+POINTS = 13  # values of a feature at which it is taken
 MOST_TEXTS = 12  # bars of a feature that is a text
 
 
@@ -66,15 +67,21 @@ def _within(found: Any, indptr: Integers) -> Floats:
 
 
 def _swapped(model: Model, part: Dataset) -> Floats:
-    X = model.features_of(part)
-    scores, other = model.scores(X, part.indptr), shuffled(part.indptr, np.random.default_rng(0))
-    total = np.zeros(part.n_features)
-    for column in range(part.n_features):
-        changed = X.tolil(copy=True) if sparse.issparse(X) else X.copy()
-        changed[:, [column]] = X[other][:, [column]]
-        moved = model.scores(changed.tocsr() if sparse.issparse(X) else changed, part.indptr) - scores
-        total[column] = np.abs(moved).sum()
-    return total
+    scores, order = model.predict(part), shuffled(part.indptr, np.random.default_rng(0))
+    moved = (model.predict(reordered(part, column, order)) - scores for column in range(part.n_features))
+    return np.array([np.abs(one).sum() for one in moved])
+
+
+def reordered(data: Dataset, column: int, order: Integers) -> Dataset:
+    """Return data with one column in another order of the rows."""
+    return with_column(data, column, data.X[order][:, [column]])
+
+
+def with_column(data: Dataset, column: int, values: Any) -> Dataset:
+    """Return data with other values of one column."""
+    X: Any = data.X.tolil(copy=True) if data.is_sparse else np.array(data.X)
+    X[:, [column]] = values
+    return data._but(X=X.tocsr() if data.is_sparse else X)
 
 
 def shuffled(indptr: Integers, random: np.random.Generator) -> Integers:
@@ -128,10 +135,15 @@ class Dependence(NamedTuple):
 def dependence(model: Model, data: Dataset, column: int) -> Dependence:
     """Return how the mean score moves with one feature of the data, others staying as they are.
 
-    Values are quantiles of the feature; of a text, the most frequent ones.
+    Values are quantiles of the feature; of a text, the most frequent ones. A model that normalises within queries is
+    refused: to it, a value that all documents share is none.
     """
-    part = some_queries(data)
-    name = (data.feature_names or ())[column] if data.feature_names else f"feature {column + data.feature_base}"
+    if model.needs_queries:
+        raise OptionError(
+            "dependence: expected a model that scores a document alone, got one that normalises in queries"
+        )
+    part = some_queries(data, DEPENDENCE_ROWS)
+    name = label(data, column)
     values = _column(part.X, column)
     known, lacks = values[~np.isnan(values)], bool(np.isnan(values).any())
     texts = None
@@ -141,19 +153,15 @@ def dependence(model: Model, data: Dataset, column: int) -> Dependence:
         texts = tuple(data.categories[name][int(code)] for code in points.tolist())
     else:
         points = np.unique(np.quantile(known, np.linspace(0.0, 1.0, POINTS))) if len(known) else np.empty(0)
-    base = _mean_score(model, part, column, None)
-    scores = np.array([_mean_score(model, part, column, float(point)) - base for point in points])
-    missing = _mean_score(model, part, column, np.nan) - base if lacks else None
+    base = float(model.predict(part).mean())
+    moved = [float(model.predict(with_column(part, column, one)).mean()) - base for one in [*points, *[np.nan] * lacks]]
+    scores, missing = np.array(moved[: len(points)]), moved[-1] if lacks else None
     return Dependence(name, tuple(points.tolist()), texts, scores, missing)
 
 
-def _mean_score(model: Model, part: Dataset, column: int, value: float | None) -> float:
-    if value is None:
-        return float(model.predict(part).mean())
-    X: Any = part.X.tolil(copy=True) if part.is_sparse else np.array(part.X)
-    X[:, column] = value
-    changed = part._but(X=X.tocsr() if part.is_sparse else X)
-    return float(model.predict(changed).mean())
+def label(data: Dataset, column: int) -> str:
+    """Return a feature's name, or its number as in the file."""
+    return data.feature_names[column] if data.feature_names else f"feature {column + data.feature_base}"
 
 
 def importances_of(model: Model) -> Floats:

@@ -10,9 +10,8 @@ from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.columns.roles import label_hint
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
-from argrank.data.prepare.preparation import PREPARATIONS
 from argrank.engines import DistributedDataset
-from argrank.errors import InputError, OptionError, check_choice
+from argrank.errors import InputError, OptionError
 from argrank.rankers.registry import RANKERS, registered_name
 
 if TYPE_CHECKING:
@@ -71,8 +70,6 @@ def check_training(ranker: BaseRanker, data: Dataset | DistributedDataset) -> No
         )
     there = isinstance(data, DistributedDataset)
     takes_numbers = not ranker.takes_missing and (there or ranker.prepare is None)
-    if ranker.prepare is not None:
-        check_choice("prepare", ranker.prepare, PREPARATIONS)
     if takes_numbers:
         refuse_texts(cast(Dataset, data), type(ranker).__name__)
     if isinstance(data, DistributedDataset):  # workers find missing values in the first pass

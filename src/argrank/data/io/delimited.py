@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from argrank._files import is_remote, open_bytes, read_all, split_suffixes
 from argrank._memory import check_memory
-from argrank._once import STDIN
+from argrank._once import is_stream
 from argrank.data.io.columns.checks import Columns, check_columns, check_names, columns_to_read
 from argrank.data.io.columns.numbers import PLAIN, WHOLE, writings
 from argrank.data.io.columns.pieces import arguments_of_pieces
@@ -140,7 +140,7 @@ def opened(path: str | os.PathLike[str], usual: str, given: Given) -> Iterator[C
 
 
 def _data(path: str | os.PathLike[str], stack: contextlib.ExitStack) -> Any:
-    plain = os.fspath(path) != STDIN and not is_remote(path) and not split_suffixes(path)[1]
+    plain = not is_stream(path) and not is_remote(path) and not split_suffixes(path)[1]
     if plain and Path(path).is_file() and Path(path).stat().st_size:
         file = stack.enter_context(open_bytes(path))
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

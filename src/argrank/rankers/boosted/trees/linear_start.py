@@ -51,8 +51,10 @@ def linear_start(
 
 
 def centred(values: Floats, data: Dataset) -> Floats:
-    """Return values minus the mean of their query."""
-    means = np.add.reduceat(values, data.indptr[:-1]) / data.sizes
+    """Return values minus the mean of their query, in which rows count by their weights."""
+    weight = np.ones(data.n_documents) if data.sample_weight is None else data.sample_weight
+    totals = np.add.reduceat(weight, data.indptr[:-1])
+    means = np.add.reduceat(weight * values, data.indptr[:-1]) / np.where(totals > 0, totals, 1.0)
     return np.asarray(values - np.repeat(means, data.sizes), np.float64)
 
 
