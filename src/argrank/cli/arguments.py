@@ -139,7 +139,7 @@ def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:
 def check_systems(systems: Mapping[str, Any]) -> None:
     """Raise where there is nothing to measure."""
     if not systems:
-        raise OptionError("expected files of scores, runs or models, or --system FEATURE, got none")
+        raise OptionError("SCORES: expected files of scores, runs or models, or --system FEATURE, got none")
 
 
 def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:

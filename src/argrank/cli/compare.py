@@ -61,6 +61,7 @@ def run(
     judged = arguments.judged(data, files, column)
     systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
     systems |= arguments.feature_systems(options.names_of(features), judged)
+    arguments.check_systems(systems)
     result = compare(
         systems,
         judged,
