@@ -119,6 +119,14 @@ def load_wide(
     return load(path, columns=kinds_of(tuple(features), categories), features=features, progress=progress)
 
 
+def documents_for(model: Any, path: str, progress: bool = True, judged: bool = False) -> Dataset:
+    """Read what a model scores: its features by name, as it knows them; a label is looked for only where ``judged``."""
+    from argrank.data.io.naming import naming, told_naming
+
+    with naming(told_naming() if judged else told_naming()._replace(known=("label",))):
+        return load_wide(path, model.n_features, progress, model.feature_names, model.categories)
+
+
 def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:
     """Return the columns of the data that are systems of their own, by name; missing values come last."""
     import numpy as np

@@ -34,15 +34,13 @@ def run(
       argrank explain model.json test.csv --query "cheap blender" --top 10
     """
     from argrank._tables import to_text
-    from argrank.data.io.naming import naming, told_naming
     from argrank.models.files import load_model
     from argrank.report.explained import explained
 
     loaded: Any = load_model(model)
     if loaded.kind in ("factors", "slots"):
         raise OptionError(f"explain: expected a model that ranks documents by features, got {loaded.kind}")
-    with naming(told_naming()._replace(known=("label",))):
-        documents = arguments.load_wide(data, loaded.n_features, not quiet, loaded.feature_names, loaded.categories)
+    documents = arguments.documents_for(loaded, data, not quiet)
     found = explained(loaded, documents, query, top)
     if as_json:
         typer.echo(options.json_text(found.to_dict()))

@@ -62,7 +62,7 @@ def run(
     if strict is not None:
         check_choice("--strict", strict, STRICT)
     loaded = load_model(model)
-    data = None if check is None else arguments.load_wide(check, loaded.n_features, not quiet)
+    data = None if check is None else arguments.documents_for(loaded, check, not quiet, judged=True)
     names = None if features is None else names_in(features)
     found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
     found.write(output)

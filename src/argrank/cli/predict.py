@@ -54,7 +54,6 @@ def run(
       argrank predict model.json shop.csv --diverse 1 --top 5 --run -o diverse.run
       argrank evaluate test.txt scores.txt
     """
-    from argrank.data.io.naming import naming, told_naming
     from argrank.data.io.ranked import ranked_columns, table_kind, write_ranked
     from argrank.data.io.scores import write_scores
     from argrank.data.io.trec.files import write_run
@@ -72,8 +71,7 @@ def run(
             raise OptionError(f"--run and --diverse: expected a model that ranks documents, got {loaded.kind}")
         options.write_text("\n".join(special(loaded, data)), output)
         return
-    with naming(told_naming()._replace(known=("label",))):
-        documents = arguments.load_wide(data, loaded.n_features, not quiet, loaded.feature_names, loaded.categories)
+    documents = arguments.documents_for(loaded, data, not quiet)
     scores = loaded.predict(documents)
     if diverse:
         from argrank.evaluation.diversity import diversify
