@@ -36,6 +36,12 @@ RECIPES = {
         "src/argrank/rankers/registry.py",
     ),
     "a solver": ("src/argrank/solvers/fixed_steps.py", "src/argrank/solvers/__init__.py"),
+    "an export target": ("src/argrank/deploy/lightgbm.py", "src/argrank/deploy/registry.py"),
+    "something in a package of your own": (
+        "examples/plugin/src/argrank_example/ranker.py",
+        "examples/plugin/src/argrank_example/measure.py",
+        "examples/plugin/src/argrank_example/sql.py",
+    ),
     "a command": ("src/argrank/cli/convert.py", "src/argrank/cli/__init__.py"),
 }
 

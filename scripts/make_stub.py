@@ -1,28 +1,35 @@
-"""Write what editors and type checkers know of the rankers, from the registry: ``python scripts/make_stub.py``."""
+"""Write what editors and type checkers know of names that are loaded lazily: ``python scripts/make_stub.py``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from argrank.rankers.registry import RANKERS, full_module
+import argrank.rankers
+from argrank.rankers import registry
 
-STUB = Path(__file__).resolve().parent.parent / "src" / "argrank" / "rankers" / "__init__.pyi"
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "argrank"
 
 
-def ranker_stub() -> str:
-    """Return the stub of ``argrank.rankers``: its functions and the class of every registered ranker."""
-    homes = {
-        "argrank.rankers.base_ranker": ["BaseRanker"],
-        "argrank.rankers.registry": ["make_ranker", "objective", "ranker_names"],
-    }
-    for line in RANKERS.values():
-        module, name = line.home.split(":")
-        homes.setdefault(full_module(module), []).append(name)
-    imports = (
-        f"from {module} import {name} as {name}" for module, names in sorted(homes.items()) for name in sorted(names)
-    )
-    return "\n".join(("# Written by scripts/make_stub.py from the registry of rankers.", *imports, ""))
+def stubs() -> dict[Path, str]:
+    """Return the stubs by file: argrank's own names, and those of ``argrank.rankers`` with every registered class."""
+    public = [("argrank", "errors"), ("argrank", "trials"), ("argrank._version", "__version__")]
+    public += [(module, name) for name, module in argrank._HOME.items()]
+    places = [line.place.split(":") for line in registry.RANKERS.own().values()]
+    rankers = [
+        ("argrank.rankers.base_ranker", "BaseRanker"),
+        ("argrank.rankers.linear.linear_ranker", "LinearRanker"),
+        *(("argrank.rankers.registry", name) for name in argrank.rankers._FUNCTIONS),
+        *((module, name) for module, name in places),
+    ]
+    return {PACKAGE / "__init__.pyi": _stub(public), PACKAGE / "rankers" / "__init__.pyi": _stub(rankers)}
+
+
+def _stub(names: Iterable[tuple[str, str]]) -> str:
+    imports = (f"from {module} import {name} as {name}" for module, name in sorted(names))
+    return "\n".join(("# Written by scripts/make_stub.py.", *imports, ""))
 
 
 if __name__ == "__main__":
-    STUB.write_text(ranker_stub())
+    for path, text in stubs().items():
+        path.write_text(text, "utf-8")

@@ -1,18 +1,26 @@
 """argrank: learning to rank that optimises the measure you report.
 
-The public names are loaded on first use, so ``import argrank`` stays as light as NumPy.
+The public names are loaded on first use, so ``import argrank`` stays as light as NumPy. They are listed here alone:
+``scripts/make_stub.py`` writes ``__init__.pyi`` from the list, for editors and type checkers.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from argrank import errors as errors
+from argrank import trials as trials  # which registers auto
 from argrank._uninterrupted import uninterrupted
 from argrank._version import __version__
 
 _HOME = {
+    "BaseRanker": "argrank.rankers",
     "Dataset": "argrank.data.dataset",
+    "LinearRanker": "argrank.rankers",
+    "Measure": "argrank.measures",
+    "Objective": "argrank.objectives.objective",
+    "Prepared": "argrank.objectives.objective",
     "QueryKFold": "argrank.data.folds",
     "benchmark": "argrank.trials.cv",
     "bootstrap_weights": "argrank.trials.bootstrap",
@@ -45,9 +53,14 @@ _HOME = {
     "normalise": "argrank.data.prepare.normalise",
     "objective": "argrank.rankers",
     "pack": "argrank.data.io.pack.pack",
+    "permutation_importance": "argrank.trials.permutation",
     "plot": "argrank.report",
     "ranker_names": "argrank.rankers",
     "read_scores": "argrank.data.io.scores",
+    "register_measure": "argrank.measures",
+    "register_ranker": "argrank.rankers",
+    "register_solver": "argrank.solvers",
+    "register_target": "argrank.deploy.registry",
     "regularisation_path": "argrank.trials.path",
     "run_experiment": "argrank.trials.experiment",
     "select": "argrank.trials.select",
@@ -60,92 +73,7 @@ _HOME = {
     "write_scores": "argrank.data.io.scores",
 }
 
-__all__ = [
-    "Dataset",
-    "QueryKFold",
-    "__version__",
-    "benchmark",
-    "bootstrap_weights",
-    "check_collection",
-    "clean",
-    "collection_names",
-    "compare",
-    "convention_names",
-    "cross_validate",
-    "diversify",
-    "doctor",
-    "dump",
-    "evaluate",
-    "evaluate_diverse",
-    "export",
-    "import_model",
-    "impute",
-    "line_search",
-    "load",
-    "load_bundled",
-    "load_collection",
-    "load_model",
-    "load_ratings",
-    "make_ranker",
-    "make_ranking",
-    "make_standin",
-    "measure",
-    "measure_names",
-    "micro_average",
-    "normalise",
-    "objective",
-    "pack",
-    "plot",
-    "ranker_names",
-    "read_scores",
-    "regularisation_path",
-    "run_experiment",
-    "select",
-    "targets",
-    "tune_weights",
-    "why_above",
-    "why_differs",
-    "winning_numbers",
-    "write_report",
-    "write_scores",
-]
-
-if TYPE_CHECKING:
-    from argrank.data.bundled import load_bundled
-    from argrank.data.collections import check_collection, collection_names, load_collection, load_ratings
-    from argrank.data.dataset import Dataset
-    from argrank.data.doctor import doctor
-    from argrank.data.folds import QueryKFold
-    from argrank.data.generated.standins import make_standin
-    from argrank.data.generated.synthetic import make_ranking
-    from argrank.data.io.load import dump, load
-    from argrank.data.io.pack.pack import pack
-    from argrank.data.io.scores import read_scores, write_scores
-    from argrank.data.prepare.clean import clean
-    from argrank.data.prepare.impute import impute
-    from argrank.data.prepare.normalise import normalise
-    from argrank.deploy.exporting import export
-    from argrank.deploy.importing import import_model
-    from argrank.deploy.registry import targets
-    from argrank.evaluation.across_data_sets import micro_average, winning_numbers
-    from argrank.evaluation.compare import compare
-    from argrank.evaluation.diversity import diversify, evaluate_diverse
-    from argrank.evaluation.evaluate import evaluate
-    from argrank.evaluation.why_differs import why_differs
-    from argrank.linesearch.search import line_search
-    from argrank.measures.conventions import convention_names
-    from argrank.measures.names import measure, measure_names
-    from argrank.models.files import load_model
-    from argrank.rankers import make_ranker, objective, ranker_names
-    from argrank.report import plot
-    from argrank.report.why import why_above
-    from argrank.report.write import write_report
-    from argrank.trials.bootstrap import bootstrap_weights
-    from argrank.trials.cv import benchmark, cross_validate
-    from argrank.trials.experiment import run_experiment
-    from argrank.trials.fusion.tune_weights import tune_weights
-    from argrank.trials.path import regularisation_path
-    from argrank.trials.select import select
+__all__ = ["__version__", "errors", *_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,8 +12,8 @@ import os
 import platform
 import re
 import shutil
+import stat
 import struct
-import sys
 import tempfile
 import zipfile
 import zlib
@@ -22,15 +22,14 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from argrank._memory import check_memory
+from argrank._once import is_stream, open_stream
 from argrank.errors import FormatError, InputError, InputTypeError, MissingExtraError, shown
 
 COMPRESSIONS = (".gz", ".xz", ".bz2", ".zip")
-STDIN = "-"
 PART = ".part"  # how the name of an unfinished file ends
 ASIDE = ".old.part"  # and that of a folder that is being replaced
 LONGEST_NAME = 60  # characters of a name that go into that of its unfinished file
 PIECE = 1 << 22  # bytes that are decompressed at a time
-LOOK_AT_MEMORY = 1 << 28  # bytes of a text from which on its size is compared with the memory
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -94,21 +93,22 @@ def read_all(stream: IO[bytes], name: str) -> bytearray:
     text = bytearray()
     while piece := stream.read(PIECE):
         text += piece
-        if len(text) > LOOK_AT_MEMORY:
-            check_memory(name, len(text), "unpack it and read it in parts, or convert it to Parquet or a sparse file")
+        check_memory(name, len(text), "unpack it and read it in parts, or convert it to Parquet or a sparse file")
     return text
 
 
 @contextlib.contextmanager
 def _decompressor(path: str) -> Iterator[IO[bytes]]:
     compression = split_suffixes(path)[1]
-    if path == STDIN:
-        yield sys.stdin.buffer
-        return
     with contextlib.ExitStack() as opened:
-        source: Any = opened.enter_context(_remote_file(path)) if is_remote(path) else path
+        source: Any = path
+        if is_remote(path):
+            source = opened.enter_context(_remote_file(path))
+        elif is_stream(path):
+            source = opened.enter_context(open_stream(path))
         if compression == ".zip":
-            yield opened.enter_context(_only_member(source, path))
+            archive = source if source is path or source.seekable() else io.BytesIO(read_all(source, path))
+            yield opened.enter_context(_only_member(archive, path))
             return
         opener: Any = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(compression)
         if opener is None and source is not path:
@@ -177,11 +177,11 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     name = os.fspath(path)
     try:
-        target = Path(os.path.realpath(name))
-        special = target.exists() and not target.is_file()
+        target = _target(name)
+        mode = target.stat().st_mode if target.exists() else None
     except (OSError, ValueError) as error:
         raise _unwritable(name, error) from error
-    if special:
+    if mode is not None and not stat.S_ISREG(mode):
         with _directly(name, target) as stream:
             yield stream
         return
@@ -195,7 +195,8 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 yield stream
             raw.flush()
             os.fsync(raw.fileno())
-        os.chmod(temporary, 0o666 & ~_mask())  # mkstemp makes private files; ours are ordinary ones
+        # mkstemp makes private files; ours are ordinary ones, or what the one they replace was
+        os.chmod(temporary, 0o666 & ~_mask() if mode is None else stat.S_IMODE(mode))
         os.replace(temporary, target)
         _sync(target.parent)
     except OSError as error:
@@ -217,9 +218,10 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     """
     check_path(path)
     name = os.fspath(path)
-    target = Path(os.path.realpath(name))
     try:
+        target = _target(name)
         _take_back(target)
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o777 & ~_mask()
         if target.exists() and not (target.is_dir() and ((target / mark).exists() or not any(target.iterdir()))):
             raise InputError(
                 f"{name}: expected a new name or that of a folder with {mark} to replace, got another thing"
@@ -232,7 +234,7 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
         for file in temporary.iterdir():
             _sync(file)
         _sync(temporary)
-        os.chmod(temporary, 0o777 & ~_mask())
+        os.chmod(temporary, mode)
         _swap(temporary, target)
         _sync(target.parent)
     except OSError as error:
@@ -243,6 +245,14 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def _target(name: str) -> Path:
+    """Return what a name stands for, links followed; what is still a link then is one of links in a circle."""
+    target = Path(os.path.realpath(name))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 def _take_back(target: Path) -> None:

@@ -72,6 +72,10 @@ class Registry(Generic[Line]):
                     return name
         return None
 
+    def own(self) -> dict[str, Line]:
+        """Return argrank's own lines; entry points stay where they are."""
+        return {name: self._lines[name] for name in sorted(self._own)}
+
     def items(self) -> list[tuple[str, Line]]:
         """Return all names with their lines."""
         return [(name, self._lines[name]) for name in self]
@@ -128,7 +132,8 @@ class Registry(Generic[Line]):
 
 
 def imported(home: str, package: str) -> Any:
-    """Return what stands at ``module:name``, imported when it is first needed; ``.module`` is below the package."""
+    """Return the module, or what stands at ``module:name``; ``.module`` is below the package."""
     module, _, name = home.partition(":")
     with uninterrupted():
-        return getattr(importlib.import_module(module, package), name)
+        found = importlib.import_module(module, package)
+    return getattr(found, name) if name else found

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from argrank.errors import unknown_name
+from argrank.errors import printable, unknown_name
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>#|~&$"})
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "{}$&#_%"}
@@ -88,8 +87,8 @@ def parameters_text(parameters: Mapping[str, Any]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text without line breaks and other control characters, which are shown as Python writes them."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    """Return a text without line breaks and what `printable` escapes, which are shown as Python writes them."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def to_text(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:

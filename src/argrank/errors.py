@@ -24,7 +24,12 @@ from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
 
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+__all__ = [
+    "ArgrankError", "ArgrankWarning", "ClusterError", "FormatError", "InputError", "InputTypeError",
+    "MissingExtraError", "ModelError", "OptionError",
+]  # fmt: skip
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class ArgrankError(Exception):
@@ -81,7 +86,7 @@ class ArgrankWarning(UserWarning):
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
     """Return the error for a name that is not registered, with the closest known ones."""
     names = sorted(known)
-    close = _closest(name, names)
+    close = closest(name, names)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
     return OptionError(f"unknown {kind} {name!r}; {hint}")
 
@@ -97,14 +102,15 @@ def check_choice(what: str, value: object, known: Iterable[object]) -> None:
     choices = list(known)
     if any(value is choice or (isinstance(value, str | int) and value == choice) for choice in choices):
         return
-    close = _closest(value, [choice for choice in choices if isinstance(choice, str)]) if isinstance(value, str) else []
+    close = closest(value, [choice for choice in choices if isinstance(choice, str)]) if isinstance(value, str) else []
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     texts = [repr(choice) for choice in choices]
     listing = f"{', '.join(texts[:-1])} or {texts[-1]}" if len(texts) > 1 else "".join(texts)
     raise OptionError(f"{what}: expected {listing}, got {shown(value)}{hint}")
 
 
-def _closest(name: object, known: Iterable[str]) -> list[str]:
+def closest(name: object, known: Iterable[str]) -> list[str]:
+    """Return the known names that someone may have meant."""
     by_lower = {known_name.lower(): known_name for known_name in known}
     return [by_lower[match] for match in difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)]
 
@@ -130,7 +136,7 @@ def is_finite(value: object) -> bool:
 
 
 def printable(text: str) -> str:
-    """Return a text in which control characters other than line ends and tabs are written as escapes."""
+    """Return a text with control characters, also those of direction, as escapes; line ends and tabs stay."""
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 

@@ -9,12 +9,12 @@ import pytest
 
 import argrank as ar
 from argrank import cli
-from argrank.data import frames
+from argrank.data.io.columns import roles
 
 
 @pytest.fixture
 def run(capsys):
-    frames._tell.cache_clear()
+    roles.tell.cache_clear()
 
     def run(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as ended:
@@ -69,7 +69,7 @@ def test_a_feature_called_like_a_label_stays_a_feature_of_its_model(tmp_path, mo
     assert run("train", "a.csv", "-r", "regression", "-o", "m.json", "-q")[0] == 0
     assert run("predict", "m.json", "new.csv")[1] == run("predict", "m.json", "a.csv")[1]
     _, out, _ = run("inspect", "a.csv")
-    assert "1 feature looks like a label" in out
+    assert "like a label" not in out  # a rating is a feature like any other
 
 
 def test_the_options_say_what_a_column_is(tmp_path, monkeypatch, run):
@@ -80,7 +80,7 @@ def test_the_options_say_what_a_column_is(tmp_path, monkeypatch, run):
     code, out, _ = run("inspect", "a.csv", *names, "--drop", "old", "--json")
     assert code == 0
     assert [one["feature"] for one in json.loads(out)["files"][0]["features"]] == ["f"]
-    code, out, _ = run("inspect", "a.csv", *names, "--keep", "old,f", "--json")
+    code, out, _ = run("inspect", "a.csv", *names, "--only", "old,f", "--json")
     assert [one["feature"] for one in json.loads(out)["files"][0]["features"]] == ["old", "f"]
     code, _, err = run("inspect", "a.csv")
     assert code == 2
@@ -99,5 +99,5 @@ def test_the_options_say_what_a_column_is(tmp_path, monkeypatch, run):
 def test_every_command_that_reads_data_has_the_options(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
-    for option in ("--qid", "--label", "--docid", "--drop", "--keep"):
+    for option in ("--qid", "--label", "--docid", "--drop", "--only"):
         assert option in out

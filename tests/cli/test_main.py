@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import types
 import warnings
 from collections.abc import Callable
 
 import pytest
 import typer
+from tests.cli import made_command
 
 import argrank
 from argrank import cli
@@ -22,16 +22,14 @@ def fail(monkeypatch) -> Callable[..., None]:
     """Register a command that raises what it is told to."""
 
     def register(error: BaseException | None = None, action: Callable[[], None] | None = None) -> None:
-        def run(number: int = typer.Option(1, "--number")) -> None:
+        def act() -> None:
             if error is not None:
                 raise error
             if action is not None:
                 action()
 
-        module = types.ModuleType("argrank.cli.made")
-        module.run = run
-        monkeypatch.setitem(sys.modules, "argrank.cli.made", module)
-        monkeypatch.setattr(cli, "COMMANDS", ("made",))
+        monkeypatch.setattr(made_command, "ACTIONS", [act])
+        monkeypatch.setattr(cli, "COMMANDS", {"made": made_command.__name__})
 
     return register
 

@@ -13,6 +13,7 @@ import pytest
 
 import argrank as ar
 from argrank import cli
+from argrank.errors import ArgrankWarning
 from argrank.trials import select as selecting
 
 
@@ -71,6 +72,24 @@ def test_an_interrupted_command_goes_on_from_its_folder(
     assert (code, complaint) == (3, "argrank: interrupted: the same command goes on from work\n")
     assert any(Path("work").iterdir())
     assert run(*command) == whole
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", None])
+def test_a_damaged_file_in_the_folder_never_ends_the_command(
+    damage: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ar.dump(ar.make_ranking(12, 8, 3, random_state=0), "train.txt")
+    command = ["train", "train.txt", "-r", "rank-svm", "-p", "C=1", "--resume", "work", "-o", "model.json"]
+    with pytest.raises(SystemExit):
+        cli.main(command)
+    before = Path("model.json").read_bytes()
+    for path in Path("work").iterdir():
+        path.write_bytes(path.read_bytes()[:300] if damage is None else damage)
+    with pytest.raises(SystemExit) as ended, pytest.warns(ArgrankWarning, match=r"rank-svm-.*\.ckpt: "):
+        cli.main(command)
+    assert ended.value.code == 0, capsys.readouterr().err
+    assert Path("model.json").read_bytes() == before
 
 
 def test_what_a_training_cannot_keep_is_refused(

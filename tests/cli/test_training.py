@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,6 +60,22 @@ def test_parameters_and_grids():
     }  # fmt: skip
     assert parse_grid(["weight_range=[0.1,0.2],[0.1,0.5]"]) == {"weight_range": [[0.1, 0.2], [0.1, 0.5]]}
     assert parse_grid(["C=0.1, 1", "loss=squared"]) == {"C": [0.1, 1], "loss": ["squared"]}
+
+
+@pytest.mark.filterwarnings("always::argrank.errors.ArgrankWarning")
+def test_labels_that_leave_nothing_to_learn_save_no_model(files, run):
+    Path("flat.txt").write_text("".join(f"1 qid:{row // 4} 1:{row} 2:{row % 3}\n" for row in range(12)))
+    for options in ([], ["--valid", "flat.txt"], ["--resume", "work"], ["--checkpoint", "fit.ckpt"]):
+        code, out, err = run("train", "-r", "rank-svm", "flat.txt", "-o", "flat.json", *options)
+        assert (code, out) == (2, "")
+        assert "expected labels to learn from, got such that all labels are 1; --allow-constant trains" in err
+        assert not Path("flat.json").exists()
+    code, _, err = run("train", "-r", "rank-svm", "flat.txt", "-o", "flat.json", "--allow-constant")
+    assert code == 0
+    assert "RankSVM: nothing to learn: all labels are 1" in err
+    assert Path("flat.json").exists()
+    assert run("ranklib", "-train", "flat.txt", "-ranker", "4", "-save", "flat.txt.model")[0] == 2
+    assert not Path("flat.txt.model").exists()
 
 
 @pytest.mark.parametrize("parse", [parse_parameters, parse_grid])
@@ -170,7 +187,7 @@ def test_cv_saves_the_choice_trained_on_everything(files, run):
 
 @pytest.mark.filterwarnings("default::argrank.errors.ArgrankWarning")
 def test_warnings_are_one_line_each(files, run):
-    code, _, err = run("train", "-r", "rank-svm", "train.txt", "-p", "max_iter=1", "-q")
+    code, _, err = run("train", "-r", "rank-svm", "train.txt", "-p", "max_iter=1")
     assert code == 0
     assert err.startswith("argrank: warning: RankSVM")
     assert err.count("\n") == 1

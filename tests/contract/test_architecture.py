@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 
 import argrank
+from argrank.cli import COMMANDS
+from argrank.deploy.registry import TARGETS
+from argrank.models import KINDS
+from argrank.rankers.registry import RANKERS
+from argrank.solvers import SOLVERS
 
 
 def run(code: str) -> str:
@@ -18,17 +23,39 @@ def run(code: str) -> str:
 
 def test_every_public_name_loads_and_is_listed():
     assert sorted(argrank.__all__) == argrank.__dir__()
-    assert set(argrank.__all__) == {*argrank._HOME, "__version__"}
+    assert set(argrank.__all__) == {*argrank._HOME, "__version__", "errors"}
     for name in argrank.__all__:
         assert getattr(argrank, name) is not None
 
 
 def test_type_checkers_see_the_same_names():
-    source = Path(argrank.__file__).read_text()
-    block = source[source.index("if TYPE_CHECKING:") :]
-    for name, module in argrank._HOME.items():
-        assert f"from {module} import" in block, name
-        assert name in block, name
+    stub = Path(argrank.__file__).with_suffix(".pyi").read_text()
+    for name in argrank.__all__:
+        assert f" import {name} as {name}\n" in stub, name
+
+
+def test_errors_are_reachable_without_an_import_of_their_own():
+    assert run("import argrank as ar; print(ar.errors.OptionError.__name__)") == "OptionError"
+
+
+@pytest.mark.parametrize("code", ["ar.make_ranker('auto')", "ar.rankers.make_ranker('auto')", "ar.rankers.Auto()"])
+def test_auto_is_known_without_heavy_imports_before(code):
+    assert run(f"import argrank as ar, argrank.rankers; print('sklearn' in __import__('sys').modules, {code})") == (
+        "False Auto()"
+    )
+
+
+def test_the_lines_of_a_registry_stay_within_its_folder():
+    """A path in a string must not go round the layers: only ``trials`` names a class of its own in full."""
+    homes = {
+        "argrank.rankers": {name: line.home for name, line in RANKERS.own().items()},
+        "argrank.solvers": {name: line.home for name, line in SOLVERS.own().items()},
+        "argrank.deploy": {name: line.home for name, line in TARGETS.own().items()},
+        "argrank.models": dict(KINDS.items()),
+        "argrank.cli": COMMANDS,
+    }
+    outside = {name for lines in homes.values() for name, home in lines.items() if not home.startswith(".")}
+    assert outside == {"auto"}
 
 
 def test_an_unknown_name_is_an_attribute_error():

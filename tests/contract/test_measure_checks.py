@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.contract.measure_checks import CHECKS
+from tests.contract.measure_truths import check_truth
 
 import argrank as ar
 from argrank.measures import MEASURES
@@ -13,3 +14,8 @@ from argrank.measures import MEASURES
 @pytest.mark.parametrize("name", [*MEASURES, "gAUC", "nERU"])
 def test_every_measure(name, check):
     check(ar.measure(name))
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_is_its_truth(name):
+    check_truth(name)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.data.doctor import CHECKS, PAIR_CHECKS, Diagnosis, Finding
+from argrank.data.doctor.single_features import order_of_labels
 from argrank.errors import InputError, OptionError
 
 
@@ -88,7 +89,7 @@ def test_documents():
     [
         (np.full(600, 3.0), "constant", "note"),
         (np.zeros(600), "constant", "note"),
-        (np.full(600, np.nan), "missing", "error"),
+        (np.full(600, np.nan), "missing", "note"),
         (np.repeat(np.arange(20.0), 30), "constant-in-queries", "note"),
         (np.random.default_rng(1).normal(size=600) * 1e6, "scales", "warning"),
         (np.random.default_rng(1).random(600) * np.repeat(100.0 ** np.arange(-2, 3), 120), "scales-of-queries", "note"),
@@ -147,7 +148,7 @@ def test_findings_are_ordered_and_plain_data():
     diagnosis = ar.doctor(data)
     severities = [finding.severity for finding in diagnosis]
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
-    assert json.loads(json.dumps(diagnosis.to_dict()))["findings"][0]["check"] == "missing"
+    assert json.loads(json.dumps(diagnosis.to_dict()))["findings"][0]["severity"] == severities[0]
     assert len(diagnosis) == len(diagnosis.findings) == sum(len(diagnosis.of(s)) for s in ("error", "warning", "note"))
     with pytest.raises(AttributeError):
         diagnosis.findings[0].count = 5
@@ -188,7 +189,7 @@ def test_facts_of_real_data(real_data):
     """What is known of the collections: one OHSUMED query has no relevant document, 6 features of MQ2008 are zero."""
     null = checks(ar.load(real_data / "OHSUMED-LETOR3-null" / "S1.txt.xz"))
     assert null["without-relevant"].example == "qid 8"
-    assert null["missing"].severity == "error"
+    assert null["missing"].severity == "note"
     mq2008 = ar.load(real_data / "MQ2008" / "S1.txt.xz")
     constant = np.flatnonzero(np.ptp(mq2008.X, axis=0) == 0)
     assert checks(mq2008)["constant"].count == len(constant)
@@ -200,11 +201,37 @@ def test_features_that_look_like_a_label():
     known = ar.Dataset(X, made.y, made.qid, feature_names=["a", "b", "c", "score"])
     (finding,) = [one for one in ar.doctor(known).findings if one.check == "label-like"]
     assert finding.count == 1
-    assert "orders all documents as the labels do" in finding.example
-    named = ar.Dataset(made.X, made.y, made.qid, feature_names=["a", "old_rating", "relief"])
+    assert finding.what.startswith("1 feature looks like a label: feature 'score' (AUC 1.000); the next best: feature ")
+    named = ar.Dataset(made.X, made.y, made.qid, feature_names=["rating", "old_grade", "relief"])
     (finding,) = [one for one in ar.doctor(named).findings if one.check == "label-like"]
-    assert (finding.count, finding.example) == (1, "feature 'old_rating'")
+    assert finding.count == 1  # a rating is a feature like any other
+    assert "like a label: feature 'old_grade' (AUC" in finding.what
     assert "label-like" not in [one.check for one in ar.doctor(made).findings]
+
+
+def test_all_leaks_are_named_the_best_first():
+    made = ar.make_ranking(40, 12, 3, random_state=1)
+    noise = np.random.default_rng(0).normal(size=(2, made.n_documents))
+    leaks = [-3 * made.y + noise[0], made.y + 0.2 * noise[1]]
+    data = ar.Dataset(
+        np.column_stack([made.X, *leaks]), made.y, made.qid, feature_names=["a", "b", "c", "slow", "fast"]
+    )
+    (finding,) = [one for one in ar.doctor(data).findings if one.check == "label-like"]
+    shares = order_of_labels(data)
+    assert finding.count == 2
+    best, second = ("slow", "fast") if shares[3] > shares[4] else ("fast", "slow")
+    assert finding.what.index(f"feature '{best}'") < finding.what.index(f"feature '{second}'")
+
+
+def test_how_well_a_feature_orders_labels_is_the_area_under_the_curve():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(0)
+    qid, y, X = np.repeat(np.arange(12), 9), rng.integers(0, 2, 108), rng.integers(0, 5, (108, 3)).astype(float)
+    y[::9], y[1::9] = 0, 1
+    values = [[roc_auc_score(y[qid == q], X[qid == q, at]) for q in range(12)] for at in range(3)]
+    expected = np.mean(values, axis=1)
+    assert np.allclose(order_of_labels(ar.Dataset(X, y, qid)), np.maximum(expected, 1 - expected))
 
 
 def test_features_that_are_texts():

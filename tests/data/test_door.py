@@ -54,6 +54,109 @@ def test_malformed_sparse_matrices_are_refused(X: Any) -> None:
         ar.Dataset(X, Y, QID)
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        np.array([2**62] * 4 + [4]),  # the sum wraps round to 4
+        np.array([2**64 - 1, 5], np.uint64),
+        np.array([2**63, 2**63, 4], np.uint64),
+        np.full(260, 1, np.uint8),
+        np.ma.array([2, 2, 9], mask=[0, 0, 1]),
+    ],
+)
+def test_sizes_are_checked_one_by_one_before_any_sum(sizes: Any) -> None:
+    with pytest.raises(InputError, match="group: expected"):
+        ar.Dataset(np.zeros((4, 1)), Y, group=sizes)
+    model = ar.make_ranker("rank-svm", normalise="query-minmax").fit(matrix().toarray(), Y, qid=QID)
+    with pytest.raises(InputError, match="group: expected"):
+        model.predict(matrix().toarray(), group=sizes)
+
+
+def test_sizes_of_small_integers_do_not_wrap() -> None:
+    assert ar.Dataset(np.zeros((508, 1)), np.zeros(508), group=np.full(4, 127, np.int8)).sizes.tolist() == [127] * 4
+
+
+@pytest.mark.filterwarnings("ignore:.*converting a masked element")  # NumPy's own words
+def test_masked_values_are_missing_features_and_refused_elsewhere() -> None:
+    X = np.ma.array(np.arange(12).reshape(4, 3), mask=np.arange(12).reshape(4, 3) > 9)
+    expected = np.where(X.mask, np.nan, X.data)
+    for given in (X, list(X), X.astype(np.float32)):
+        np.testing.assert_array_equal(ar.Dataset(given, Y, QID).X, expected)
+    masked, data = np.ma.array(Y, mask=[0, 0, 1, 0]), ar.Dataset(expected, Y, QID)
+    tries: dict[str, Any] = {
+        "y": lambda: ar.Dataset(X, masked, QID),
+        "qid": lambda: ar.Dataset(X, Y, masked),
+        "document_ids": lambda: ar.Dataset(X, Y, QID, document_ids=masked),
+        "sample_weight": lambda: ar.Dataset(X, Y, QID, sample_weight=masked),
+        "query_weight": lambda: ar.Dataset(X, Y, QID, query_weight=masked[1:3]),
+        "scores": lambda: ar.evaluate(masked, data, "ndcg@10"),
+    }
+    for name, attempt in tries.items():
+        with pytest.raises(InputError, match=f"^{name}.*: expected values that are all there, got a masked one in row"):
+            attempt()
+    with pytest.raises(InputError, match="a masked one in row 1"):
+        ar.Dataset(X, [1, np.ma.masked, 0, 0], QID)
+    assert ar.Dataset(X, np.ma.array(Y), QID).y.tolist() == Y
+    model = ar.make_ranker("rank-svm").fit(matrix().toarray(), Y, qid=QID)
+    with pytest.raises(InputError, match="expected no missing values, got NaN in row 3"):
+        model.predict(X)
+
+
+def test_ids_stay_different() -> None:
+    for ids in (
+        [2**63, 2**63 + 1, -1, 0],
+        ["a", "a\0", "a\0\0", "b"],
+        [b"a", b"a\0", b"", b"\0"],
+        [2**70, 2**70 + 1, 1, 2],
+    ):
+        assert ar.Dataset(np.zeros((4, 1)), Y, ids).query_ids.tolist() == ids
+    with pytest.raises(InputError, match=r"qid: expected integers or texts, got floats from 2\^53 up"):
+        ar.Dataset(np.zeros((4, 1)), Y, np.array([2**63, 2**63 + 1, -1, 0]))
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "m8[s]"])
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_times_are_no_numbers(kind: str, as_objects: bool) -> None:
+    times: Any = np.array([1, 2, 3, 4], kind)
+    times = np.array(list(times), object) if as_objects else times
+    with pytest.raises(InputError, match="y: expected numbers, got times"):
+        ar.Dataset(np.zeros((4, 1)), times, QID)
+    with pytest.raises(InputError, match="X: expected numbers, got times"):
+        ar.Dataset(times[:, None], Y, QID)
+    assert ar.Dataset(np.zeros((4, 1)), Y, times).n_queries == 4  # but as good as any other ids
+    with pytest.raises(InputError, match="y: expected numbers, got times"):
+        ar.Dataset(pd.DataFrame({"label": np.array([1, 2, 3, 4], "M8[ns]"), "qid": QID, "a": Y}))
+
+
+def test_weights_of_which_no_sum_can_be_taken() -> None:
+    with pytest.raises(InputError, match="query_weight: expected weights with a finite sum, got a maximum of 1e"):
+        ar.Dataset(np.zeros((4, 1)), Y, QID, query_weight=[1e308, 1e308])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.zeros((4000, 50)),
+        lambda: np.zeros((4000, 50), np.float32, order="F"),
+        lambda: np.broadcast_to(0.0, (10**6, 10**6)),
+        lambda: np.broadcast_to(0, (10**9, 10**9)),
+        lambda: sparse.random_array((400, 5000), density=0.2, rng=0),
+    ],
+)
+def test_a_copy_of_features_is_asked_for(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = make()
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "200kB")
+    with pytest.raises(InputError, match=r"X: expected what fits into 200\.0 kB of memory"):
+        ar.Dataset(X, np.zeros(X.shape[0]) if len(X.shape) and X.shape[0] < 10**5 else None, group=[X.shape[0]])
+
+
+def test_a_gram_matrix_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = ar.make_ranking(40, 10, 3, random_state=0)
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "1MB")
+    with pytest.raises(InputError, match=r"kernel: the Gram matrix of all documents: expected what fits into 1\.0 MB"):
+        ar.make_ranker("orm", kernel="rbf").fit(data)
+
+
 def test_flags_of_a_sparse_matrix_are_not_trusted() -> None:
     X = matrix()
     X.indices[:] = [2, 0, 1, 2, 1, 0, 2]
@@ -147,7 +250,6 @@ def test_tables_beyond_the_memory_are_refused_while_they_are_read(
     name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ar.dump(ar.make_ranking(40, 10, 6, random_state=0), tmp_path / name)
-    monkeypatch.setattr("argrank._files.LOOK_AT_MEMORY", 1000)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "5kB")
     with pytest.raises(InputError, match=r"expected what fits into 5.0 kB of memory, got .*--max-memory"):
         ar.load(tmp_path / name)

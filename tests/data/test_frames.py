@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import argrank as ar
-from argrank.data import frames as frames_module
+from argrank.data.io.columns import roles
 from argrank.errors import InputError
 
 LIBRARIES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -113,10 +113,11 @@ def test_a_pandas_index_does_not_matter() -> None:
 @every_library
 def test_what_is_no_number_and_no_text_is_refused(frame: Any) -> None:
     days = [dt.date(2026, 1, 1), dt.date(2026, 1, 2)]
-    with pytest.raises(
-        InputError, match=r"column 'day': expected numbers or texts, got .*; columns with a meaning are"
-    ):
+    with pytest.raises(InputError, match=r"column 'day': expected numbers or texts, got dates such as .*--drop day"):
         ar.Dataset(frame({"day": days, "qid": [1, 1]}))
+    spans = [dt.timedelta(1), dt.timedelta(2)]
+    with pytest.raises(InputError, match=r"column 'span': expected numbers or texts, got .*; columns with a meaning"):
+        ar.Dataset(frame({"span": spans, "qid": [1, 1]}))
 
 
 @every_library
@@ -140,7 +141,7 @@ def test_pandas_categories_keep_their_order() -> None:
 
 @every_library
 def test_common_names_are_taken_and_told(frame: Any, caplog: pytest.LogCaptureFixture) -> None:
-    frames_module._tell.cache_clear()
+    roles.tell.cache_clear()
     made = frame({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"], "relevance": [1, 0, 2], "rating": [4.5, 3, 2]})
     data = ar.Dataset(made)
     assert data.query_ids.tolist() == [1, 2]
@@ -198,3 +199,50 @@ def test_parts_with_other_categories_can_be_joined() -> None:
 def test_a_missing_query_id_is_refused(frame: Any) -> None:
     with pytest.raises(InputError, match="qid: expected an id in every row, got none in row 1"):
         ar.Dataset(frame({"f": [1.0, 2], "qid": ["a", None]}))
+
+
+class Streaming:
+    """A table that is known by one method alone."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+class Interchanging:
+    """The same by the older protocol."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        return self._table.__dataframe__(nan_as_null, allow_copy)
+
+
+ARROW_LIKE: dict[str, Any] = {
+    "record batch": lambda batch: batch,
+    "reader": lambda batch: pa.RecordBatchReader.from_batches(batch.schema, [batch]),
+    "structs": lambda batch: batch.to_struct_array(),
+    "stream": Streaming,
+    "interchange": lambda batch: Interchanging(pa.table(batch)),
+}
+
+
+@pytest.mark.parametrize("kind", ARROW_LIKE)
+def test_any_table_of_the_arrow_protocols_is_a_frame(kind: str) -> None:
+    columns = {"label": [0, 1, 2, 0], "qid": ["a", "a", "b", "b"], "f": [1.0, 2.0, 3.0, 0.5]}
+    batch, make = pa.record_batch(columns), ARROW_LIKE[kind]
+    data = ar.Dataset(make(batch))
+    assert (data.feature_names, data.y.tolist(), data.query_ids.tolist()) == (("f",), columns["label"], ["a", "b"])
+    ranker = ar.make_ranker("rank-svm").fit(make(batch))
+    assert ranker.feature_names_in_.tolist() == ["f"]
+    np.testing.assert_array_equal(ranker.predict(make(batch)), ranker.predict(data))
+
+
+def test_a_table_that_cannot_be_read_is_refused() -> None:
+    with pytest.raises(InputError, match="X: expected a table, got Streaming, which cannot be read"):
+        ar.Dataset(Streaming(pa.chunked_array([[1, 2]])), [0, 1], [1, 1])
+    with pytest.raises(InputError, match="expected 2 dimensions"):
+        ar.Dataset(pa.array([1.0, 2.0]), [0, 1], [1, 1])

@@ -13,9 +13,10 @@ from tests.deploy.conftest import random_tree
 
 import argrank as ar
 from argrank.deploy.deployment import deployment
-from argrank.deploy.one_hot import Column, asked, columns_for, computed, unrolled
+from argrank.deploy.one_hot import Column, columns_for, computed, unrolled
 from argrank.deploy.parity import made_rows
 from argrank.deploy.plain import plain
+from argrank.deploy.registry import fitted_to
 from argrank.errors import ModelError
 from argrank.models.trees import TreesModel
 
@@ -131,6 +132,77 @@ def test_the_python_file_takes_texts(trained):
     assert names["score"]({**said, "brand": "never seen"}) == names["score"]({**said, "brand": None})
 
 
+# ---- what training prepared ---------------------------------------------------------------------------------------
+
+RANKERS = {
+    "regression": {"ridge": 1.0},
+    "regression, normalised": {"ridge": 1.0, "normalise": "standard"},
+    "mart": {"n_trees": 10},
+    "rankboost": {"n_rounds": 10},
+    "mcrank": {"n_trees": 3, "start": "linear"},
+}
+
+
+def prepared(name, data, target=None):
+    ranker = ar.make_ranker(name.partition(",")[0], **RANKERS[name])
+    return (ranker if target is None else fitted_to(ranker, target)).fit(data)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_medians_flags_and_columns_of_texts_are_part_of_what_is_exported(trained, name):
+    ranker = prepared(name, trained[1])
+    data = trained[1].with_features(trained[1].X.astype(np.float32))
+    names: dict = {}
+    found = ar.export(ranker, "python", check=data)
+    assert found.parity.holds
+    exec(found.files["model.py"], names)
+    rows = trained[1].X.tolist()
+    np.testing.assert_allclose([names["score"](row) for row in rows], ranker.predict(trained[1]), atol=1e-12)
+    for to in ar.targets(ranker):
+        parity = ar.export(ranker, to, check=data, missing="zero" if to == "ranklib" else "as-trained").parity
+        assert parity.holds, f"{to}: {parity}"
+        assert parity.reordered == 0, f"{to}: {parity}"
+
+
+def test_onnxruntime_fills_in_missing_values(trained):
+    runtime = pytest.importorskip("onnxruntime")
+    rows = trained[1].X.astype(np.float32)
+    for name in ("regression", "regression, normalised", "mcrank", "rankboost"):
+        model = prepared(name, trained[1]).model_
+        session = runtime.InferenceSession(ar.export(model, "onnx").files["model.onnx"])
+        expected = model.scores(rows)
+        live = session.run(None, {"features": rows})[0][:, 0]
+        np.testing.assert_allclose(live, expected, atol=4e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["regression", "regression, normalised", "mart", "rankboost"])
+@pytest.mark.parametrize("to", ONE_HOT)
+def test_what_is_trained_for_a_target_goes_there(trained, name, to):
+    if name.startswith("regression") and to in ("elastic", "xgboost"):
+        pytest.skip("takes trees alone")
+    ranker = prepared(name, trained[1], to)
+    data = trained[1].with_features(trained[1].X.astype(np.float32))
+    missing = "zero" if to == "ranklib" and name == "mart" else "as-trained"
+    found = ar.export(ranker, to, check=data, missing=missing)
+    assert found.parity.holds, str(found.parity)
+    assert found.parity.reordered == 0
+    assert any("brand has categories" in note for note in found.notes)
+
+
+def test_a_linear_model_that_fills_in_medians_is_told_how_to_be_trained(trained):
+    with pytest.raises(ModelError, match=r"opensearch cannot express what missing values count.*--target opensearch"):
+        ar.export(prepared("regression", trained[1]), "opensearch")
+    assert set(ar.targets(prepared("regression", trained[1]))) == {"onnx", "python", "vespa"}
+
+
+def test_stumps_of_medians_go_to_ranklib_only_as_zeros(trained):
+    ranker = prepared("rankboost", trained[1])
+    with pytest.raises(ModelError, match='missing="zero"'):
+        ar.export(ranker, "ranklib")
+    assert "missing values as 0 alone" in ar.targets(ranker)["ranklib"]
+    assert "columns of 0 and 1" in ar.targets(trained[0])["opensearch"]
+
+
 # ---- unrolling ---------------------------------------------------------------------------------------------------
 
 
@@ -139,7 +211,7 @@ def test_the_python_file_takes_texts(trained):
 def test_nested_tests_decide_as_the_sets_do(seed, n_categories, n_leaves):
     model = forest_with_sets(seed, 3, n_leaves + 1, n_categories)
     parts = plain(model, "as-trained")
-    columns = columns_for(5, {3: [], 4: [], **asked(parts.forest)})
+    columns = columns_for(5, {3: [], 4: [], **parts.categories})
     flat = unrolled(parts.forest, columns)
     assert not flat.members
     rows = made_rows(parts)
@@ -151,7 +223,7 @@ def test_a_split_by_one_category_stays_one_split():
     tree = random_tree(np.random.default_rng(0), 1, 2)
     tree.categories[0] = np.array([2])
     parts = plain(TreesModel((tree,), 1), "as-trained")
-    columns = columns_for(1, asked(parts.forest))
+    columns = columns_for(1, parts.categories)
     assert columns == (Column(0, 2),)
     assert len(unrolled(parts.forest, columns).feature) == 1
 
@@ -161,7 +233,7 @@ def test_categories_that_are_decided_are_asked_for_no_more():
     for node in range(7):
         tree.categories[node] = np.arange(4)
     parts = plain(TreesModel((tree,), 1), "as-trained")
-    flat = unrolled(parts.forest, columns_for(1, asked(parts.forest)))
+    flat = unrolled(parts.forest, columns_for(1, parts.categories))
     assert len(flat.feature) == 4
 
 

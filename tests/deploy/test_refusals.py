@@ -70,6 +70,14 @@ def test_names_that_cannot_be_told_apart(to):
     refused(LINEAR, to, "empty", features=["a", " "])
 
 
+@pytest.mark.parametrize("to", ["lightgbm", "xgboost", "python", "opensearch", "solr"])
+def test_names_that_end_before_their_end(to, forest):
+    """LightGBM reads a text up to its first NUL, and found no model in a file that had passed the proof of parity."""
+    model = forest if to in ("lightgbm", "xgboost") else LINEAR
+    names = [f"f{number}" for number in range(model.n_features)]
+    refused(model, to, "expected names of features without NUL", features=["a\0b", *names[1:]])
+
+
 def test_numbers_beyond_float32():
     refused(LinearModel(np.array([1e39])), "solr", "weights: expected numbers within float32")
     tree = random_tree(np.random.default_rng(0), 1, 2)
@@ -104,7 +112,7 @@ def test_too_many_categories_name_the_column_and_the_training_that_helps():
     tree.feature[:] = 1
     tree.categories[0] = np.arange(0, 800, 2)
     model = TreesModel((tree,), 2, feature_names=("price", "brand"))
-    refused(model, "solr", "column 'brand': splits ask for 400 categories.*train again with --target solr")
+    refused(model, "solr", "column 'brand': solr knows.*400 categories.*train again with --target solr")
     assert set(ar.targets(model)) == {"lightgbm", "onnx", "python", "vespa"}
 
 

@@ -22,7 +22,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from tests.fuzz import nasty_data
+from tests.fuzz import damage, nasty_data
+from tests.fuzz.order import order
+from tests.fuzz.shell import shell
 
 import argrank as ar
 from argrank import cli
@@ -380,5 +382,10 @@ AREAS: dict[str, Callable[[int, Path], Iterator[Case]]] = {
     "models": models,
     "functions": functions,
     "commands": commands,
+    "order": order,
+    "shell": shell,
     "rankers": rankers,
+    "checkpoints": damage.checkpoints,
+    "packs": damage.packs,
+    "door": damage.door,
 }

@@ -1,7 +1,8 @@
 """``python -m tests.fuzz.bombs [--gigabytes G] [--limit SIZE]``: resident memory of small files that ask for much.
 
-Every file is read by ``argrank inspect`` in a process of its own, whose greatest resident memory the system tells. The
-exit code is 1 where a file is not refused with code 2, or takes more than the limit and what argrank itself needs.
+Every file is read by ``argrank inspect`` (models by ``predict`` and ``import``, checkpoints by ``train``) in a process
+of its own, whose greatest resident memory the system tells. The exit code is 1 where a file is not refused with code
+2, or takes more than the limit and what argrank itself needs. A training goes on without a checkpoint it refuses.
 """
 
 from __future__ import annotations
@@ -52,6 +53,27 @@ def _zip(path: Path, line: bytes, n_bytes: float) -> None:
             to.write(line * (PIECE // len(line)))
 
 
+def _lists(path: Path, head: bytes, n_bytes: float) -> None:
+    """Write JSON that takes more than twenty times its size when it is parsed."""
+    with path.open("wb") as stream:
+        stream.write(head)
+        for _ in range(int(n_bytes // PIECE)):
+            stream.write(b"[]," * (PIECE // 3))
+        stream.write(b"[]]}")
+
+
+def _checkpoint(path: Path, piece: bytes, n_bytes: float) -> None:
+    """Write an archive like a checkpoint, whose state is a few MB that hold gigabytes."""
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("state.json", "w", force_zip64=True) as to,
+    ):
+        to.write(b"[")
+        for _ in range(int(n_bytes // PIECE)):
+            to.write(piece * (PIECE // len(piece)))
+        to.write(b"[]]")
+
+
 def _parquet(path: Path, n_bytes: float) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -86,6 +108,13 @@ def bombs(folder: Path, n_bytes: float) -> Iterator[Path]:
         "zeros.txt.gz": lambda path: _repeated(path, gzip.compress, b"\0", n_bytes),
         "table.parquet": lambda path: _parquet(path, n_bytes),
         "table.arrow": lambda path: _arrow(path, n_bytes),
+        "model.json": lambda path: _lists(path, b'{"argrank_model": 1, "payload": [', n_bytes / 11),
+        "import-xgboost.json": lambda path: _lists(path, b'{"learner": [', n_bytes / 11),
+        "import-catboost.json": lambda path: _lists(path, b'{"oblivious_trees": [', n_bytes / 11),
+        "import-nulls.ubj": lambda path: path.write_bytes(b"{i\x07learner[" + b"[$Z#l\x00\x0f\x42\x40" * 200_000),
+        "import-lists.ubj": lambda path: path.write_bytes(b"{i\x07learner[" + b"[]" * int(n_bytes / 80)),
+        "state-spaces.ckpt": lambda path: _checkpoint(path, b" ", n_bytes),
+        "state-lists.ckpt": lambda path: _checkpoint(path, b"[],", n_bytes / 11),
         "wide.txt": lambda path: path.write_bytes(b"1 qid:1 2147483646:1\n0 qid:1 2147483646:2\n"),
     }
     for name, make in made.items():
@@ -96,9 +125,17 @@ def bombs(folder: Path, n_bytes: float) -> Iterator[Path]:
 
 def examine(path: Path, limit: str) -> tuple[int, str, float]:
     """Return exit code, message and greatest resident memory of reading a file."""
-    command = [sys.executable, "-m", "argrank", "inspect", str(path), "--max-memory", limit]
-    if path.name.startswith("wide"):  # a sparse matrix holds it; a training would not
-        command = [sys.executable, "-m", "argrank", "train", str(path), "-r", "rank-svm", "--max-memory", limit]
+    data, name = str(path.parent / "data.txt"), str(path)
+    Path(data).write_bytes(LETOR)
+    train = ["train", "-r", "rank-svm", "--max-memory", limit]
+    words = {
+        "wide": [*train, name],  # a sparse matrix holds it; a training would not
+        "model": ["predict", name, data, "--max-memory", limit],
+        "import": ["import", name, "-o", f"{name}.out", "--max-memory", limit],
+        "state": [*train, data, "--checkpoint", name],
+    }
+    kind = path.name.partition("-")[0].partition(".")[0]
+    command = [sys.executable, "-m", "argrank", *words.get(kind, ["inspect", name, "--max-memory", limit])]
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
         _, status, used = os.wait4(process.pid, 0)
@@ -126,7 +163,7 @@ def tried(gigabytes: float, limit: str) -> Iterator[Bomb]:
         for path in bombs(Path(folder), gigabytes * 1e9):
             size = path.stat().st_size
             code, text, resident = examine(path, limit)
-            failed = code != 2 or resident > parse_memory(limit) + OWN
+            failed = code != (0 if path.suffix == ".ckpt" else 2) or resident > parse_memory(limit) + OWN
             print(f"{path.name:18}{size / 1e6:9.2f} MB{code:6}{resident / 1e6:9.0f} MB  {text[:200]}", flush=True)
             yield Bomb(path.name, size, code, resident, text, failed)
 

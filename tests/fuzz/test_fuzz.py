@@ -20,7 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
         ("models", 60),
         ("functions", 40),
         ("commands", 30),
+        ("order", 15),
+        ("shell", 5),
         ("rankers", 12),
+        ("checkpoints", 40),
+        ("packs", 60),
+        ("door", 200),
     ],
 )
 def test_nothing_but_our_errors(area: str, cases: int, tmp_path: Path) -> None:

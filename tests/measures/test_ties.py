@@ -103,3 +103,10 @@ def test_document_id_orders(tmp_path):
 def test_equal_labels_in_a_tie_are_not_counted_as_ties():
     data = ar.Dataset(np.zeros((4, 1)), [0, 0, 1, 1], group=[2, 2])
     assert ar.evaluate([1, 1, 2, 2], data, "ndcg").n_tied == 0
+
+
+def test_a_single_tie_counts_too():
+    """Where no other documents of any query are tied."""
+    data = ar.Dataset(np.zeros((4, 1)), [0, 1, 0, 1], qid=["a", "a", "b", "b"])
+    found = ar.evaluate([1.0, 1.0, 3.0, 2.0], data, "mrr").values["mrr"]
+    np.testing.assert_allclose(found, [0.75, 0.5])

@@ -296,3 +296,17 @@ def test_what_is_no_lightgbm_model_is_refused(X):
 def test_the_width_of_rows_is_checked():
     with pytest.raises(InputError, match="expecting 2 features"):
         TreesModel.from_dict(small_model()).predict(np.zeros((3, 3)))
+
+
+def test_a_tree_of_many_nodes_with_categories_is_read_in_one_pass():
+    """Every node was looked up among newly made names of all nodes: 20,000 of them would take a minute."""
+    n_nodes = 20_000
+    chain = {
+        "feature": [0] * n_nodes, "threshold": [0.0] * n_nodes, "default_left": [False] * n_nodes,
+        "missing": ["none"] * n_nodes, "left": [-1 - node for node in range(n_nodes)],
+        "right": [*range(1, n_nodes), -1 - n_nodes], "gain": [1.0] * n_nodes, "value": [0.0] * (n_nodes + 1),
+        "count": [1] * (n_nodes + 1), "categories": {str(node): [node] for node in range(n_nodes)},
+    }  # fmt: skip
+    tree = Tree.from_dict(chain, 1)
+    assert len(tree.categories) == n_nodes
+    assert tree.to_dict() == chain

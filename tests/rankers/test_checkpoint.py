@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ import pytest
 from tests.rankers.checkpoint_work import DRAWS, TREES, WORK
 
 import argrank as ar
+from argrank._files import write_bytes
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError
-from argrank.rankers._archive import Store, restored, unpacked
+from argrank.rankers._archive import DamagedError, Store, restored, unpacked
 from argrank.rankers.checkpoint import Checkpoint, model_state
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -204,12 +206,122 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path: Path, monkey
     whole = path.read_bytes()
     for damage in (b"", whole[: len(whole) // 2], whole[:200] + bytes(50) + whole[250:], b"no archive"):
         path.write_bytes(damage)
-        with pytest.warns(ArgrankWarning, match=r"fit.ckpt: the checkpoint is damaged; .*fit.ckpt.1 is used"):
+        with pytest.warns(ArgrankWarning, match=r"fit.ckpt: the checkpoint is damaged and not used"):
             found = Checkpoint(path, 600, unpacked(path.with_name("fit.ckpt.1"))["identity"])._found
         assert found["state"]["n_iter"] == 2
     with pytest.warns(ArgrankWarning, match="damaged"):
         again = made("bundle").fit(DATA, eval_set=VALID, checkpoint=path)
     assert_same(again, made("bundle").fit(DATA, eval_set=VALID))
+
+
+def rewritten(path: Path, state: bytes, compression: int = zipfile.ZIP_DEFLATED) -> None:
+    """Replace the state of a checkpoint by other text, in an archive that is whole."""
+    with zipfile.ZipFile(path) as archive:
+        others = {name: archive.read(name) for name in archive.namelist() if name != "state.json"}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in others.items():
+            archive.writestr(name, content)
+        archive.writestr("state.json", state, compression)
+
+
+def states(path: Path) -> list[bytes]:
+    """Return states that no fit has written: nested too deep, of other types, with parts missing or of other types."""
+    with zipfile.ZipFile(path) as archive:
+        whole = json.loads(archive.read("state.json"))
+    found: list[Any] = [1, [1, 2], None, "x", {}, {"fields": 3}, {"array": "x.npy"}, {"triangle": "1.npy", "n": 10**6}]
+    for name in whole["fields"]:
+        values = (7, "x", [1, 2], [3, {"fields": {}}], {"fields": {}}, None, -1, {"float": "nan"}, 10**400)
+        found += [{"fields": {**whole["fields"], name: value}} for value in values]
+        found.append({"fields": {other: one for other, one in whole["fields"].items() if other != name}})
+    texts = [json.dumps(one).encode() for one in found]
+    return [*texts, b"[" * 100_000, b'{"fields":' * 100_000, b"\xff", b"", b"[1e999]"]
+
+
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+@pytest.mark.parametrize("work", ["bundle", "fixed steps"])
+def test_a_well_formed_archive_of_nonsense_ends_no_fit(
+    work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "fit.ckpt"
+    killed_fit(work, path, monkeypatch, 3)
+    whole, before = path.read_bytes(), path.with_name("fit.ckpt.1").read_bytes()
+    expected = made(work).fit(DATA, eval_set=VALID)
+    for state in states(path):
+        path.write_bytes(whole)
+        path.with_name("fit.ckpt.1").write_bytes(before)
+        rewritten(path, state)
+        try:
+            assert made(work).fit(DATA, eval_set=VALID, checkpoint=path).n_iter_ >= 1
+        except (FormatError, InputError) as error:  # a state that can be read and belongs to another fit, or to none
+            assert "fit.ckpt" in str(error)  # noqa: PT017
+    path.write_bytes(whole)
+    assert_same(made(work).fit(DATA, eval_set=VALID, checkpoint=path), expected)
+
+
+def test_every_flipped_bit_gives_way_to_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, rng = tmp_path / "fit.ckpt", np.random.default_rng(29)
+    killed_fit("bundle", path, monkeypatch, 3)
+    whole = path.read_bytes()
+    identity = unpacked(path)["identity"]
+    for place in rng.integers(8 * len(whole), size=400).tolist():
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = Checkpoint(path, 600, identity)._found
+        assert found is not None
+        assert found["state"]["n_iter"] == (2 if told else 3)  # what does not count, such as a date, may be damaged
+        assert all("fit.ckpt: the checkpoint is damaged" in str(one.message) for one in told)
+
+
+def test_a_lone_damaged_checkpoint_begins_anew_and_is_set_aside(tmp_path: Path) -> None:
+    path, expected = tmp_path / "fit.ckpt", made("bundle").fit(DATA)
+    made("bundle").fit(DATA, checkpoint=path)
+    whole = path.read_bytes()
+    for damage in (b"", whole[: len(whole) // 2], whole[2:], bytes(1000)):
+        path.with_name("fit.ckpt.1").unlink(missing_ok=True)
+        path.write_bytes(damage)
+        with pytest.warns(ArgrankWarning, match="fit.ckpt: the checkpoint is damaged and not used"):
+            assert_same(made("bundle").fit(DATA, checkpoint=path), expected)
+        assert path.with_name("fit.ckpt.damaged").read_bytes() == damage
+        assert_same(made("bundle").fit(DATA, checkpoint=path), expected)
+
+
+def test_a_full_disk_ends_no_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, tries = tmp_path / "fit.ckpt", [0]
+
+    def full(target: Path) -> Any:
+        tries[0] += 1
+        if tries[0] <= 3:
+            raise InputError(f"{target}: cannot be written: No space left on device")
+        return write_bytes(target)
+
+    monkeypatch.setattr("argrank.rankers.checkpoint.write_bytes", full)
+    with pytest.warns(ArgrankWarning, match="the checkpoint is tried again later: .*No space left") as told:
+        ranker = made("bundle").fit(DATA, checkpoint=path, every=1e-9)
+    assert len(told) == 1
+    assert tries[0] > 4
+    monkeypatch.undo()
+    monkeypatch.setattr(type(ranker), "_train", None)  # the last one was written and is read
+    assert_same(made("bundle").fit(DATA, checkpoint=path), ranker)
+    with pytest.raises(InputError, match="cannot be written"):
+        made("bundle").fit(DATA, checkpoint=tmp_path / "nowhere" / "fit.ckpt")
+
+
+def test_a_small_checkpoint_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "fit.ckpt"
+    made("bundle").fit(DATA, checkpoint=path)
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "20MB")
+    for state in (b" " * 30_000_000, b"[" + b"[]," * 300_000 + b"[]]"):
+        rewritten(path, state)
+        with pytest.raises(DamagedError, match=r"expected what fits into 20\.0 MB"):
+            unpacked(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("1.npy", bytes(30_000_000))
+        archive.writestr("state.json", '{"array": "1.npy"}')
+    with pytest.raises(DamagedError, match="not compressed"):
+        unpacked(path)
 
 
 def test_what_is_no_checkpoint_is_left_alone(tmp_path: Path) -> None:

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import argrank as ar
 from argrank.errors import ArgrankWarning
+from argrank.rankers.nothing_to_learn import nothing_to_learn
+from argrank.rankers.registry import RANKERS
 
 X, QID = np.random.default_rng(0).normal(size=(36, 3)), np.repeat(np.arange(6), 6)
 
 
 @pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
 def test_a_climb_without_relevant_documents_can_be_saved(name, tmp_path):
-    ranker = ar.make_ranker(name).fit(ar.Dataset(X, np.zeros(36), QID))
+    with pytest.warns(ArgrankWarning, match="nothing to learn: all labels are 0"):
+        ranker = ar.make_ranker(name).fit(ar.Dataset(X, np.zeros(36), QID))
     assert ranker.objective_ == 1.0
     ranker.save(tmp_path / "model.json")
     np.testing.assert_array_equal(ar.load_model(tmp_path / "model.json").predict(X), np.zeros(36))
 
 
 def test_trees_without_relevant_documents_report_what_a_climb_does(tmp_path):
-    with pytest.warns(ArgrankWarning, match="no tree found a split"):
+    with pytest.warns(ArgrankWarning, match="nothing to learn"), pytest.warns(ArgrankWarning, match="no tree found"):
         ranker = ar.make_ranker("direct-rank-trees").fit(ar.Dataset(X, np.zeros(36), QID))
     assert ranker.objective_ == 1.0
     ranker.save(tmp_path / "model.json")
 
 
 def test_so_does_auto():
-    ranker = ar.make_ranker("auto", family="linear").fit(ar.Dataset(X, np.zeros(36), QID))
+    with pytest.warns(ArgrankWarning, match="Auto: nothing to learn: all labels are 0"):
+        ranker = ar.make_ranker("auto", family="linear").fit(ar.Dataset(X, np.zeros(36), QID))
     assert ranker.objective_ == 1.0
     assert np.isnan(ranker.estimate_.value)
 
@@ -47,9 +53,65 @@ def test_trees_on_huge_and_tiny_features(name, factor):
 
 @pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
 def test_a_climb_on_one_document_stops_at_once(name):
-    ranker = ar.make_ranker(name).fit(ar.Dataset(X[:1], [1], [0]))
+    with pytest.warns(ArgrankWarning, match="nothing to learn"):
+        ranker = ar.make_ranker(name).fit(ar.Dataset(X[:1], [1], [0]))
     assert not ranker.coef_.any()
     assert ranker.n_iter_ <= 2
+
+
+GRADES = np.arange(36) % 3
+BINARY = {"adarank", "svm-map", "svm-mrr", "svm-ndcg-nc"}
+FITS_LABELS = {"regression", "mart", "mcrank"}
+
+
+@pytest.mark.parametrize("name", [name for name in ar.ranker_names() if RANKERS[name].takes == "ranking"])
+def test_what_is_missing_is_said_from_one_place(name):
+    ranker = ar.make_ranker(name)
+
+    def missing(y, qid, **more):
+        return nothing_to_learn(ranker, ar.Dataset(X, y, qid, **more))
+
+    assert missing(np.ones(36), QID) == "all labels are 1"
+    assert missing(GRADES, QID) is None
+    single = None if name in FITS_LABELS else "no query has two documents"
+    assert missing(GRADES, np.arange(36)) == single
+    by_query = None if name in FITS_LABELS else "no query has two different labels"
+    assert missing(QID % 3, QID) == by_query
+    thirds = "no label reaches relevant_at=1; the largest is 0.667" if name in BINARY else None
+    assert missing(GRADES / 3, QID) == thirds
+    above = "no label is below relevant_at=1; the least is 1" if name in BINARY else None
+    assert missing(GRADES + 1, QID) == above
+    one = np.where(QID == 0, GRADES, 0)  # and the only query that differs counts nothing
+    weighed = None if name in FITS_LABELS else "no query has two different labels"
+    assert missing(one, QID, query_weight=[0, 1, 1, 1, 1, 1]) == weighed
+
+
+@pytest.mark.parametrize(
+    "name", ["rank-svm", "svm-map", "orm", "dorm", "smooth-grad", "listnet", "regression", "adarank"]
+)
+def test_a_constant_model_is_never_silent(name):
+    small = {"max_iter": 5, "n_rounds": 3, "n_jobs": 1}
+    ranker = ar.make_ranker(name)
+    ranker.set_params(**{key: value for key, value in small.items() if key in ranker.get_params()})
+    for y, qid in ((np.zeros(36), QID), (np.zeros(36), np.arange(36)), (GRADES / 3, QID)):
+        data = ar.Dataset(X, y, qid)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            scores = ranker.fit(data).predict(data)
+        flat = all(np.ptp(scores[qid == query]) < 1e-12 for query in np.unique(qid))
+        said = any(f"{type(ranker).__name__}: nothing to learn: " in str(one.message) for one in told)
+        assert said or not flat
+
+
+def test_the_rules_of_a_ranker_decide_what_it_can_tell_apart():
+    data = ar.Dataset(X, GRADES, QID)
+    assert nothing_to_learn(ar.make_ranker("svm-map", relevant_at=2), data) is None
+    assert nothing_to_learn(ar.make_ranker("svm-map", relevant_at=3), data) == (
+        "no label reaches relevant_at=3; the largest is 2"
+    )
+    assert nothing_to_learn(ar.make_ranker("orm", gain="binary", relevant_at=3), data) is not None
+    assert nothing_to_learn(ar.make_ranker("svm-combo", measures=["map", "mrr"], relevant_at=3), data) is not None
+    assert nothing_to_learn(ar.make_ranker("svm-combo", relevant_at=3), data) is None  # NDCG has its gains
 
 
 def test_steps_that_grow_beyond_all_whole_numbers():

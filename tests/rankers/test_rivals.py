@@ -186,7 +186,7 @@ def test_rankboost_with_many_values_takes_quantiles():
         ("adarank", {"n_rounds": 0}, "n_rounds: expected"),
         ("rankboost", {"n_rounds": 1.5}, "n_rounds: expected"),
         ("lambdarank", {"learning_rate": 0.0}, "learning_rate: expected"),
-        ("lambdarank", {"k": 0}, "k to be a whole number"),
+        ("lambdarank", {"k": 0}, "k: expected a whole number from 1 up"),
         ("listnet", {"C": -1.0}, "C: expected"),
         ("listnet", {"gain": "cubic"}, "unknown gain"),
     ],

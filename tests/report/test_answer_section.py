@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.report.answer_section import duels_of
+from argrank.report.answer_section import _round, duels_of
+from argrank.report.comparison_section import _matrix
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +48,15 @@ def test_what_is_significant_only_before_the_correction_is_not_called_so(compari
     assert not any(duel.sure for duel in duels_of(replace(comparison, pairs=pairs), "b"))
     pairs = tuple(replace(pair, p_value=0.03, p_corrected=0.04) for pair in comparison.pairs)
     assert all(duel.sure for duel in duels_of(replace(comparison, pairs=pairs), "b"))
+
+
+def test_the_table_of_wins_marks_who_is_significantly_better(comparison):
+    pairs = tuple(replace(pair, p_corrected=0.01 if "b" in (pair.a, pair.b) else 0.5) for pair in comparison.pairs)
+    rows = re.findall(r'<th scope="row">(.)</th>(.*?)</tr>', _matrix(replace(comparison, pairs=pairs), "ndcg@5"))
+    marks = {name: ["✓" in cell for cell in cells.split("</td>")[:3]] for name, cells in rows}
+    assert marks == {"a": [False] * 3, "b": [True, False, True], "c": [False] * 3}
+
+
+@pytest.mark.parametrize(("n", "rounded"), [(7, 7), (99, 99), (101, 110), (1234, 1300), (98_765, 99_000)])
+def test_numbers_of_queries_are_rounded_up_to_two_digits(n, rounded):
+    assert _round(n) == rounded

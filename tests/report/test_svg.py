@@ -37,3 +37,22 @@ def test_charts_have_a_name_and_a_description(name):
 def test_a_single_value_makes_a_chart():
     tree = ET.fromstring(svg.lines([svg.Series("a", [1], [2.0])], "t", "x", "y", log_x=True))
     assert len(tree.findall(".//circle")) == 1
+
+
+@pytest.mark.parametrize("chart", ["bars", "points", "columns", "lines"])
+def test_nothing_is_drawn_beyond_the_picture(chart):
+    """The largest value reaches towards the end, and no further."""
+    tree = ET.fromstring(CHARTS[chart]())
+    width = float(tree.find("svg").get("viewBox").split()[2])
+    ends = [float(e.get("cx") or e.get("x2") or 0) for e in tree.iter()]
+    ends += [float(e.get("x")) + float(e.get("width")) for e in tree.iter("rect")]
+    assert 0.6 * width < max(ends) <= width
+
+
+def test_names_of_points_do_not_cover_each_other():
+    names = ["first", "second", "third", "fourth"]
+    tree = ET.fromstring(svg.points(names, [1.0, 1.0, 1.0, 100.0], [0.5, 0.502, 0.504, 0.9], "t", "x", "y"))
+    places = [
+        (float(e.get("x")), float(e.get("y")), e.get("text-anchor")) for e in tree.iter("text") if e.text in names
+    ]
+    assert len(set(places)) == len(names)

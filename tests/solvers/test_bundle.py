@@ -8,6 +8,7 @@ import pytest
 import argrank as ar
 from argrank.engines import make_risk
 from argrank.solvers import bundle, minimise
+from argrank.solvers.problem import Stop
 
 
 def hard_risk():
@@ -42,7 +43,7 @@ def test_large_data_stays_with_the_bundle_method(monkeypatch):
     monkeypatch.setattr(bundle, "PATIENCE", 5)
     monkeypatch.setattr(bundle, "MOST_CELLS", 10)
     result = minimise(hard_risk(), C=100.0, max_iter=8)
-    assert (result.reason, result.n_passes) == ("passes", 8.5)
+    assert (result.reason, result.n_passes) == (Stop.PASSES, 8.5)
 
 
 def test_features_of_wild_scales_take_few_passes():

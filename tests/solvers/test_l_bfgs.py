@@ -10,6 +10,7 @@ import argrank as ar
 from argrank.engines import make_risk
 from argrank.errors import OptionError
 from argrank.solvers import minimise
+from argrank.solvers.problem import Stop
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def test_the_gap_holds_the_true_optimum(data, name):
     best = minimise(risk, "l-bfgs", C=15.0, tol=1e-12, max_iter=5000)
     for max_iter in (2, 3, 5):
         early = minimise(risk, "l-bfgs", C=15.0, tol=1e-12, max_iter=max_iter)
-        assert early.reason == "passes"
+        assert early.reason == Stop.PASSES
         assert not early.converged
         assert early.n_passes <= max_iter + 1
         assert early.gap == pytest.approx(15.0 / 2 * early.gradient_norm**2)
@@ -86,9 +87,12 @@ def test_resampling_at_every_evaluation_breaks_the_line_search(data):
             return make_risk(data, objective, 1).at_scores(scores)
 
     fixed = minimise(make_risk(data, ar.objective("log-convex", n_samples=20)), C=15.0, tol=1e-8, max_iter=400)
-    assert fixed.reason == "gradient"
+    assert fixed.reason == Stop.GRADIENT
     broken = minimise(Resampling(), C=15.0, tol=1e-8, max_iter=400)
-    assert broken.reason in ("precision", "passes")  # no step seems to lower the objective, or it walks in circles
+    assert broken.reason in (
+        Stop.PRECISION,
+        Stop.PASSES,
+    )  # no step seems to lower the objective, or it walks in circles
     assert not broken.converged
     assert broken.gradient_norm > 100 * fixed.gradient_norm
 
@@ -113,14 +117,14 @@ def test_more_starts_are_never_worse_and_the_result_is_told_last(data):
 def test_the_caller_may_stop_it_and_ctrl_c_keeps_the_best(data):
     risk = make_risk(data, ar.objective("log-mle"))
     stopped = minimise(risk, C=1e3, tol=1e-9, callback=lambda w, facts: facts["n_passes"] > 4)
-    assert stopped.reason == "callback"
+    assert stopped.reason == Stop.CALLBACK
 
     def interrupt(w, facts):
         if facts["n_passes"] > 4:
             raise KeyboardInterrupt
 
     kept = minimise(risk, C=1e3, tol=1e-9, callback=interrupt)
-    assert kept.reason == "interrupted"
+    assert kept.reason == Stop.INTERRUPTED
     assert kept.objective < risk.value_and_gradient(np.zeros(6))[0]
 
 

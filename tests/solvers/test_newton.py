@@ -11,6 +11,7 @@ from argrank import Dataset, objective
 from argrank.engines import LocalRisk, make_risk
 from argrank.errors import OptionError
 from argrank.solvers import minimise as solve
+from argrank.solvers.problem import Stop
 
 
 def make(dtype=np.float64, **options) -> Dataset:
@@ -97,7 +98,7 @@ def test_a_warm_start_takes_fewer_passes_to_the_same_place():
 
 def test_passes_are_limited_but_one_iteration_is_made():
     short = minimise(risk_of(make()), 3e3, tol=1e-12, max_iter=12)
-    assert (short.converged, short.reason) == (False, "passes")
+    assert (short.converged, short.reason) == (False, Stop.PASSES)
     assert short.n_passes <= 12
     assert f"{short.n_passes:g} passes" in short.message
     one = minimise(risk_of(make()), 3e3, max_iter=1)
@@ -108,7 +109,7 @@ def test_passes_are_limited_but_one_iteration_is_made():
 
 def test_the_callback_may_stop_it():
     result = minimise(risk_of(make()), 3e3, callback=lambda w, facts: True)
-    assert (result.n_iter, result.reason, result.converged) == (1, "callback", False)
+    assert (result.n_iter, result.reason, result.converged) == (1, Stop.CALLBACK, False)
 
 
 def test_an_interruption_returns_the_best_so_far():
@@ -120,13 +121,13 @@ def test_an_interruption_returns_the_best_so_far():
             raise KeyboardInterrupt
 
     result = minimise(risk_of(make()), 3e3, callback=interrupt)
-    assert (result.reason, result.converged, result.n_iter) == ("interrupted", False, 2)
+    assert (result.reason, result.converged, result.n_iter) == (Stop.INTERRUPTED, False, 2)
     assert result.objective == seen[-1]
 
 
 def test_an_unreachable_tolerance_ends_with_the_precision_reached():
     result = minimise(risk_of(make()), 3e3, tol=1e-18, max_iter=10_000)
-    assert (result.converged, result.reason) == (False, "precision")
+    assert (result.converged, result.reason) == (False, Stop.PRECISION)
     assert result.gradient_norm < 1e-8 * result.objective
 
 

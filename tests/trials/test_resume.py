@@ -88,11 +88,12 @@ def test_a_damaged_fit_is_trained_anew(tmp_path: Path) -> None:
     fits, ranker = store.Fits(tmp_path), ar.make_ranker("regression", verbose=-1)
     fits.fit(ranker, DATA)
     path = fits.path(ranker, DATA)
-    path.write_bytes(path.read_bytes()[:100])
-    again = ar.make_ranker("regression", verbose=-1)
-    with pytest.warns(ArgrankWarning, match="expected a checkpoint of argrank.*trained anew"):
-        fits.fit(again, DATA)
-    np.testing.assert_array_equal(again.coef_, ranker.coef_)
+    for damage, told in ((path.read_bytes()[:100], "is damaged"), (b"nonsense", "a checkpoint of argrank.*anew")):
+        path.write_bytes(damage)
+        again = ar.make_ranker("regression", verbose=-1)
+        with pytest.warns(ArgrankWarning, match=told):
+            fits.fit(again, DATA)
+        np.testing.assert_array_equal(again.coef_, ranker.coef_)
 
 
 def test_what_cannot_be_resumed_is_refused(tmp_path: Path) -> None:

@@ -5,51 +5,55 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-import importlib
 import inspect as signatures  # the command of that name would hide the module
-import keyword
 import logging
 import os
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import typer
 
 from argrank._memory import VARIABLE, parse_memory
+from argrank._once import reading_once
+from argrank._registry import imported
 from argrank._version import __version__
 from argrank.cli._options import declared
 from argrank.cli._signals import listening
 from argrank.errors import ArgrankError, printable
 
-#: The commands, in the order that --help shows them; each is a module here with a function ``run``.
-COMMANDS: tuple[str, ...] = (
-    "demo",
-    "inspect",
-    "train",
-    "predict",
-    "evaluate",
-    "compare",
-    "cv",
-    "tune",
-    "experiment",
-    "report",
-    "convert",
-    "pack",
-    "export",
-    "import",
-    "verify",
-    "compile",
-    "ranklib",
-)
+#: The commands, in the order that --help shows them: name -> module with a function ``run``, below argrank.cli.
+COMMANDS = {
+    "demo": ".demo",
+    "inspect": ".inspect",
+    "train": ".train",
+    "predict": ".predict",
+    "explain": ".explain",
+    "evaluate": ".evaluate",
+    "compare": ".compare",
+    "cv": ".cv",
+    "tune": ".tune",
+    "experiment": ".experiment",
+    "report": ".report",
+    "convert": ".convert",
+    "pack": ".pack",
+    "export": ".export",
+    "import": ".import_",
+    "verify": ".verify",
+    "compile": ".compile",
+    "ranklib": ".ranklib",
+}
 
 #: What the exit codes mean; 0 is success.
 CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
 SELECTING = "argrank-select"  # how the names of threads begin that fit the points of a grid
 MOMENT = 1.0  # seconds
 DEBUG = "ARGRANK_DEBUG"  # an environment variable that lets an internal error show its traceback
+
+#: Options whose value may be left out, which typer does not know.
+SPELLED_OUT = {"--strict": "--strict=order"}
 
 HELP = "Learning to rank that optimises the measure you report."
 
@@ -60,13 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Exit codes: 0 done, 1 a check failed (or the reader of our output has left), 2 bad input or a full disk, 3
     interrupted with what was done so far kept, 4 an error of argrank itself, 130 interrupted with nothing kept.
     """
+    _open_closed_streams()
     gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: 0.1 s of every command
-    # ClickException, which typer carries but does not export
-    usage_error = cast(type[Exception], typer.BadParameter.__mro__[2])
     try:
-        with listening(), warnings.catch_warnings():
+        with reading_once(), listening(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            code = _app()(args=arguments, prog_name="argrank", standalone_mode=False)
+            given = sys.argv[1:] if arguments is None else arguments
+            spelled = [SPELLED_OUT.get(one, one) for one in given]
+            code = _app()(args=spelled, prog_name="argrank", standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -74,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output has left: `argrank … | head`
         _silence()
         code = CHECK_FAILED
-    except (ArgrankError, OSError, usage_error) as error:
+    except (ArgrankError, OSError, typer.TyperException) as error:
         code = BAD_INPUT
         _complain(_text(error))
     except MemoryError as error:
@@ -92,7 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"command and the traceback that {DEBUG}=1 shows"
         )
     finally:
-        logging.getLogger("argrank").handlers.clear()  # a command's handler must not outlive its standard error
+        logger = logging.getLogger("argrank")
+        logger.disabled = False
+        logger.handlers.clear()  # a command's handler must not outlive its standard error
     if code == INTERRUPTED:  # typer silently turns Ctrl-C into this code
         _complain("interrupted")
     code = _flushed(code if isinstance(code, int) else 0)
@@ -117,10 +124,26 @@ def _flushed(code: int) -> int:
         _silence()
         return code or CHECK_FAILED
     except OSError as error:  # a full disk behind `> file`
-        _complain(f"standard output: {error.strerror}")
+        if not code:  # else it has been told
+            _complain(f"standard output: {error.strerror}")
         _silence()
         return code or BAD_INPUT
     return code
+
+
+def _open_closed_streams() -> None:
+    """Give what was closed (``>&-``) something to hold its place, which the first file opened would take.
+
+    Writing to a standard output that was closed is an error; complaints to a closed standard error go nowhere.
+    """
+    for number, name, kind in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            with contextlib.suppress(OSError):
+                os.fstat(number)
+                continue  # somebody else's by now
+            os.open(os.devnull, kind)  # gets the lowest number that is free
+            if number > 0:
+                setattr(sys, name, os.fdopen(number, "w"))
 
 
 def _silence() -> None:
@@ -141,8 +164,8 @@ def _app() -> typer.Typer:
         elif context.invoked_subcommand is None:
             typer.echo(context.get_help())
 
-    for name in COMMANDS:
-        module = importlib.import_module(f"argrank.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
+    for name, home in COMMANDS.items():
+        module = imported(home, "argrank.cli")
         run = module.run
         # a backspace before a paragraph keeps its lines as they are
         text = signatures.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
@@ -163,6 +186,9 @@ def _with_memory(run: Callable[..., None]) -> Callable[..., None]:
         if max_memory is not None:
             parse_memory(max_memory)
             os.environ[VARIABLE] = max_memory
+        if options.get("quiet"):  # cron sends a mail of whatever comes on standard error
+            warnings.simplefilter("ignore")
+            logging.getLogger("argrank").disabled = True
         run(**options)
 
     return declared(command, run, {"max_memory": (str | None, MEMORY)})
@@ -173,8 +199,7 @@ def _text(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror is not None:
         return f"standard output: {error.strerror}"
-    message = getattr(error, "format_message", error.__str__)
-    return str(message())
+    return error.format_message() if isinstance(error, typer.TyperException) else str(error)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

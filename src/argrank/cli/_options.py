@@ -38,6 +38,9 @@ MEASURES: Any = typer.Option(
 CONVENTION: Any = typer.Option(
     "default", "--convention", metavar="NAME", help="Whose rules for gains, ties and undefined queries: letor3, trec, …"
 )
+SYSTEM: Any = typer.Option(
+    [], "--system", metavar="FEATURE,…", help="A feature of the data that ranks by itself, as a system: bm25_title."
+)
 COLUMN: Any = typer.Option(None, "--column", metavar="NAME", help="Column with the scores, if SCORES is a table.")
 
 
@@ -84,7 +87,7 @@ RESUME: Any = typer.Option(
     None, "--resume", metavar="FOLDER", help="Keep every fit here, finished or not; the same command goes on from it."
 )
 JOBS: Any = typer.Option(None, "--jobs", "-j", metavar="N", help="Threads; all cores by default.")
-QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less.")
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less, and only errors on standard error.")
 VERBOSE: Any = typer.Option(False, "--verbose", "-v", help="Print more.")
 
 
@@ -175,13 +178,25 @@ QID: Any = typer.Option(None, "--qid", metavar="COLUMN", help="Column of a table
 LABEL: Any = typer.Option(None, "--label", metavar="COLUMN", help="Column of a table with the labels.")
 DOCID: Any = typer.Option(None, "--docid", metavar="COLUMN", help="Column of a table with the document ids.")
 DROP: Any = typer.Option([], "--drop", metavar="COLUMN,…", help="Columns of a table to leave out.")
-KEEP: Any = typer.Option([], "--keep", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
+ONLY: Any = typer.Option([], "--only", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
+CATEGORY: Any = typer.Option([], "--category", metavar="COLUMN,…", help="Columns that are categories, also numbers.")
+TEXT: Any = typer.Option([], "--text", metavar="COLUMN,…", help="Columns that are texts to read, and no features.")
+SEP: Any = typer.Option(None, "--sep", metavar="C", help="What separates the cells of a CSV file; found by itself.")
+DECIMAL: Any = typer.Option(None, "--decimal", metavar="C", help="Decimal mark of a CSV file; found by itself.")
+THOUSANDS: Any = typer.Option(None, "--thousands", metavar="C", help="Mark of thousands; found by itself.")
+ENCODING: Any = typer.Option(None, "--encoding", metavar="NAME", help="Of a CSV file: utf-8, utf-16, cp1252, …")
 COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
     "qid": (str | None, QID),
     "label": (str | None, LABEL),
     "docid": (str | None, DOCID),
     "drop": (list[str], DROP),
-    "keep": (list[str], KEEP),
+    "only": (list[str], ONLY),
+    "category": (list[str], CATEGORY),
+    "text": (list[str], TEXT),
+    "sep": (str | None, SEP),
+    "decimal": (str | None, DECIMAL),
+    "thousands": (str | None, THOUSANDS),
+    "encoding": (str | None, ENCODING),
 }
 
 
@@ -190,13 +205,16 @@ def with_columns(run: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(run)
     def wrapped(**given: Any) -> None:
-        from argrank.data.io.tables import naming
+        from argrank.data.io.dialects import Given
+        from argrank.data.io.naming import Naming, naming
 
-        qid, label, docid, drop, keep = (given.pop(name) for name in COLUMN_OPTIONS)
-        columns: dict[str, str | None] = dict.fromkeys(_names(drop))
-        columns |= {name: meaning for name, meaning in ((qid, "qid"), (label, "label"), (docid, "docid")) if name}
-        listen(verbose=False)
-        with naming(columns, _names(keep) or None):
+        told = {name: given.pop(name) for name in COLUMN_OPTIONS}
+        columns: dict[str, str | None] = dict.fromkeys(names_of(told["drop"]))
+        columns |= {name: kind for kind in ("category", "text") for name in names_of(told[kind])}
+        columns |= {told[meaning]: meaning for meaning in ("qid", "label", "docid") if told[meaning]}
+        written = Given(_separator(told["sep"]), *(told[name] for name in ("decimal", "thousands", "encoding")))
+        listen(verbose=False, quiet=bool(given.get("quiet")))
+        with naming(Naming(columns, names_of(told["only"]) or None, written.checked())):
             run(**given)
 
     return declared(wrapped, run, COLUMN_OPTIONS)
@@ -217,14 +235,20 @@ def declared(
     return wrapped
 
 
-def _names(given: list[str]) -> list[str]:
+def _separator(given: str | None) -> str | None:
+    """Return a separator; a tab is hard to type in a shell."""
+    return "\t" if given in ("tab", "\\t") else given
+
+
+def names_of(given: list[str]) -> list[str]:
+    """Return names that are separated by commas, or given one by one."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
-def listen(verbose: bool) -> None:
-    """Write what the library reports to standard error, one line each: warnings always, progress where asked for."""
+def listen(verbose: bool, quiet: bool = False) -> None:
+    """Write what the library reports to standard error, one line each: progress where asked for, nothing if quiet."""
     logger = logging.getLogger("argrank")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("argrank: %(message)s"))
     logger.handlers = [handler]
-    logger.setLevel(logging.INFO if verbose else logging.WARNING)
+    logger.setLevel(logging.INFO if verbose else logging.ERROR if quiet else logging.WARNING)

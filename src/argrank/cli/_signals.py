@@ -11,9 +11,8 @@ from types import FrameType
 
 import typer
 
+from argrank._uninterrupted import SIGNALS
 from argrank.errors import printable
-
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 _seen: list[int] = []
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argrank.cli import _arguments as arguments
+from argrank.cli import arguments
 from argrank.errors import InputError, OptionError
 
 if TYPE_CHECKING:

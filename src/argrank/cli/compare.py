@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.evaluation import defaults
 
 
@@ -15,11 +15,12 @@ from argrank.evaluation import defaults
 def run(
     data: str = options.JUDGED,
     scores: list[str] = typer.Argument(
-        ..., metavar="SCORES", help="Two or more files of scores or runs as for `argrank evaluate`, or NAME=FILE."
+        None, metavar="SCORES", help="Two or more files of scores or runs as for `argrank evaluate`, or NAME=FILE."
     ),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,
+    features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
     judged_only: bool = options.JUDGED_ONLY,
     baseline: str | None = typer.Option(
@@ -56,10 +57,13 @@ def run(
 
     check_format(output_format)
     names = options.split_names(measures)
-    files = arguments.system_files(scores)
+    files = arguments.system_files(scores or [])
     judged = arguments.judged(data, files, column)
+    systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
+    systems |= arguments.feature_systems(options.names_of(features), judged)
+    arguments.check_systems(systems)
     result = compare(
-        {name: arguments.system(file, judged, column) for name, file in files.items()},
+        systems,
         judged,
         names,
         convention=convention,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from argrank._files import STDIN
+from argrank._once import STDIN
 from argrank._tables import parameters_text
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError, unknown_name
 

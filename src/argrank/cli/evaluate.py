@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run(
     data: str = options.JUDGED,
     scores: list[str] = typer.Argument(
-        ...,
+        None,
         metavar="SCORES|RUN",
         help="One score per line in the order of DATA, a .csv/.parquet table, or a run (TREC, or a table with columns "
         "such as qid, docno, score); several files are several systems, or NAME=FILE.",
@@ -30,6 +30,7 @@ def run(
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,
+    features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
     judged_only: bool = options.JUDGED_ONLY,
     per_query: Path | None = typer.Option(None, "--per-query", metavar="FILE.csv", help="Write every query's values."),
@@ -57,11 +58,13 @@ def run(
 
     if explain is not None and (as_json or quiet):
         raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
-    names, files = options.split_names(measures), arguments.system_files(scores)
+    names, files = options.split_names(measures), arguments.system_files(scores or [])
     if explain is not None and len(files) > 1:
         raise OptionError("--explain shows one system: give one file of scores")
     judged = arguments.judged(data, files, column, progress=not quiet)
     systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
+    systems |= arguments.feature_systems(options.names_of(features), judged)
+    arguments.check_systems(systems)
     given = systems if len(systems) > 1 else next(iter(systems.values()))
     found = evaluate(
         given,

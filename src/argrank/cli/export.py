@@ -7,9 +7,11 @@ from pathlib import Path
 import typer
 
 from argrank._files import refuse_endless
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.errors import InputError
+from argrank.cli import arguments
+from argrank.errors import InputError, check_choice
+
+STRICT = ("order", "beyond-rounding")  # what fails a pipeline: any reordering, or one that rounding does not explain
 
 
 def complete_target(incomplete: str) -> list[str]:
@@ -39,7 +41,13 @@ def run(
         "as-trained", "--missing", metavar="MODE", help="Missing values in trees: as-trained, or zero."
     ),
     shift: bool = typer.Option(False, "--shift", help="Lift the scores of trees to 0 and above."),
-    strict: bool = typer.Option(False, "--strict", help="Exit code 1 where scores differ beyond rounding."),
+    strict: str | None = typer.Option(
+        None,
+        "--strict",
+        metavar="[=beyond-rounding]",
+        help="Exit code 1 where a query of --check is reordered, whatever the cause, or scores differ beyond rounding; "
+        "--strict=beyond-rounding: the latter alone.",
+    ),
     quiet: bool = options.QUIET,
 ) -> None:
     """Export a model to a search engine or another library, and prove that it scores the same there.
@@ -51,8 +59,10 @@ def run(
     from argrank.deploy.exporting import export
     from argrank.models.files import load_model
 
+    if strict is not None:
+        check_choice("--strict", strict, STRICT)
     loaded = load_model(model)
-    data = None if check is None else arguments.load_wide(check, loaded.n_features, not quiet)
+    data = None if check is None else arguments.documents_for(loaded, check, not quiet, judged=True)
     names = None if features is None else names_in(features)
     found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
     found.write(output)
@@ -60,7 +70,8 @@ def run(
         for line in [*found.parity.lines(), *found.notes]:
             typer.echo(line)
         typer.echo(f"Written to {output}: {', '.join(found.files)}.")
-    if strict and not found.parity.holds:
+    holds = {None: True, "order": found.parity.keeps_order, "beyond-rounding": found.parity.holds}
+    if not holds[strict]:
         raise typer.Exit(1)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.errors import OptionError
 
 
@@ -44,7 +44,7 @@ def run(
     if runs or judged:
         _inspect_runs(runs, [file for file in files if file not in runs], as_json)
         return
-    sets = [load(file, progress=not quiet, verify=verify) for file in files]
+    sets = [load(file, progress=not quiet, verify="open" if verify else "lazy") for file in files]
     diagnosis = doctor(*sets, names=files if len(files) > 1 else None)
     overviews = [Overview(data, features) for data, features in zip(sets, diagnosis.features, strict=True)]
     if as_json:

@@ -7,9 +7,8 @@ from typing import Any
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _special
+from argrank.cli import _special, arguments
 from argrank.errors import OptionError
 
 
@@ -20,8 +19,15 @@ def run(
         ..., metavar="DATA", help="Documents to score, in any format that training takes; labels are not used."
     ),
     output: Path | None = typer.Option(
-        None, "--output", "-o", metavar="FILE", help="Where to write the scores; standard output by default."
+        None,
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write: .csv, .tsv, .parquet, .arrow or .jsonl is a table of qid, docid, rank and score, any "
+        "other file one score per line; standard output by default.",
     ),
+    keep: bool = typer.Option(False, "--keep", help="Write the columns of DATA into the table, too."),
+    bare: bool = typer.Option(False, "--scores", help="Write one score per line in the order of DATA."),
     as_run: bool = typer.Option(False, "--run", help="Write a TREC run: qid Q0 docid rank score tag."),
     tag: str = typer.Option("argrank", "--tag", metavar="WORD", help="Name of the system in the TREC run."),
     diverse: int = typer.Option(
@@ -32,7 +38,9 @@ def run(
 ) -> None:
     """Score documents with a saved model.
 
-    Writes one score per line in the order of DATA, which `argrank evaluate` and `argrank compare` read. Greater is
+    With -o FILE.csv (or .parquet, .jsonl …) it writes a table of qid, docid, rank and score, the best documents of
+    every query first; otherwise one score per line in the order of DATA. `argrank evaluate` and `argrank compare` read
+    both. The model finds its features by name; labels and other columns are not looked at. Greater scores are
     better; only differences within a query mean something. With --diverse the scores are ranks in reverse: they give
     the order in which no source is repeated too often.
 
@@ -40,17 +48,22 @@ def run(
     and slot with the document's id, or its row where there are no ids.
 
     For example:
+      argrank predict model.json new.csv -o ranked.csv --keep
       argrank predict model.json test.txt -o scores.txt
       argrank predict model.json test.txt --run -o model.run
       argrank predict model.json shop.csv --diverse 1 --top 5 --run -o diverse.run
       argrank evaluate test.txt scores.txt
     """
+    from argrank.data.io.ranked import ranked_columns, table_kind, write_ranked
     from argrank.data.io.scores import write_scores
     from argrank.data.io.trec.files import write_run
     from argrank.models.files import load_model
 
     if as_run and output is None:
         raise OptionError("--run: expected -o FILE, where to write the run, got none")
+    kind = None if as_run or bare else table_kind(output)
+    if keep and kind is None:
+        raise OptionError("--keep: expected -o FILE.csv, .tsv, .parquet, .arrow or .jsonl, got no table to write")
     loaded: Any = load_model(model)
     special = {"factors": _special.predict_pairs, "slots": _special.predict_pages}.get(loaded.kind)
     if special is not None:
@@ -58,13 +71,15 @@ def run(
             raise OptionError(f"--run and --diverse: expected a model that ranks documents, got {loaded.kind}")
         options.write_text("\n".join(special(loaded, data)), output)
         return
-    documents = arguments.load_wide(data, loaded.n_features, not quiet, loaded.feature_names)
+    documents = arguments.documents_for(loaded, data, not quiet)
     scores = loaded.predict(documents)
     if diverse:
         from argrank.evaluation.diversity import diversify
 
         scores = diversify(scores, documents, depth, diverse)
-    if output is None:
+    if output is not None and kind is not None:
+        write_ranked(ranked_columns(scores, documents, data if keep else None), output, kind)
+    elif output is None:
         typer.echo("\n".join(map(repr, scores.tolist())))
     elif as_run:
         write_run(scores, documents, output, tag)

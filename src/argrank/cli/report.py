@@ -7,15 +7,15 @@ from typing import Any
 
 import typer
 
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 
 
 @options.with_columns
 def run(
     data: str = options.JUDGED,
     systems: list[str] = typer.Argument(
-        ...,
+        None,
         metavar="SCORES|MODEL",
         help="Files of scores or runs as for `argrank evaluate`, models of `argrank train` (.json), or NAME=FILE.",
     ),
@@ -23,6 +23,7 @@ def run(
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,
+    features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
     title: str | None = typer.Option(None, "--title", metavar="TEXT", help="By default the name of the data."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not say what was written."),
@@ -40,9 +41,11 @@ def run(
     from argrank.report.write import write_report
 
     names = options.split_names(measures)
-    files = arguments.system_files(systems)
+    files = arguments.system_files(systems or [])
     judged = arguments.judged(data, files, column, progress=not quiet)
     found = {name: _system(file, judged, column) for name, file in files.items()}
+    found |= arguments.feature_systems(options.names_of(features), judged)
+    arguments.check_systems(found)
     heading = f"Ranking report: {Path(data).name}" if title is None else title
     path = write_report(output, judged, found, names, convention=convention, by=arguments.segments(by), title=heading)
     if not quiet:

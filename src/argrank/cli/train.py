@@ -9,13 +9,13 @@ import typer
 
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
-from argrank.cli import _special
+from argrank.cli import _special, _worse, arguments
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
+    from argrank.evaluation.comparison import Comparison
     from argrank.trials.select import Selection
 
 DEFAULT = "auto"
@@ -62,6 +62,18 @@ def run(
     scheduler: str | None = typer.Option(
         None, "--scheduler", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler; TRAIN is a pack."
     ),
+    allow_constant: bool = typer.Option(
+        False, "--allow-constant", help="Train and save also where the labels leave nothing to learn."
+    ),
+    baselines: list[str] = typer.Option(
+        [], "--baseline", metavar="FEATURE|FILE", help="Compare on --test with a feature, a model or scores; repeat it."
+    ),
+    fail_if_worse: bool = typer.Option(
+        False,
+        "--fail-if-worse",
+        help="Exit with code 1, and save nothing, unless the mean of the first measure on --test is above that of "
+        "every baseline and of the model at -o, which would be replaced.",
+    ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
     verbose: bool = options.VERBOSE,
@@ -79,13 +91,15 @@ def run(
     ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
     data only watches. Ctrl-C or SIGTERM during a training keeps the best model so far (exit code 3). With
     --checkpoint, or with --resume where there are several trainings, the same command goes on where it was stopped or
-    killed, and ends with the same model.
+    killed, and ends with the same model. --fail-if-worse keeps a model that is not better from replacing the one at -o,
+    for cron and CI: a comparison query by query on --test, which no model may have been trained on.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
       argrank train train.txt --target opensearch -p time_limit=60 -o model.json
       argrank train -r regression train.txt --test test.txt -m ndcg@10,map
       argrank train -r rank-svm train.txt --valid vali.txt --test test.txt --grid C=0.001,0.01,0.1 -o model.json
+      argrank train week.csv --test held-out.csv --baseline bm25_title --fail-if-worse -q -o model.json
       argrank train huge.txt --resume work -o model.json
       argrank train -r rank-svm shop.csv -p C=0.1 --normalise query-minmax -o model.json
       argrank train -r factor-rank ratings.csv --test held-out.csv -o model.json
@@ -110,6 +124,7 @@ def run(
         quiet=quiet,
     )
     choices = _check(job, estimator, fixed, choices, target)
+    _worse.check(baselines, fail_if_worse, test, job.way, scheduler)
     if quiet:
         estimator.set_params(verbose=-1)
     params: dict[str, Any] = {}
@@ -120,6 +135,8 @@ def run(
         means = _special.TRAIN[job.way](estimator, job.files, names, convention, epochs)
     else:
         parts = _load(job)
+        if not allow_constant:
+            arguments.refuse_constant(estimator, parts["train"])
         if choices:
             told = _select(job, estimator, choices, parts)
             estimator, params = told.ranker, told.params
@@ -127,12 +144,19 @@ def run(
             checkpoint = _fit(job, estimator, parts, every)
     if verbose:
         typer.echo(f"{told or estimator.trace_!r}\n", err=True)
+    against: Comparison | None = None
+    if baselines or fail_if_worse:
+        how = (names[0], convention)
+        against = _worse.compared(estimator, parts["test"], baselines, output if fail_if_worse else None, how)
+    failed = fail_if_worse and against is not None and not _worse.better_than_all(against)
+    output = None if failed else output
     if output is not None:
         estimator.save(output)
     if was_interrupted():
         raise typer.Exit(_interrupted(output, checkpoint))
     for role, part in parts.items():
         means[role] = arguments.means_of(estimator.predict(part), part, names, convention)
+    _warn_of_single_feature(job, parts, means)
     if as_json:
         typer.echo(options.json_text(_summary(job, estimator, params, means, output)))
     elif quiet:
@@ -140,6 +164,12 @@ def run(
     else:
         traffic = None if scheduler is None else parts["train"].traffic
         typer.echo(_text(job, estimator, params, means, output, traffic))
+        if against is not None:
+            typer.echo(f"\n{_worse.text(against)}")
+    if failed:
+        if not quiet:
+            typer.echo("argrank: the new model is not better than all others, and was not saved", err=True)
+        raise typer.Exit(1)
     if target is not None:
         from argrank.deploy.plain import plain
         from argrank.deploy.registry import check_takes
@@ -163,9 +193,9 @@ class Job(NamedTuple):
 
 
 def _takes(ranker: str) -> str:
-    from argrank.rankers.registry import registered
+    from argrank.rankers.registry import RANKERS
 
-    return registered(ranker).takes
+    return RANKERS[ranker].takes
 
 
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
@@ -207,7 +237,7 @@ def _load(job: Job) -> dict[str, Any]:
         return {role: DistributedDataset.read(path, client) for role, path in given.items()}
     train = arguments.load_wide(given.pop("train"), None, not job.quiet)
     others = {
-        role: arguments.load_wide(path, train.n_features, not job.quiet, train.feature_names)
+        role: arguments.load_wide(path, train.n_features, not job.quiet, train.feature_names, train.categories)
         for role, path in given.items()
     }
     return {"train": train, **others}
@@ -231,9 +261,21 @@ def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path 
     if job.resume is not None:
         from argrank.trials.store import Fits
 
-        checkpoint = Fits(job.resume).path(estimator, parts["train"], watched)
+        return Fits(job.resume).fit(estimator, parts["train"], watched, every)
     estimator.fit(parts["train"], eval_set=watched or None, checkpoint=checkpoint, every=every)
     return checkpoint
+
+
+def _warn_of_single_feature(job: Job, parts: dict[str, Any], means: Means) -> None:
+    """Warn where one feature alone ranks nearly as well as the model, which may be a leak."""
+    from argrank.data.dataset import Dataset
+    from argrank.evaluation.single_feature import single_feature
+
+    train = parts.get("train")
+    if not job.quiet and isinstance(train, Dataset):
+        text = single_feature(train, means["train"][job.names[0]], job.names[0], job.convention)
+        if text is not None:
+            typer.echo(f"argrank: warning: {text}", err=True)
 
 
 def _interrupted(output: Path | None, checkpoint: Path | None) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _arguments as arguments
 from argrank.cli import _options as options
+from argrank.cli import arguments
 from argrank.errors import OptionError
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank._types import Floats
 from argrank.errors import InputError, shown
 
 Names = tuple[str, ...] | None
@@ -25,16 +24,11 @@ def made_up(names: Sequence[str]) -> bool:
     return all(MADE_UP.fullmatch(name) for name in names)
 
 
-def encode(texts: Sequence[Any], known: Sequence[str] | None = None) -> tuple[Floats, tuple[str, ...]]:
-    """Return the number of every text, NaN for None and the empty text, and the categories in their order.
-
-    >>> encode(["shoe", None, "hat", "shoe"])
-    (array([ 1., nan,  0.,  1.]), ('hat', 'shoe'))
-    """
-    words = [None if text is None or text != text or text == "" else str(text) for text in texts]
-    categories = tuple(sorted({word for word in words if word is not None}) if known is None else known)
-    number = {word: float(place) for place, word in enumerate(categories)}
-    return np.array([np.nan if word is None else number.get(word, np.nan) for word in words]), categories
+def kinds_of(names: Names, categories: Categories) -> dict[str, str | None]:
+    """Return what the columns of a model are, whatever a table makes of them: texts that are categories, or numbers."""
+    if names is None or made_up(names):
+        return {}
+    return {name: "category" if name in (categories or {}) else "number" for name in names}
 
 
 def decode(codes: NDArray[Any], categories: Sequence[str]) -> list[str | None]:

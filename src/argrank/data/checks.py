@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._memory import check_memory
 from argrank._types import Floats, Integers
-from argrank.data.grouping import Grouping, group_by_id, group_by_size, id_array
-from argrank.data.mapped import is_mapped, refuse_copy
+from argrank.data.grouping import Grouping, as_masked, group_by_id, group_by_size, id_array, unmasked
+from argrank.data.mapped import is_mapped, refuse_copy, size_of
 from argrank.errors import ArgrankWarning, InputError, InputTypeError, is_text, shown
 
 LARGEST_LABEL = 1e100  # beyond, squares and sums of labels leave the range of floats
+TIMES = (np.datetime64, np.timedelta64)  # which NumPy would turn into days or nanoseconds
 CHECK_ROWS = 1 << 14  # rows looked at together, so that a check needs little memory
 
 
@@ -27,9 +29,16 @@ class Preferences(NamedTuple):
 
 
 def as_array(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
-    """Return anything as an array; raise for rows of different lengths and for text where numbers are expected."""
+    """Return anything as an array of numbers; raise for rows of different lengths, text, times and masked values."""
     try:
-        return np.asarray(values, dtype)
+        array = np.asarray(unmasked(values, what))
+        if array.dtype.kind in "mM" or (array.dtype == object and any(isinstance(one, TIMES) for one in array.flat)):
+            raise InputError(f"{what}: expected numbers, got times; say in which unit, as with astype(float)")
+        if array.dtype.kind == "c" and dtype is not None:
+            raise InputError(f"{what}: expected real numbers, got complex data")
+        return array if dtype is None else array.astype(dtype)
+    except InputError:
+        raise
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{what}: expected an array of numbers: {error}") from error
 
@@ -42,11 +51,12 @@ def features(X: Any, finite: bool = True) -> Any:
     if sparse.issparse(X):
         return _sparse_features(X)
     if hasattr(X, "__len__") or hasattr(X, "__array__"):
-        array = as_array(X, "X")
+        array = as_array(_filled(X), "X")
     else:
         raise InputError(f"X: expected an array, a sparse matrix or a data frame, got {type(X).__name__}")
     _refuse_complex(array)
     if array.dtype not in (np.float32, np.float64):
+        _ask_for(8.0 * array.size)
         try:
             array = array.astype(np.float64)
         except TypeError as error:
@@ -58,10 +68,24 @@ def features(X: Any, finite: bool = True) -> Any:
             f"X: expected 2 dimensions (rows, features), got {array.ndim}. Reshape your data: X.reshape(-1, 1) "
             "for a single feature or X.reshape(1, -1) for a single row"
         )
-    array = np.ascontiguousarray(array)
+    if not array.flags.c_contiguous:
+        _ask_for(array.nbytes)
+        array = np.ascontiguousarray(array)
     if finite:
         _refuse_infinite(array, lambda place: (place[0], place[1]))
     return array
+
+
+def _filled(X: Any) -> Any:
+    """Return a masked array as numbers, NaN where it is masked."""
+    masked = as_masked(X)
+    if masked is None or masked.dtype.kind not in "fiub":
+        return X
+    return masked.astype(masked.dtype if masked.dtype in (np.float32, np.float64) else np.float64).filled(np.nan)
+
+
+def _ask_for(n_bytes: float) -> None:
+    check_memory("X", n_bytes, "pack the data, which is read from the disk (ar.pack), or take a part of it")
 
 
 def _sparse_features(X: Any) -> Any:
@@ -104,6 +128,7 @@ def owned(X: Any) -> Any:
     """Return checked features that nobody else can change: read-only or mapped arrays as they are, others as a copy."""
     if is_mapped(X) or not (X.data if sparse.issparse(X) else X).flags.writeable:
         return X
+    _ask_for(size_of(X))
     return X.copy()
 
 
@@ -166,6 +191,9 @@ def numbers(values: Any, n: int, what: str, one: str, each: str = "row") -> Floa
 def weights(values: Any, n: int, what: str, each: str) -> Floats:
     """Return weights, one for each row (or query): not negative, not all zero."""
     array = numbers(values, n, what, "weight", each)
+    with np.errstate(over="ignore"):
+        if array.sum() == np.inf:
+            raise InputError(f"{what}: expected weights with a finite sum, got a maximum of {array.max():g}")
     if (array < 0).any() or not array.any():
         got = f"a minimum of {array.min():g}" if array.any() else "a zero weight everywhere"
         raise InputError(f"{what}: expected weights >= 0, not all zero, got {got}")

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import html
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.categories import Categories, align, places
 from argrank.data.checks import Preferences
-from argrank.data.frames import COLUMNS, columns_of, is_frame
+from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import adjacent_queries
+from argrank.data.io.columns.roles import COLUMNS
 from argrank.data.subsets import BY_ROW, fields_of_rows, joined_fields
+from argrank.data.untouched import OnTouch, Untouched
 from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
 
 CACHED = ("fingerprint", "longest")  # found when first asked for, not given
@@ -75,19 +77,20 @@ class Dataset:
     [1.0, 0.0, 2.0, 0.0]
     """
 
-    X: Any
+    X = OnTouch()
     y: Floats
     indptr: Integers
     query_ids: NDArray[Any]
     rows: Integers | None
-    document_ids: NDArray[Any] | None
+    document_ids = OnTouch()
     comments: NDArray[Any] | None
-    sources: NDArray[Any] | None
+    sources = OnTouch()
     titles: NDArray[Any] | None
     query_texts: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
     categories: Categories = None
-    XT: Any = None  # the features by column, of a pack that has them
+    XT = OnTouch()  # the features by column, of a pack that has them
+    untouched: ClassVar[dict[str, Untouched]] = {}  # fields of a pack that were not looked at when it was opened
     normalised: str | None = None  # the normaliser within queries that a pack was written with
     sample_weight: Floats | None
     query_weight: Floats | None
@@ -135,6 +138,12 @@ class Dataset:
         data._freeze(rows=rows, **fields)
         return data
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields, with what lay on the disk."""
+        for name in self.not_touched:
+            getattr(self, name)
+        return {name: value for name, value in self.__dict__.items() if name != "untouched"}
+
     def _freeze(self, **fields: Any) -> None:
         for name, value in fields.items():
             if isinstance(value, np.ndarray) and value.flags.writeable:
@@ -160,7 +169,18 @@ class Dataset:
     @property
     def n_features(self) -> int:
         """Number of columns of X."""
-        return int(self.X.shape[1])
+        return int(self._any_features.shape[1])
+
+    @property
+    def not_touched(self) -> dict[str, Untouched]:
+        """Fields that nobody has asked for yet, by name: damage to their file is found when somebody does."""
+        return {name: one for name, one in self.untouched.items() if name not in self.__dict__}
+
+    @property
+    def _any_features(self) -> Any:
+        """X, touched or not: to ask for its shape and type."""
+        later = self.not_touched
+        return later["X"].values if "X" in later else self.X
 
     @property
     def sizes(self) -> Integers:
@@ -175,7 +195,7 @@ class Dataset:
     @property
     def is_sparse(self) -> bool:
         """Whether X is a CSR matrix."""
-        return bool(sparse.issparse(self.X))
+        return bool(sparse.issparse(self._any_features))
 
     @property
     def is_judged(self) -> bool:
@@ -334,7 +354,7 @@ class Dataset:
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
-        from argrank.data.io.columns import columns_of_data
+        from argrank.data.io.columns.of_dataset import columns_of_data
 
         return columns_of_data(self)
 
@@ -346,7 +366,7 @@ class Dataset:
         )
 
     def _but(self, **changed: Any) -> Dataset:
-        gone = (*CACHED, "XT", "normalised") if "X" in changed else CACHED
+        gone = (*CACHED, "XT", "normalised", "untouched") if "X" in changed else CACHED
         fields = {name: value for name, value in self.__dict__.items() if name not in gone}
         return Dataset._assemble(**{**fields, **changed})
 
@@ -362,14 +382,14 @@ class Dataset:
 
 def _facts_of(data: Dataset) -> list[tuple[str, str]]:
     """Return what a Dataset shows of itself, as text and in notebooks: size, labels, and which of the extras it has."""
-    sizes = data.sizes
-    kind = f"CSR with {data.X.nnz / max(1, np.prod(data.X.shape)):.1%} filled, " if data.is_sparse else ""
+    sizes, X = data.sizes, data._any_features
+    kind = f"CSR with {X.nnz / max(1, np.prod(X.shape)):.1%} filled, " if data.is_sparse else ""
     facts = [
         (
             "size",
             f"{counted(data.n_queries, 'query', 'queries')}, {counted(data.n_documents, 'document', 'documents')} "
             f"({sizes.min()} to {sizes.max()} a query), {counted(data.n_features, 'feature', 'features')}, "
-            f"{kind}{data.X.dtype}",
+            f"{kind}{X.dtype}",
         )
     ]
     if not data.is_judged:
@@ -381,7 +401,7 @@ def _facts_of(data: Dataset) -> list[tuple[str, str]]:
         else:
             listing = f"{values[0]:g} to {values[-1]:g}, {len(values):,} different"
         facts.append(("labels", f"labels {listing}"))
-    present = [name.replace("_", " ") for name in EXTRAS if getattr(data, name) is not None]
+    present = [name.replace("_", " ") for name in EXTRAS if name in data.not_touched or getattr(data, name) is not None]
     if present:
         facts.append(("also", "with " + ", ".join(present)))
     return facts

@@ -15,6 +15,7 @@ from argrank._types import Integers
 from argrank.errors import InputError, shown
 
 BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
+LARGEST_FLOAT_ID = 2.0**53  # from here on, floats cannot tell integers apart
 SMALL_ROWS = 4_000  # up to this many documents, one thread is as fast as two
 
 
@@ -29,6 +30,8 @@ class Grouping(NamedTuple):
 def group_by_id(qid: Any, n_rows: int) -> Grouping:
     """Group rows by query id; rows of one query keep their order and need not be adjacent."""
     ids = id_array(qid, n_rows, "qid")
+    if ids.dtype.kind == "f" and (np.abs(ids) >= LARGEST_FLOAT_ID).any():
+        raise InputError("qid: expected integers or texts, got floats from 2^53 up, which run together")
     codes_first = _codes_of_objects(ids) if ids.dtype == object else _codes_of_values(ids)
     if codes_first is None:  # every query is one run of rows
         starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
@@ -42,12 +45,34 @@ def group_by_id(qid: Any, n_rows: int) -> Grouping:
 
 def group_by_size(group: Any, n_rows: int) -> Grouping:
     """Group adjacent rows by the sizes of their queries (LightGBM's ``group``), numbered from 0."""
-    sizes = np.asarray(group)
+    sizes = np.asarray(unmasked(group, "group"))
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 1).any():
         raise InputError(f"group: expected a list of positive sizes, got {shown(group)}")
+    if len(sizes) > n_rows or (sizes > n_rows).any():  # before any sum, which might wrap
+        largest = int(sizes.max(initial=0))
+        raise InputError(f"group: expected sizes that add up to {n_rows} rows, got {len(sizes)} up to {largest}")
+    sizes = sizes.astype(np.int64)
     if sizes.sum() != n_rows:
         raise InputError(f"group: expected sizes that add up to {n_rows} rows, got a sum of {sizes.sum()}")
     return Grouping(np.arange(len(sizes)), offsets(sizes), None)
+
+
+def unmasked(values: Any, what: str) -> Any:
+    """Return values that hide nothing; raise where some are masked, which NumPy would forget."""
+    array = as_masked(values)
+    if array is None:
+        return values
+    masked = np.ma.getmaskarray(array)
+    if masked.any():
+        place = int(np.argwhere(np.atleast_1d(masked))[0][0])
+        raise InputError(f"{what}: expected values that are all there, got a masked one in row {place}")
+    return np.ma.getdata(array)
+
+
+def as_masked(values: Any) -> Any:
+    """Return a masked array, or a list with masked values, as a masked array; None for everything else."""
+    nested = isinstance(values, list | tuple) and any(isinstance(one, np.ma.MaskedArray) for one in values)
+    return np.ma.array(values) if nested or isinstance(values, np.ma.MaskedArray) else None
 
 
 def offsets(sizes: NDArray[Any]) -> Integers:
@@ -57,11 +82,10 @@ def offsets(sizes: NDArray[Any]) -> Integers:
 
 def id_array(values: Any, n_rows: int, what: str, gaps: bool = False) -> NDArray[Any]:
     """Return ids of any type as a 1-D array, without missing values unless ``gaps``; Python strings stay objects."""
+    values = unmasked(values, what)
     if not hasattr(values, "__array__") and not hasattr(values, "__iter__"):
         raise InputError(f"{what}: expected one id for each of {n_rows} rows, got {shown(values)}")
     array = np.asarray(values) if hasattr(values, "__array__") else _array_of_sequence(values)
-    if array.dtype.kind == "U" and not hasattr(values, "__array__"):
-        array = array.astype(object)
     if array.ndim != 1 or len(array) != n_rows:
         raise InputError(f"{what}: expected one id for each of {n_rows} rows, got shape {array.shape}")
     if gaps:
@@ -75,10 +99,14 @@ def id_array(values: Any, n_rows: int, what: str, gaps: bool = False) -> NDArray
 
 
 def _array_of_sequence(values: Any) -> NDArray[Any]:
-    """Make an array of a plain sequence without letting NumPy turn mixed types into strings or tuples into 2-D."""
+    """Make an array of a plain sequence without letting NumPy change an id.
+
+    It would turn mixed types into texts, tuples into 2-D and integers beyond 64 bits into floats, and cut off NULs at
+    the end of a text.
+    """
     values = list(values)
     kinds = {type(value) for value in values}
-    if len(kinds) == 1 and kinds <= {int, float, str, bytes}:
+    if kinds == {float} or (kinds == {int} and np.asarray(values).dtype.kind in "iu"):
         return np.asarray(values)
     array = np.empty(len(values), object)
     array[:] = values
@@ -127,6 +155,7 @@ def adjacent_queries(indptr: Integers, n_rows: int) -> Iterator[tuple[int, int]]
     """Yield (first, last) of adjacent queries, in order, that have about ``n_rows`` rows and at least one query."""
     first = 0
     while first < len(indptr) - 1:
-        last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + n_rows, side="right")) - 1)
+        end = min(int(indptr[first]) + n_rows, int(indptr[-1]))
+        last = max(first + 1, int(np.searchsorted(indptr, end, side="right")) - 1)
         yield first, last
         first = last

@@ -25,8 +25,8 @@ def fingerprints(X: Any) -> Bits:
     A row's fingerprint is the sum, modulo 2^64, of the mixed bits of its values that are not 0 (all NaN alike), each
     mixed together with its column. Two different rows agree with a probability of about 2^-64.
     """
-    columns = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _SEED)
-    return row_hashes(X, columns, _mixed)
+    columns = mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _SEED)
+    return row_hashes(X, columns, mixed)
 
 
 def row_hashes(X: Any, columns: Bits, mixed: Callable[[Bits], Bits]) -> Bits:
@@ -64,7 +64,7 @@ def _terms(values: NDArray[Any], columns: Bits, mixed: Callable[[Bits], Bits]) -
     return terms
 
 
-def _mixed(bits: Bits) -> Bits:
+def mixed(bits: Bits) -> Bits:
     """Return the bits mixed one to one, so that every input bit changes about half of the output (SplitMix64)."""
     bits = bits ^ (bits >> np.uint64(30))
     bits *= np.uint64(0xBF58476D1CE4E5B9)

@@ -27,9 +27,8 @@ def size_of(X: Any) -> int:
 
 
 def refuse_copy(X: Any, what: str, advice: str, share: float = 1.0) -> None:
-    """Raise if mapped features, or a share of them, would have to be copied and do not fit into memory."""
-    if is_mapped(X):
-        check_memory(what, share * size_of(X), advice)
+    """Raise if a copy of features, or of a share of them, does not fit into memory."""
+    check_memory(what, share * size_of(X), advice)
 
 
 def row_view(X: Any, rows: slice) -> Any:
@@ -56,5 +55,6 @@ def by_column(data: Any, who: str) -> Any:
     """
     if data.XT is not None:
         return data.XT.T
-    refuse_copy(data.X, f"X: {who} reads columns", "pack the data by column, too (argrank pack --columns)")
+    if is_mapped(data.X) or sparse.issparse(data.X):
+        refuse_copy(data.X, f"X: {who} reads columns", "pack the data by column, too (argrank pack --columns)")
     return data.X.tocsc() if sparse.issparse(data.X) else data.X

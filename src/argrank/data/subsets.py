@@ -30,9 +30,14 @@ def fields_of_rows(data: Dataset, rows: Any, queries: Any, sizes: Integers) -> d
         values = getattr(data, name)
         return None if values is None else values[where]
 
-    fields: dict[str, Any] = {name: part(name, rows) for name in ("y", *BY_ROW)}
+    later = data.not_touched if isinstance(rows, slice) else {}
+    fields: dict[str, Any] = {name: part(name, rows) for name in ("y", *BY_ROW) if name not in later}
     if isinstance(rows, slice):
-        fields |= {"X": row_view(data.X, rows), "XT": None if data.XT is None else data.XT[:, rows]}
+        fields["untouched"] = {name: one.part(rows) for name, one in later.items()}
+        if "X" not in later:
+            fields["X"] = row_view(data.X, rows)
+        if "XT" not in later and data.XT is not None:
+            fields["XT"] = data.XT[:, rows]
     else:
         share = int(sizes.sum()) / max(1, data.n_documents)
         refuse_copy(data.X, "select", "take adjacent queries, or pack the part by itself", share)

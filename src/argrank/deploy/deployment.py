@@ -13,7 +13,7 @@ from argrank.deploy.engine_columns import options_of, with_numbers_alone
 from argrank.deploy.one_hot import Column, computed
 from argrank.deploy.options import Files, Options, names_of
 from argrank.deploy.plain import Plain, plain
-from argrank.deploy.registry import check_takes, model_of, target, writer
+from argrank.deploy.registry import TARGETS, check_takes, model_of, writer
 from argrank.errors import ModelError
 
 
@@ -24,6 +24,7 @@ class Deployment:
     to: str
     served: Any
     parts: Plain
+    written: Plain  # the same as the target is given it
     names: tuple[str, ...]  # of the model's features, in the target
     columns: tuple[Column, ...] | None  # what the target computes, where it is not the model's features
     options: Options
@@ -39,7 +40,7 @@ class Deployment:
     def constant(self) -> float:
         """What the target's scores lack; it moves no document."""
         module = writer(self.to)
-        constant: float = module.constant(self.parts) if hasattr(module, "constant") else self.parts.constant
+        constant: float = module.constant(self.written) if hasattr(module, "constant") else self.written.constant
         return constant
 
     @property
@@ -61,12 +62,13 @@ def deployment(
     parts = plain(served, missing, shift)
     check_takes(to, parts)
     names = names_of(served.feature_names, features, parts.n_features)
-    written, columns = parts, None
-    if not target(to).sets:
+    if TARGETS[to].sets:
+        written, columns = plain(served, missing, shift, sets=True), None
+    else:
         written, columns = with_numbers_alone(parts, served, to)
     options = options_of(name, names, missing, served, columns)
     try:
         files: Files = writer(to).write(written, options)
     except RecursionError as error:
         raise ModelError("the trees are nested too deep to be written; train with max_depth") from error
-    return Deployment(to, served, parts, names, columns, options, files)
+    return Deployment(to, served, parts, written, names, columns, options, files)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.deploy import cuts
+from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
-from argrank.deploy.plain import Linear, Plain
+from argrank.deploy.plain import Plain
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from argrank.deploy.one_hot import Column, TooManySplitsError, asked, columns_for, unrolled
+from argrank.deploy.one_hot import Column, NotByNumbersError, columns_for, unrolled
 from argrank.deploy.options import Options, Term, names_of
 from argrank.deploy.plain import Plain
 from argrank.errors import ModelError
@@ -14,19 +14,21 @@ from argrank.errors import ModelError
 def with_numbers_alone(parts: Plain, served: Any, to: str) -> tuple[Plain, tuple[Column, ...] | None]:
     """Return the parts on columns that are numbers, and those columns; None where the features are such already."""
     texts = texts_of(served)
-    if parts.forest is None or not (parts.forest.members or texts):
+    categories = parts.categories
+    if not (categories or texts):
         return parts, None
-    categories = asked(parts.forest)
     columns = columns_for(parts.n_features, {feature: categories.get(feature, []) for feature in {*texts, *categories}})
     try:
-        return replace(parts, n_features=len(columns), forest=unrolled(parts.forest, columns), doubles=None), columns
-    except TooManySplitsError as error:
+        forest = None if parts.forest is None else unrolled(parts.forest, columns)
+        linear = None if parts.linear is None else parts.linear.on(columns)
+        return replace(parts, n_features=len(columns), linear=linear, forest=forest, doubles=None), columns
+    except NotByNumbersError as error:
         most = max(categories, key=lambda feature: len(categories[feature]))
-        column = names_of(served.feature_names, None, parts.n_features)[most]
+        name = names_of(served.feature_names, None, parts.n_features)[most]
         raise ModelError(
-            f"column {column!r}: splits ask for {len(categories[most]):,} categories, too many for {to}, whose models "
-            f"know numbers only; train again with --target {to} (target={to!r}), which makes columns of 0 and 1 of "
-            "categories before it trains"
+            f"column {name!r}: {to} knows numbers only, and columns of 0 and 1 cannot say what this model asks of "
+            f"{len(categories[most]):,} categories: {error}; train again with --target {to} (target={to!r}), which "
+            "makes such columns before it trains"
         ) from error
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._files import write_bytes
 from argrank._tables import counted
 from argrank.data.dataset import Dataset
@@ -16,7 +17,8 @@ from argrank.deploy.deployment import deployment
 from argrank.deploy.notes import category_notes, notes
 from argrank.deploy.options import MISSING, Files
 from argrank.deploy.parity import Parity, compare
-from argrank.deploy.registry import target, writer
+from argrank.deploy.proofs import sentence
+from argrank.deploy.registry import TARGETS, writer
 from argrank.errors import InputError, OptionError, check_choice, shown
 
 CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves ordinary linear models by 1e-5 or less
@@ -47,6 +49,7 @@ class Export:
         return "\n".join([f"{self.to}: {listed}", *self.parity.lines(), *self.notes])
 
 
+@checked
 def export(
     model: Any,
     to: str,
@@ -85,7 +88,7 @@ def export(
     >>> sorted(files)
     ['README.txt', 'featureset.json', 'model.json']
     """
-    line = target(to)
+    line = TARGETS[to]
     check_choice("missing", missing, MISSING)
     if not isinstance(name, str) or not name.strip() or any(ord(letter) < 32 for letter in name) or "/" in name:
         raise OptionError(f"name: expected a plain name, got {shown(name)}")
@@ -121,4 +124,4 @@ def export(
             "cancel, as where features nearly repeat others. Train with regularisation (ridge=1 for regression, else a "
             "smaller C), or take a target that computes in double: onnx, python.",
         )
-    return Export(to, made.files, parity, [*said, f"Proof: {line.proof}."])
+    return Export(to, made.files, parity, [*said, sentence(to)])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from argrank._files import check_path, refuse_endless
+from argrank._memory import check_memory
 from argrank.deploy import cuts
 from argrank.deploy.lightgbm import tree_of
 from argrank.errors import ArgrankError, ModelError, check_name
@@ -22,6 +23,7 @@ from argrank.models.tree import Tree
 from argrank.models.trees import TreesModel
 
 LARGEST = 1 << 30  # bytes; a file beyond this is refused unread
+TEXT_COST = 4.0  # bytes of memory for a byte of the lines of LightGBM and RankLib; JSON is counted as it is read
 
 
 def import_model(path: str | os.PathLike[str], format: str | None = None) -> Model:  # noqa: A002 (the word of ar.load)
@@ -46,6 +48,7 @@ def import_model(path: str | os.PathLike[str], format: str | None = None) -> Mod
         refuse_endless(place)
         if place.stat().st_size > LARGEST:
             raise ModelError(f"expected at most {LARGEST:,} bytes, got {place.stat().st_size:,}")
+        check_memory("model", TEXT_COST * place.stat().st_size, "take a smaller file")
         content = place.read_bytes()
         return READERS[format or _format(content)](content, place)
     except ArgrankError as error:

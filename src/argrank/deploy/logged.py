@@ -14,7 +14,6 @@ import numpy as np
 from argrank._files import open_bytes
 from argrank._types import Floats
 from argrank.deploy.engine_columns import texts_of
-from argrank.deploy.one_hot import asked
 from argrank.deploy.options import Term
 from argrank.deploy.plain import Plain
 from argrank.errors import FormatError, shown
@@ -80,7 +79,7 @@ def _reader(
         codes = {text: float(code) for code, text in enumerate(texts)}
         codes = {str(code): float(code) for code in range(len(texts))} | codes  # engines of numbers log those
         return lambda line, cells: codes.get(cells[place], codes.get(cells[place].removesuffix(".0"), math.nan))
-    categories = {} if parts.forest is None else asked(parts.forest)
+    categories = parts.categories
     if texts is None and feature not in categories:
         raise FormatError(path, 1, f"a column {name!r}", shown(",".join(column)))
     terms = {Term(name, str(code) if texts is None else texts[code]).name: code for code in categories.get(feature, [])}

@@ -37,16 +37,8 @@ def computed(X: Floats, columns: Sequence[Column] | None) -> Floats:
     return X if columns is None else np.column_stack([column.of(X) for column in columns])
 
 
-class TooManySplitsError(ModelError):
-    """Unrolling would take too many splits, or too deep ones."""
-
-
-def asked(forest: Forest) -> dict[int, list[int]]:
-    """Return the categories that a forest asks for, by feature."""
-    found: dict[int, set[int]] = {}
-    for node, members in forest.members.items():
-        found.setdefault(int(forest.feature[node]), set()).update(members.tolist())
-    return {feature: sorted(members) for feature, members in sorted(found.items())}
+class NotByNumbersError(ModelError):
+    """Columns of 0 and 1 cannot say what a model asks of categories."""
 
 
 def columns_for(n_features: int, categories: Mapping[int, Sequence[int]]) -> tuple[Column, ...]:
@@ -64,11 +56,13 @@ def unrolled(forest: Forest, columns: Sequence[Column]) -> Forest:
 
     def copy(node: int, known: Mapping[int, int], ruled_out: Mapping[int, frozenset[int]], depth: int) -> int:
         if len(builder.nodes) > MOST_SPLITS or depth > DEEPEST:
-            raise TooManySplitsError(f"more than {MOST_SPLITS:,} splits, or {DEEPEST} levels of them")
+            raise NotByNumbersError(f"it takes more than {MOST_SPLITS:,} splits, or {DEEPEST} levels of them")
         if node < 0:
             return builder.leaf(float(forest.value[~node]))
         feature, left, right = int(forest.feature[node]), int(forest.left[node]), int(forest.right[node])
         if node not in forest.members:
+            if Column(feature) not in place:
+                raise NotByNumbersError("a split asks whether it is missing, which is not told from a rare category")
             here = builder.node(place[Column(feature)], float(forest.cut[node]), bool(forest.nan_left[node]))
             builder.join(here, copy(left, known, ruled_out, depth + 1), copy(right, known, ruled_out, depth + 1))
             return here

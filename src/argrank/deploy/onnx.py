@@ -14,8 +14,9 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.deploy import cuts
+from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, singles
-from argrank.deploy.plain import Classes, Linear, Plain
+from argrank.deploy.plain import Classes, Plain
 from argrank.errors import MissingExtraError
 from argrank.models.forest import Builder, Forest
 

@@ -78,7 +78,10 @@ def names_of(model_names: Sequence[str] | None, given: Any, n_features: int) -> 
 
 
 def check_names(names: Sequence[str], target: str) -> None:
-    """Refuse empty and repeated names, which no engine can tell apart."""
+    """Refuse empty and repeated names, which no engine can tell apart, and such with a NUL, where many end."""
+    ended = next((name for name in names if "\0" in name), None)
+    if ended is not None:
+        raise ModelError(f"{target}: expected names of features without NUL, got {shown(ended)}; give features=[…]")
     if not all(name.strip() for name in names):
         raise ModelError(f"{target}: expected a name for every feature, got an empty one; give features=[…]")
     repeated = (

@@ -19,7 +19,6 @@ from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.deploy.cuts import GREATEST
-from argrank.deploy.one_hot import asked
 from argrank.deploy.plain import Plain
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.stumps import StumpsModel
@@ -59,6 +58,11 @@ class Parity:
     def holds(self) -> bool:
         """Whether no query is reordered beyond rounding, and no made row is scored otherwise."""
         return self.reordered_beyond_rounding == 0 and not self.on_cuts_beyond_rounding
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether it holds, and no query of the check data is reordered, whatever the cause."""
+        return self.holds and (self.measure_before is None or self.reordered == 0)
 
     def lines(self) -> list[str]:
         """Return the report as sentences."""
@@ -147,8 +151,8 @@ def _mean(scores: Floats, check: Dataset) -> float:
 
 def own_scores(model: Any, plain: Plain, missing: str, X: Any) -> Floats:
     """Return argrank's scores; missing values are 0 where the target makes them so."""
-    if plain.linear is not None or missing == "zero":
-        kept = [] if plain.forest is None else list(asked(plain.forest))  # a missing category is none of them
+    if (plain.linear is not None and not plain.fills) or missing == "zero":
+        kept = list(plain.categories)  # a missing category is none of them
         X = np.where(np.isnan(X) & ~np.isin(np.arange(X.shape[1]), kept), X.dtype.type(0), X)
     if isinstance(model, StumpsModel):
         return _stump_scores(model, X)
@@ -159,17 +163,16 @@ def own_scores(model: Any, plain: Plain, missing: str, X: Any) -> Floats:
 def _stump_scores(model: StumpsModel, X: Any) -> Floats:
     """Return the scores of stumps, which take no missing values themselves: they are 0 after normalising."""
     known = np.nan_to_num(model.normalised(X, None), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    return replace(model, normaliser=None).scores(known)
+    return replace(model, normaliser=None, preparation=None).scores(known)
 
 
-def made_rows(
-    plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int = 256, seed: int = 0
-) -> Floats:  # fmt: skip
+def made_rows(plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int = 256, seed: int = 0) -> Floats:
     """Return rows with values on, just below and just above cuts, zeros of both signs and missing values."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(n, plain.n_features)).astype(np.float32)
     if plain.linear is not None:
-        rows = (rows * plain.linear.scale + plain.linear.shift).astype(np.float32)
+        scale, shift = plain.linear.scale[: plain.n_features], plain.linear.shift[: plain.n_features]
+        rows = (rows * scale + shift).astype(np.float32)
     if plain.forest is not None and len(plain.forest.cut):
         usable = np.abs(plain.forest.cut) < GREATEST  # beyond it no float32 is left to be told apart
         finite = np.flatnonzero(usable if reachable is None else usable & reachable)
@@ -184,11 +187,11 @@ def made_rows(
             rows[:, feature] = np.where(np.isfinite(near), near, values)
     rows[random.random(rows.shape) < 0.05] = 0.0
     rows[random.random(rows.shape) < 0.02] = -0.0
-    if plain.linear is None:
+    if plain.linear is None or plain.fills:
         rows[random.random(rows.shape) < 0.1] = np.nan
         rows[-1] = np.nan
     rows[-2] = 0.0
-    for feature, categories in ({} if plain.forest is None else asked(plain.forest)).items():
+    for feature, categories in plain.categories.items():
         known = [*categories, 0, categories[-1] + 1]  # with one that no split asks for
         rows[:, feature] = random.choice(np.array(known, np.float32), n)
         rows[random.random(n) < 0.1, feature] = np.nan

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from argrank._registry import Registry, imported
 from argrank._tables import counted
-from argrank.data.prepare.preparation import Prepare
+from argrank._types import Floats
+from argrank.data.prepare.preparation import PREPARATIONS, Prepare
 from argrank.deploy.engine_columns import with_numbers_alone
+from argrank.deploy.options import Files, Options
 from argrank.deploy.plain import Plain, plain
-from argrank.errors import ArgrankError, ModelError, check_name
+from argrank.errors import ArgrankError, ModelError, OptionError, check_choice, shown
 
 SUMS = ("linear", "trees", "sum")
 EVERYTHING = (*SUMS, "classes")
-RAN = "the engine's own code gave the simulated scores, bit by bit"
-TESTED = "loaded and compared in argrank's tests"
-WRITTEN = "written from the engine's source, not run"
+
+
+class Writer(Protocol):
+    """What writes and simulates a target: a module, or an object.
+
+    It may also have ``constant(plain)``, what the written scores lack; ``seen(X)``, the rows as the engine reads them;
+    ``misses(plain)``, how far each cut is from what the engine's arithmetic can express; and ``MISSING_IS_ZERO``.
+    """
+
+    def write(self, plain: Plain, options: Options, /) -> Files:
+        """Return the files by name."""
+        ...
+
+    def simulate(self, files: Files, options: Options, X: Floats, /) -> Floats:
+        """Score rows from the written files, with the engine's arithmetic."""
+        ...
 
 
 class Target(NamedTuple):
     """One line of the registry."""
 
-    module: str  # below argrank.deploy
+    home: str | Writer  # the writer, or its module, ".module" below argrank.deploy
     title: str
     takes: tuple[str, ...]  # of EVERYTHING
-    proof: str
     singles: bool = True  # whether it compares and keeps features as float32
     prepare: Prepare = "auto"  # how training prepares missing values and texts, so that it can express the model
 
@@ -35,18 +49,57 @@ class Target(NamedTuple):
 
 
 #: To add a target: a file with ``write`` and ``simulate``, and a line here.
-TARGETS = {
-    "elastic": Target("elastic", "Elasticsearch's own learning to rank", ("trees",), WRITTEN, prepare="one-hot"),
-    "elasticsearch": Target("elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
-    "lightgbm": Target("lightgbm", "LightGBM text", ("trees",), TESTED, singles=False),
-    "onnx": Target("onnx", "ONNX graph", EVERYTHING, TESTED),
-    "opensearch": Target("elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), RAN, prepare="zero"),
-    "python": Target("python", "one Python file", EVERYTHING, TESTED, singles=False),
-    "ranklib": Target("ranklib", "RankLib text", ("linear", "trees"), RAN, prepare="zero"),
-    "solr": Target("solr", "Apache Solr", ("linear", "trees"), RAN, prepare="zero"),
-    "vespa": Target("vespa", "Vespa rank profile", SUMS, WRITTEN),
-    "xgboost": Target("xgboost", "XGBoost JSON", ("trees",), TESTED, prepare="one-hot"),
+_OWN = {
+    "elastic": Target(".elastic", "Elasticsearch's own learning to rank", ("trees",), prepare="one-hot"),
+    "elasticsearch": Target(".elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), prepare="zero"),
+    "lightgbm": Target(".lightgbm", "LightGBM text", ("trees",), singles=False),
+    "onnx": Target(".onnx", "ONNX graph", EVERYTHING),
+    "opensearch": Target(".elasticsearch", "OpenSearch LTR plugin", ("linear", "trees"), prepare="zero"),
+    "python": Target(".python", "one Python file", EVERYTHING, singles=False),
+    "ranklib": Target(".ranklib", "RankLib text", ("linear", "trees"), prepare="zero"),
+    "solr": Target(".solr", "Apache Solr", ("linear", "trees"), prepare="zero"),
+    "vespa": Target(".vespa", "Vespa rank profile", SUMS),
+    "xgboost": Target(".xgboost", "XGBoost JSON", ("trees",), prepare="one-hot"),
 }
+TARGETS = Registry("target", _OWN, "argrank.targets", lambda name, writer: register_target(name, writer))
+
+
+def register_target(
+    name: str,
+    writer: Writer,
+    *,
+    title: str | None = None,
+    takes: tuple[str, ...] = ("linear", "trees"),
+    singles: bool = True,
+    prepare: Prepare = "one-hot",
+) -> None:
+    """Add a target of your own to `ar.export` and ``argrank export``.
+
+    Another package does the same by an entry point of the group ``argrank.targets``.
+
+    Parameters
+    ----------
+    name : str
+        A name that argrank does not have itself.
+    writer : module or object
+        Has ``write(plain, options) -> files`` and ``simulate(files, options, X) -> scores``, see
+        ``argrank.deploy.registry.Writer``.
+    title : str, optional
+        What lists of targets call it; by default its name.
+    takes : tuple of str
+        Of "linear", "trees", "sum", "classes": what it can express.
+    singles : bool
+        Whether the engine compares and keeps features as float32.
+    prepare : "auto", "zero", "one-hot", …
+        How training prepares missing values and texts for it; "auto" says that splits can ask for sets of categories.
+    """
+    for function in ("write", "simulate"):
+        if not callable(getattr(writer, function, None)):
+            raise OptionError(f"target {name!r}: expected a writer with the function {function}, got {shown(writer)}")
+    for kind in takes:
+        check_choice("takes", kind, EVERYTHING)
+    check_choice("prepare", prepare, PREPARATIONS)
+    TARGETS.register(name, Target(writer, title or name, takes, singles, prepare))
 
 
 def targets(model: Any = None) -> dict[str, str]:
@@ -92,7 +145,7 @@ def _about_missing(name: str, parts: Plain) -> str:
 
 def blend_families(name: str) -> tuple[str, ...]:
     """Return the families of members ("all", "trees", "linear") whose blend a target can express, the widest first."""
-    takes = target(name).takes
+    takes = TARGETS[name].takes
     if "sum" in takes:
         return ("all",)
     return tuple(family for family in ("trees", "linear") if family in takes)
@@ -104,13 +157,7 @@ def fitted_to(ranker: Any, name: str) -> Any:
     parameters = ranker.get_params(deep=False)
     if "target" in parameters:
         return ranker.set_params(target=name)
-    return ranker.set_params(prepare=target(name).prepare) if parameters.get("prepare") == "auto" else ranker
-
-
-def target(name: str) -> Target:
-    """Return the line of a name."""
-    check_name("target", name, TARGETS)
-    return TARGETS[name]
+    return ranker.set_params(prepare=TARGETS[name].prepare) if parameters.get("prepare") == "auto" else ranker
 
 
 def early_refusal(name: str, ranker: Any) -> None:
@@ -119,7 +166,7 @@ def early_refusal(name: str, ranker: Any) -> None:
     from argrank.rankers.base_ranker import BaseRanker
     from argrank.rankers.boosted.trees.mcrank import McRank
 
-    line, parameters = target(name), ranker.get_params()
+    line, parameters = TARGETS[name], ranker.get_params()
     normalise = parameters.get("normalise")
     if normalise is not None and normaliser(normalise).needs_queries:
         raise ModelError(
@@ -151,21 +198,26 @@ def sentence(model: Any) -> str:
 
 def writer(name: str) -> Any:
     """Return the module that writes and simulates a target."""
-    return importlib.import_module(f"argrank.deploy.{target(name).module}")
+    home = TARGETS[name].home
+    return imported(home, "argrank.deploy") if isinstance(home, str) else home
 
 
 def check_takes(name: str, model: Plain) -> None:
     """Refuse what a target cannot express, and say what can."""
-    if model.kind not in target(name).takes:
-        raise ModelError(_cannot(name, model.kind))
+    if model.kind not in TARGETS[name].takes:
+        raise ModelError(_cannot(name, "filled" if model.only_fills else model.kind))
 
 
 def _cannot(name: str, kind: str, advice: str | None = None) -> str:
-    able = [other for other, line in TARGETS.items() if kind in line.takes]
+    able = [other for other, line in TARGETS.items() if ("sum" if kind == "filled" else kind) in line.takes]
     what, usual = {
         "linear": ("linear models", ""),
         "trees": ("trees", ""),
         "sum": ("trees with a linear part", ', or blend trees alone (family="trees")'),
+        "filled": (
+            "what missing values count in this linear model (medians and flags)",
+            f", or train with --target {name} (target={name!r}), where they are 0",
+        ),
         "classes": ("probabilities from several sums of trees (mcrank)", ", or train mart or lambda-mart"),
     }[kind]
     return f"{name} cannot express {what}; {', '.join(able)} can{usual if advice is None else advice}"

@@ -18,7 +18,7 @@ from argrank.deploy.logged import Logged, read_logged
 from argrank.deploy.options import MISSING, names_of
 from argrank.deploy.parity import ROUNDING, own_scores
 from argrank.deploy.plain import Plain, plain
-from argrank.deploy.registry import model_of, target
+from argrank.deploy.registry import TARGETS, model_of
 from argrank.errors import OptionError, check_choice, shown
 
 TOLERANCE = 4 * ROUNDING  # of the numbers that are summed, as the parity of an export has it
@@ -74,7 +74,7 @@ def verify(
         made = deployment(served, to, missing=missing, features=features)
         parts, names, score, lacking = made.parts, made.names, made.score, made.constant
         logged = read_logged(path, served, parts, names)
-        basis = f"Compared with the scores that {target(to).title} gives, by its arithmetic."
+        basis = f"Compared with the scores that {TARGETS[to].title} gives, by its arithmetic."
     expected = score(logged.X)
     differences = logged.scores - expected
     if constant:

@@ -15,14 +15,14 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.deploy import cuts
-from argrank.deploy.one_hot import asked
+from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
-from argrank.deploy.plain import Linear, Plain
+from argrank.deploy.plain import Plain
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
 
 RANK_FEATURE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(\([^\s(){};#]*\))?(\.[A-Za-z0-9_.]+)?")
-TERM = re.compile(r"(\S+) \* \(\((\S+) - (\S+)\) / (\S+)\)")
+TERM = re.compile(r"(\S+) \* \(\((?:if \(isNan\(\S+\), 0\.0, (\S+)\)|(\S+)) - (\S+)\) / (\S+)\)")
 
 PROFILE = """\
 # Put this file at schemas/SCHEMA/{name}.profile and model.json (if there is one) into models/ of the application.
@@ -46,7 +46,7 @@ def write(plain: Plain, options: Options) -> Files:
         raise ModelError(f"vespa: expected a name of letters, digits and _, got {options.name!r}")
     terms, files = [], {}
     if plain.linear is not None:
-        terms += _terms(plain.linear, options)
+        terms += _terms(plain.linear, options, plain.fills)
     if plain.forest is not None:
         terms.append('lightgbm("model.json")')
         files["model.json"] = to_json(_dump(plain.forest, options))
@@ -55,10 +55,12 @@ def write(plain: Plain, options: Options) -> Files:
     return files
 
 
-def _terms(linear: Linear, options: Options) -> list[str]:
+def _terms(linear: Linear, options: Options, fills: bool) -> list[str]:
+    """Return the terms; a missing value is 0 where trees add what it counts."""
     columns = (linear.weights.tolist(), linear.shift.tolist(), linear.scale.tolist())
     return [
-        f"{_digits(weight)} * (({name} - {_digits(shift)}) / {_digits(scale)})"
+        f"{_digits(weight)} * (({f'if (isNan({name}), 0.0, {name})' if fills else name} - {_digits(shift)}) / "
+        f"{_digits(scale)})"
         for name, weight, shift, scale in zip(options.features, *columns, strict=True)
         if weight != 0
     ]
@@ -113,7 +115,7 @@ def _dump(forest: Forest, options: Options) -> dict[str, Any]:
 def _texts(forest: Forest, options: Options) -> dict[int, list[str]]:
     """Return the texts of all features that are split by category, by feature; numbers are their own texts."""
     found = {}
-    for feature, categories in asked(forest).items():
+    for feature, categories in forest.categories.items():
         texts = options.texts.get(feature, tuple(map(str, range(categories[-1] + 1))))
         odd = next((text for text in texts if '"' in text or "\\" in text), None)
         if odd is not None:
@@ -129,9 +131,9 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     rows = X.astype(np.float32).astype(np.float64)
     place = {name: i for i, name in enumerate(options.features)}
     total = np.zeros(len(rows))
-    for weight, name, shift, scale in TERM.findall(files[f"{options.name}.profile"].decode()):
+    for weight, guarded, bare, shift, scale in TERM.findall(files[f"{options.name}.profile"].decode()):
         numbers = [float(text.strip("()")) for text in (weight, shift, scale)]
-        total += numbers[0] * ((np.nan_to_num(rows[:, place[name]], nan=0.0) - numbers[1]) / numbers[2])
+        total += numbers[0] * ((np.nan_to_num(rows[:, place[guarded or bare]], nan=0.0) - numbers[1]) / numbers[2])
     if "model.json" not in files:
         return total
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from argrank._threads import map_threads
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders
-from argrank.engines._blocks import map_blocks as _map_blocks
+from argrank.data.mapped import row_view
 from argrank.engines.dask_data import DistributedDataset
 from argrank.engines.dask_risk import DaskRisk
 from argrank.engines.local import LocalRisk
+from argrank.engines.local import map_blocks as _map_blocks
 from argrank.objectives.objective import Objective
 
 __all__ = [
@@ -22,6 +25,7 @@ __all__ = [
     "is_distributed",
     "make_risk",
     "map_blocks",
+    "over_features",
 ]
 
 Result = TypeVar("Result")
@@ -47,3 +51,11 @@ def map_blocks(data: Data, function: Callable[[Dataset], Result], n_jobs: int | 
     if isinstance(data, DistributedDataset):
         return data.map_blocks(function)
     return _map_blocks(data, block_borders(data.indptr), function, n_jobs)
+
+
+def over_features(data: Data, function: Callable[[Any], Result], n_jobs: int | None = None) -> list[Result]:
+    """Apply a function to the features of all blocks of queries, and return what it gives in their order."""
+    if isinstance(data, DistributedDataset):
+        return data.over_features(function)
+    cuts = data.indptr[block_borders(data.indptr)].tolist()
+    return map_threads(function, [row_view(data.X, slice(*ends)) for ends in itertools.pairwise(cuts)], n_jobs)

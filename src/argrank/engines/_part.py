@@ -26,7 +26,7 @@ from argrank.data.foreign_models import scores as predicted_scores
 from argrank.data.mapped import size_of as size_of_features
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.scaled_rows import ScaledRows
-from argrank.engines._blocks import Blocks, Judge, Point, map_blocks, sample_of
+from argrank.engines.local import Blocks, Judge, Point, map_blocks, sample_of
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.systems import in_precision
 from argrank.measures.conventions import Convention

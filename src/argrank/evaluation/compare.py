@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import AtLeast, Below, Count, Seed, checked
+from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data.io.trec.forms import is_run
 from argrank.errors import InputError, OptionError, unknown_name
@@ -20,7 +22,6 @@ from argrank.evaluation.result import Evaluation
 from argrank.evaluation.segments import groups
 from argrank.evaluation.systems import named_systems
 from argrank.measures.conventions import Convention, make_convention
-from argrank.measures.measure import Measure
 from argrank.measures.names import measure_list
 
 if TYPE_CHECKING:
@@ -32,19 +33,21 @@ CORRECTIONS = ("holm", "none")
 ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
 
 
+@checked
+@reading_once()
 def compare(
     scores: Any,
     data: Any,
-    measures: str | Measure | Sequence[str | Measure],
+    measures: Any,
     *,
     convention: str | Convention = "default",
     by: Any = None,
     baseline: str | None = None,
     test: str = TEST,
     correction: str = CORRECTION,
-    level: float = LEVEL,
-    n_resamples: int = N_RESAMPLES,
-    random_state: int = 0,
+    level: Annotated[float, AtLeast(1e-6), Below(1)] = LEVEL,
+    n_resamples: Count = N_RESAMPLES,
+    random_state: Seed = 0,
     **switches: Unpack[Switches],
 ) -> Comparison:
     """Compare systems by what each does to every query, which is far sharper than comparing their means.

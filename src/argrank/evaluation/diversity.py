@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import Count, checked
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset, check_dataset
@@ -17,7 +18,8 @@ from argrank.measures.conventions import make_convention
 from argrank.measures.names import measure_list
 
 
-def diversify(scores: Any, data: Dataset, k: int | None = 10, at_most: int = 1) -> Floats:
+@checked
+def diversify(scores: Any, data: Dataset, k: Count | None = 10, at_most: Count = 1) -> Floats:
     """Return scores, in the caller's row order, that rank at most ``at_most`` documents of a source among the first k.
 
     The first k are chosen by score; below them come all others, by score. Fewer sources lower k.
@@ -38,8 +40,9 @@ def diversify(scores: Any, data: Dataset, k: int | None = 10, at_most: int = 1) 
     return data.to_caller(result)
 
 
+@checked
 def evaluate_diverse(
-    scores: Any, data: Dataset, measures: Any, k: int | None = 10, at_most: int = 1, **options: Any
+    scores: Any, data: Dataset, measures: Any, k: Count | None = 10, at_most: Count = 1, **options: Any
 ) -> Evaluation:
     """Evaluate rankings that do not repeat a source, as shares of the best such ranking.
 

@@ -8,6 +8,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import Jobs, checked
+from argrank._once import reading_once
 from argrank._threads import map_threads
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
@@ -26,16 +28,18 @@ from argrank.measures.names import measure_list
 def evaluate(scores: NDArray[Any] | Sequence[float], data: Dataset, measures: Any, **options: Any) -> Evaluation: ...
 @overload
 def evaluate(scores: Any, data: Any, measures: Any, **options: Any) -> Evaluation | Evaluations: ...
+@checked
+@reading_once()
 def evaluate(
     scores: Any,
     data: Any,
-    measures: str | Measure | Sequence[str | Measure],
+    measures: Any,
     *,
     convention: str | Convention = "default",
     judgements: Dataset | Mapping[Any, Any] | None = None,
     by: Any = None,
     explain: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: Jobs = None,
     **switches: Any,
 ) -> Evaluation | Evaluations:
     """Evaluate scores or runs by one or several measures.
@@ -47,7 +51,7 @@ def evaluate(
         documents it returned: a TREC file, ``{qid: {docid: score}}``, a data frame with columns such as ``qid, docno,
         score``, records of ir_measures, or ranx's Run. A dict from names to several of these, or a list of runs, gives
         ``Evaluations``, a dict from names to results.
-    data : Dataset, DistributedDataset, or judgements
+    data : Dataset, data frame, DistributedDataset, or judgements
         The judged documents; on a cluster, systems are rankers or models, which score the rows where they are. For runs
         also judgements without features: a TREC file of qrels, ``{qid: {docid: label}}``, a data frame with columns
         such as ``qid, docno, label``, or ranx's Qrels.

@@ -315,6 +315,13 @@ class Evaluations(dict[str, Evaluation]):
             rows.append((name, *one.texts(), *((known, share) if covered else ())))
         extra = ("unjudged", "share judged at 10") if covered else ()
         tables = [table(("system", *first.means, *extra), rows)]
+        if any(count for one in self.values() for count in one.undefined.values()):
+            lacking = [
+                (name, measure, str(count), form % one.zero_filled[measure])
+                for name, one in self.items()
+                for measure, count in one.undefined.items()
+            ]
+            tables.append(table(("system", "measure", "undefined", "undefined as 0"), lacking, n_names=2))
         if first.segment_of is None:
             return tables
         segments = [

@@ -43,7 +43,10 @@ def segments_of(by: Any, data: Dataset) -> NDArray[Any]:
     elif isinstance(by, Mapping):
         found = _of_mapping(by, data)
     else:
-        found = list(by.tolist() if hasattr(by, "tolist") else by)
+        array = np.asarray(by, object)
+        if array.ndim != 1:
+            raise InputError(f"by: expected a segment for each query, a mapping or a feature's name, got {shown(by)}")
+        found = array.tolist()
         if len(found) != data.n_queries:
             raise InputError(f"by: expected a segment for each of {data.n_queries} queries, got {len(found)}")
     names = np.empty(len(found), object)

@@ -15,7 +15,9 @@ from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.foreign_models import scores as predicted_scores
+from argrank.data.frames import is_frame
 from argrank.data.grouping import offsets
+from argrank.data.io.columns.roles import label_hint
 from argrank.data.io.load import load
 from argrank.data.io.scores import read_scores
 from argrank.data.io.trec.files import Qrels
@@ -106,9 +108,12 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
         only_runs = all(is_run(one) for one in systems.values())
         holds_qrels = is_qrels_file(data) or (only_runs and is_qrels_table(data))
         data = as_qrels(data) if holds_qrels else load(data, progress=progress)
+    if is_frame(data) and not all(is_run(one) for one in systems.values()):
+        data = Dataset(data)
     if isinstance(data, Dataset):
         if not data.is_judged:
-            raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
+            hint = label_hint(data.feature_names)
+            raise InputError(f"data: expected labels to measure against, got data without judgements; {hint}")
         return data
     for name, one in systems.items():
         if not is_run(one):

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from argrank._declared import checked
 from argrank._tables import text_lines
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate_lists
@@ -65,10 +66,11 @@ class Differences:
         }  # fmt: skip
 
 
+@checked
 def why_differs(
     scores: Any,
     data: Any,
-    measure: str | Measure,
+    measure: Any,
     a: str | Convention = "default",
     b: str | Convention = "trec",
 ) -> Differences:

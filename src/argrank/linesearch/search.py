@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from argrank._declared import Jobs, checked
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
@@ -63,6 +64,7 @@ class LineSearch:
         )
 
 
+@checked
 def line_search(
     scores: Any,
     direction: Any,
@@ -73,7 +75,7 @@ def line_search(
     interval: str = "widest",
     point: Point = "likelihood",
     ties: str = "row",
-    n_jobs: int | None = None,
+    n_jobs: Jobs = None,
 ) -> LineSearch:
     """Find the step t for which ``scores + t * direction`` has the greatest mean measure; nothing is approximated.
 

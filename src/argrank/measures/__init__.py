@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argrank._registry import Registry
+from argrank.errors import OptionError, shown
 from argrank.measures.auc import AUC as AUC
 from argrank.measures.average_precision import AP as AP
 from argrank.measures.bpref import Bpref as Bpref
@@ -30,10 +32,40 @@ from argrank.measures.success import Success as Success
 from argrank.measures.wta import WTA as WTA
 
 #: Every measure by its name. To add one: a file beside this one, and its line above.
-MEASURES: dict[str, type[Measure]] = {
-    kind.spelling: kind
-    for _, kind in sorted(globals().items())
-    if isinstance(kind, type) and issubclass(kind, Measure) and kind is not Measure
-}
+MEASURES: Registry[type[Measure]] = Registry(
+    "measure",
+    {
+        kind.spelling: kind
+        for kind in list(globals().values())
+        if isinstance(kind, type) and issubclass(kind, Measure) and kind is not Measure
+    },
+    "argrank.measures",
+    lambda name, kind: register_measure(kind, name),
+)
 
-ALIASES = {alias: kind.spelling for kind in MEASURES.values() for alias in kind.aliases}
+
+def register_measure(kind: type[Measure], name: str | None = None) -> None:
+    """Add a measure of your own: `ar.measure` reads its names, and whatever evaluates or trains takes it.
+
+    Another package does the same by an entry point of the group ``argrank.measures``, whose name is the spelling.
+
+    Parameters
+    ----------
+    kind : type
+        A frozen dataclass that derives from `ar.Measure`, with its ``spelling`` and ``aliases``, in lower case.
+    name : str, optional
+        The name that the class is expected to have.
+    """
+    if not isinstance(kind, type) or not issubclass(kind, Measure):
+        raise OptionError(f"measure: expected a class that derives from Measure, got {shown(kind)}")
+    if name not in (None, kind.spelling):
+        raise OptionError(f"measure: expected a class whose spelling is {name!r}, got {kind.spelling!r}")
+    if kind.spelling.lower() not in kind.aliases or any(alias != alias.lower() for alias in kind.aliases):
+        raise OptionError(
+            f"measure {kind.spelling!r}: expected aliases in lower case, {kind.spelling.lower()!r} among them, "
+            f"got {shown(kind.aliases)}"
+        )
+    for spelling, other in MEASURES.own().items():
+        if taken := sorted({*kind.aliases} & {*other.aliases}):
+            raise OptionError(f"measure {kind.spelling!r}: the alias {taken[0]!r} stands for {spelling} already")
+    MEASURES.register(kind.spelling, kind)

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from argrank.errors import OptionError, shown, unknown_name
-from argrank.measures import ALIASES, MEASURES
+from argrank.measures import MEASURES
 from argrank.measures.dcg import DCG_WORDS
 from argrank.measures.gains import GainTable
 from argrank.measures.measure import Measure
@@ -58,9 +58,9 @@ def measure(name: Any) -> Measure:
         raise OptionError(f"measure: expected a name such as 'ndcg@10' or a measure, got {shown(name)}")
     match = _NAME.fullmatch(name.strip())
     word = match["word"].lower() if match else name.strip().lower()
-    spelling, given = _SHORT.get(word, (ALIASES.get(word, ""), {}))
-    if match is None or not spelling:
-        raise unknown_name("measure", name, (*ALIASES, *_SHORT))
+    spelling, given = _SHORT.get(word) or (_spelling(word), {})
+    if match is None or spelling is None:
+        raise unknown_name("measure", name, (*_aliases(), *_SHORT))
     parameters = {**given, **_read_parameters(name, match["parameters"])}
     cutoff = match["cutoff"] if match["cutoff"] is not None else match["trec"]
     if cutoff is not None and "recall" in _fields(spelling):
@@ -83,6 +83,14 @@ def measure_list(measures: Any) -> list[tuple[str, Measure]]:
     ]
 
 
+def _spelling(word: str) -> str | None:
+    return MEASURES.find(lambda kind: word in kind.aliases)
+
+
+def _aliases() -> list[str]:
+    return [alias for kind in MEASURES.values() for alias in kind.aliases]
+
+
 def _is_foreign(one: Any) -> bool:
     return type(one).__module__.split(".")[0] == "ir_measures"
 
@@ -95,9 +103,9 @@ _IR_MEASURES = {"cutoff": "k", "gains": "gain"}
 def _of_ir_measures(one: Any) -> Measure:
     name = str(one)
     match = _NAME.fullmatch(name)
-    spelling = ALIASES.get(match["word"].lower(), "") if match else ""
-    if not spelling:
-        raise unknown_name("measure", name, ALIASES)
+    spelling = _spelling(match["word"].lower()) if match else None
+    if spelling is None:
+        raise unknown_name("measure", name, _aliases())
     known = _fields(spelling)
     parameters: dict[str, Any] = {"undefined": 0.0}
     for key in one.SUPPORTED_PARAMS:

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-#: Kinds of model, as model files name them: kind -> module and class.
-KINDS = {
-    "factors": ("argrank.models.factors", "FactorModel"),
-    "kernel": ("argrank.models.kernel", "KernelModel"),
-    "linear": ("argrank.models.linear", "LinearModel"),
-    "slots": ("argrank.models.slots", "SlotModel"),
-    "stumps": ("argrank.models.stumps", "StumpsModel"),
-    "sum": ("argrank.models.sum", "SumModel"),
-    "tree-classes": ("argrank.models.tree_classes", "TreeClassesModel"),
-    "trees": ("argrank.models.trees", "TreesModel"),
-}
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from argrank._registry import Registry, imported
+
+if TYPE_CHECKING:
+    from argrank.models.model import Model
+
+#: Kinds of model, as model files name them: kind -> module and class. No package can add one: a file chooses the class.
+KINDS = Registry(
+    "kind of model",
+    {
+        "factors": ".factors:FactorModel",
+        "kernel": ".kernel:KernelModel",
+        "linear": ".linear:LinearModel",
+        "slots": ".slots:SlotModel",
+        "stumps": ".stumps:StumpsModel",
+        "sum": ".sum:SumModel",
+        "tree-classes": ".tree_classes:TreeClassesModel",
+        "trees": ".trees:TreesModel",
+    },
+)
+
+
+def model_from(kind: str, fields: Mapping[str, Any]) -> Model:
+    """Return the model of a kind from the plain data of a file."""
+    model: Model = imported(KINDS[kind], "argrank.models").from_dict(fields)
+    return model

@@ -1,4 +1,4 @@
-"""All trees of a model in flat arrays, and one kernel that walks rows through them.
+"""All trees of a model in flat arrays, and kernels that walk rows through them: for scores and for their reasons.
 
 Nodes of all trees are numbered through; a child below 0 is a leaf, -1 the first of all. The kernel is loaded if
 numba is in memory already, or once a process has predicted enough to pay for it; until then NumPy walks. Both add the
@@ -8,7 +8,7 @@ leaves' values in the order of the trees, as LightGBM does, so that sums have th
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,10 @@ BLOCK_CELLS = 1 << 21  # values in a block of rows for NumPy: they fit the cache
 KERNEL_CELLS = 1 << 16  # the same for the kernel, which needs float64
 LOADING = 300_000  # rows times trees that NumPy walks in the time it takes to load the kernel
 PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
+
+
+def _filled(types: Any) -> Any:
+    return types.float64[::1]
 
 
 def _signature(types: Any) -> Any:
@@ -108,6 +112,134 @@ def add_leaf_values(
                         totals[row + 2, output] += value[-1 - c]
 
 
+@kernel(lambda types: types.void(read_only(types, "int64"), read_only(types), read_only(types), *(_filled(types),) * 2))
+def look_below(child: Any, value: Any, count: Any, cover: Any, mean: Any) -> None:
+    """Fill in how many documents of training every inner node had, and the mean value of their leaves."""
+    for node in range(len(cover) - 1, -1, -1):  # children come after their parents
+        for side in range(2):
+            below = child[2 * node + side]
+            share = count[-1 - below] if below < 0 else cover[below]
+            cover[node] += share
+            mean[node] += share * (value[-1 - below] if below < 0 else mean[below])
+        mean[node] /= cover[node]
+
+
+def _explaining(types: Any) -> Any:
+    matrix = types.Array(types.float64, 2, "C", readonly=True)
+    read, whole, byte = read_only(types), read_only(types, "int64"), read_only(types, "int8")
+    return types.void(matrix, whole, read, whole, byte, byte, whole, whole, whole, read, read, types.float64[:, ::1])
+
+
+@kernel(_explaining)
+def add_steps(
+    X: Any,
+    feature: Any,
+    threshold: Any,
+    child: Any,
+    kinds: Any,
+    nan_right: Any,
+    borders: Any,
+    categories: Any,
+    roots: Any,
+    value: Any,
+    mean: Any,
+    totals: Any,
+) -> None:
+    """Add to the total of a split's feature what the split does: the step from the mean of its node to the next."""
+    for row in range(X.shape[0]):
+        for tree in range(len(roots)):
+            node = roots[tree]
+            while node >= 0:
+                split = feature[node]
+                further = below(X[row, split], node, threshold, child, kinds, nan_right, borders, categories)
+                totals[row, split] += (value[-1 - further] if further < 0 else mean[further]) - mean[node]
+                node = further
+
+
+def _shapley(types: Any) -> Any:
+    matrix = types.Array(types.float64, 2, "C", readonly=True)
+    read, whole, byte = read_only(types), read_only(types, "int64"), read_only(types, "int8")
+    nodes = (matrix, whole, read, whole, byte, byte, whole, whole, whole, read)
+    work = (types.float64[:, :, ::1], types.float64[:, ::1], types.int64[:, ::1])
+    return types.void(*nodes, read, read, matrix, *work, types.float64[:, ::1])
+
+
+@kernel(_shapley)
+def add_shapley(
+    X: Any,
+    feature: Any,
+    threshold: Any,
+    child: Any,
+    kinds: Any,
+    nan_right: Any,
+    borders: Any,
+    categories: Any,
+    roots: Any,
+    value: Any,
+    count: Any,
+    cover: Any,
+    rule: Any,
+    sums: Any,
+    shares: Any,
+    way: Any,
+    totals: Any,
+) -> None:
+    """Add the Shapley values of every row's features, the value of a set being what the trees expect, given them.
+
+    For a leaf this is a product over the features on the way to it: 1 or 0 for a known one, whether the row goes there,
+    and the share of training documents that did so for an unknown one. With f(t) = share + (goes - share) t for every
+    feature, a Shapley value is the integral from 0 to 1 over t of (goes - share) times the product of the others' f(t),
+    a polynomial that Gauss's rule (points and weights in ``rule``) integrates exactly.
+
+    A walk goes through every tree; ``sums`` holds by depth the products on the way and the sums of the leaves below,
+    ``shares`` by feature its share and whether the row goes, then by depth what they were before, and ``way`` by depth
+    the node, how many children were seen, the side of the row and the feature above.
+    """
+    n_points, n_features = rule.shape[1], totals.shape[1]
+    for row in range(X.shape[0]):
+        for tree in range(len(roots)):
+            depth = 0 if roots[tree] >= 0 else -1
+            way[0, 0], way[0, 1], way[0, 2] = roots[tree], 0, -1
+            for point in range(n_points):
+                sums[0, 0, point], sums[1, 0, point] = 1.0, 0.0
+            while depth >= 0:
+                node = way[depth, 0]
+                if way[depth, 1] < 2:  # go down to a child
+                    side, split = way[depth, 1], feature[node]
+                    if side == 0:
+                        right = below(X[row, split], node, threshold, child, kinds, nan_right, borders, categories)
+                        way[depth, 2] = 0 if right == child[2 * node] else 1
+                    way[depth, 1] += 1
+                    further = child[2 * node + side]
+                    old, went = shares[0, split], shares[1, split]
+                    share = old * (count[-1 - further] if further < 0 else cover[further]) / cover[node]
+                    goes = went if way[depth, 2] == side else 0.0
+                    depth += 1
+                    shares[0, n_features + depth], shares[1, n_features + depth] = old, went
+                    shares[0, split], shares[1, split] = share, goes
+                    way[depth, 0], way[depth, 1], way[depth, 3] = further, 0 if further >= 0 else 2, split
+                    for point in range(n_points):
+                        t = rule[0, point]
+                        product = sums[0, depth - 1, point] * (share + (goes - share) * t) / (old + (went - old) * t)
+                        sums[0, depth, point] = product
+                        sums[1, depth, point] = 0.0 if further >= 0 else product * value[-1 - further]
+                    continue
+                if depth > 0:  # back to the parent: the leaves below know what the split's feature does for them
+                    split = way[depth, 3]
+                    share, goes = shares[0, split], shares[1, split]
+                    old, went = shares[0, n_features + depth], shares[1, n_features + depth]
+                    own, before = 0.0, 0.0
+                    for point in range(n_points):
+                        t, part = rule[0, point], sums[1, depth, point]
+                        sums[1, depth - 1, point] += part
+                        own += rule[1, point] * part / (share + (goes - share) * t)
+                        before += rule[1, point] * part / (old + (went - old) * t)
+                    # an earlier split of the same feature will count these leaves again, by what it knew
+                    totals[row, split] += (goes - share) * own - (went - old) * before
+                    shares[0, split], shares[1, split] = old, went
+                depth -= 1
+
+
 class FlatTrees:
     """Trees ready to predict; tree i belongs to output i modulo ``n_outputs``."""
 
@@ -129,16 +261,57 @@ class FlatTrees:
             self._by_numpy(X, totals)
         return totals
 
-    def _by_kernel(self, X: Any, totals: Floats) -> None:
+    def contributions(self, X: Any) -> Floats:
+        """Return what each feature adds to the score of every row.
+
+        The value of a node is the mean of its leaves, weighted by the documents they had in training. A split moves a
+        row from the value of its node to that of the child; that step belongs to the feature of the split. The steps on
+        the way to a leaf add up to the leaf's value minus the value of the root, which is the same for all rows.
+        """
+        totals, (_, _, mean) = np.zeros(X.shape), self._training()
+        for rows, part in self._blocks(X):
+            add_steps(part, *self._flat, mean, totals[rows])
+        return totals
+
+    def shap_values(self, X: Any) -> Floats:
+        """Return the SHAP values of every row's features, as LightGBM defines them, exactly."""
+        totals, (count, cover, _) = np.zeros(X.shape), self._training()
+        deepest = max((tree.depth for tree in self._trees), default=0)
+        points, weights = np.polynomial.legendre.leggauss(max(1, (deepest + 1) // 2))
+        rule = np.array([0.5 * (points + 1.0), 0.5 * weights])
+        sums, way = np.zeros((2, deepest + 1, rule.shape[1])), np.zeros((deepest + 1, 4), np.int64)
+        for rows, part in self._blocks(X):
+            shares = np.ones((2, X.shape[1] + deepest + 1))
+            add_shapley(part, *self._flat, count, cover, rule, sums, shares, way, totals[rows])
+        return totals
+
+    def _training(self) -> tuple[Floats, Floats, Floats]:
+        """Return the documents of every leaf and node in training, and the mean value of every node."""
+        counts = [tree.count if tree.count.all() else np.ones(tree.n_leaves) for tree in self._trees]
+        count, child, value = _joined(counts, np.float64), self._flat[2], self._flat[-1]
+        cover, mean = np.zeros(len(child) // 2), np.zeros(len(child) // 2)
+        look_below(child, value, count, cover, mean)
+        return count, cover, mean
+
+    @property
+    def _flat(self) -> tuple[Any, ...]:
         if self._nodes is None:
             self._nodes = _flattened(self._trees)
+        return self._nodes
+
+    def _by_kernel(self, X: Any, totals: Floats) -> None:
+        for rows, part in self._blocks(X):
+            add_leaf_values(part, *self._flat, totals[rows])
+
+    def _blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
+        """Yield rows as the kernels take them."""
         whole = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.flags.c_contiguous
         n_rows = max(1, X.shape[0] if whole else KERNEL_CELLS // max(1, X.shape[1]))
         for start in range(0, X.shape[0], n_rows):
             rows = X[start : start + n_rows]
             if not whole:
                 rows = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)
-            add_leaf_values(rows, *self._nodes, totals[start : start + n_rows])
+            yield slice(start, start + n_rows), rows
 
     def _by_numpy(self, X: Any, totals: Floats) -> None:
         n_rows = max(1, BLOCK_CELLS // max(1, len(self.used)))

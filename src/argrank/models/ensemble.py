@@ -24,7 +24,7 @@ class Member(NamedTuple):
         return Member(weight, self.regressor)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EnsembleModel(Model):
     """Score = sum of weight times prediction. It holds foreign objects, so ``save`` refuses; joblib keeps it."""
 

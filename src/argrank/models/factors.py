@@ -13,7 +13,7 @@ from argrank.errors import InputError, ModelError, check_count, shown
 from argrank.models.model import StoredModel
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FactorModel(StoredModel):
     """Recommends items to users. An unknown user gets what is generally liked, an unknown item the mean score.
 
@@ -39,6 +39,10 @@ class FactorModel(StoredModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "_user_number", {user: number for number, user in enumerate(self.users)})
         object.__setattr__(self, "_item_number", {item: number for number, item in enumerate(self.items)})
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what the model tells of itself."""
+        return [("users", f"{len(self.users):,}"), ("items", f"{len(self.items):,}"), *super().facts()]
 
     def predict(self, users: Any, items: Any) -> Floats:
         """Return one score for every pair of a user and an item."""

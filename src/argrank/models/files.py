@@ -11,19 +11,19 @@ damage is noticed. It is not a signature: whoever alters a file on purpose can w
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import math
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from argrank._declared import checked
 from argrank._files import check_path, write_bytes
-from argrank._json import json_value
+from argrank._json import json_value, parse_json
 from argrank._version import __version__
 from argrank.errors import ArgrankError, ModelError
-from argrank.models import KINDS
+from argrank.models import KINDS, model_from
 from argrank.models.model import Model, StoredModel
 
 FORMAT = 1
@@ -50,6 +50,7 @@ def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
         stream.write(text + b"\n")
 
 
+@checked
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file. Nothing in it is executed; a damaged or altered file is refused with the reason."""
     check_path(path)
@@ -67,8 +68,9 @@ def _load(path: Path) -> Model:
         raise ModelError(f"expected at most {LARGEST:,} bytes, got {size:,}")
     if not path.is_file():
         raise ModelError("expected a file, got a folder, a pipe or a device")
-    document = json.loads(
+    document = parse_json(
         path.read_bytes(),
+        "model",
         parse_constant=_refuse_constant,
         parse_float=_finite,
         parse_int=_bounded,
@@ -86,9 +88,7 @@ def _load(path: Path) -> Model:
         raise ModelError(f"expected a model of kind {' or '.join(KINDS)}, got {kind!r:.60}")
     if not isinstance(fields, dict) or not isinstance(training, dict):
         raise ModelError("expected the model and its training summary")
-    module, name = KINDS[kind]
-    model = getattr(importlib.import_module(module), name).from_dict(fields)
-    return cast(Model, replace(model, training=training))
+    return replace(model_from(kind, fields), training=training)
 
 
 def _checksum(payload: dict[str, Any]) -> str:

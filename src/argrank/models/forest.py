@@ -39,6 +39,14 @@ class Forest:
         """Number of trees."""
         return len(self.roots)
 
+    @property
+    def categories(self) -> dict[int, list[int]]:
+        """The categories that splits ask for, by feature."""
+        found: dict[int, set[int]] = {}
+        for node, members in self.members.items():
+            found.setdefault(int(self.feature[node]), set()).update(members.tolist())
+        return {feature: sorted(members) for feature, members in sorted(found.items())}
+
     def leaves(self, X: NDArray[Any], strict: bool = False) -> Integers:
         """Return the leaf of every row in every tree: a value goes left where ``value <= cut`` (``<`` if strict)."""
         reached = np.empty((len(X), self.n_trees), np.int64)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError, unknown_name
 from argrank.models.model import Model, read_served, served_fields
@@ -38,6 +39,7 @@ class Kernel:
         rows, others = _dense(X), _dense(Z)
         if self.name == "precomputed":
             return rows
+        check_memory("kernel", 8.0 * len(rows) * len(others), "score a part of the rows at a time")
         products: Floats = rows @ others.T
         if self.name == "linear":
             return products
@@ -47,7 +49,7 @@ class Kernel:
         return np.asarray(np.exp(-self.gamma * np.maximum(squares, 0.0)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelModel(Model):
     """Support vectors with coefficients. With "precomputed", a row of features is its kernel with all training rows."""
 

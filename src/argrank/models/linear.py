@@ -15,7 +15,7 @@ from argrank.models.dense_product import product
 from argrank.models.model import Model, read_numbers, read_served, served_fields
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Model):
     """Weights, the names of the features they belong to, and the normaliser that comes before them.
 
@@ -53,6 +53,9 @@ class LinearModel(Model):
     def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
         found = self._contributions(X, indptr)
         return found.toarray() if sparse.issparse(found) else np.asarray(found, np.float64)
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("weights", f"{np.count_nonzero(self.weights):,} that are not 0")]
 
     def raw_weights(self) -> tuple[Floats, float]:
         """Return weights and a constant for raw features, for tools without normalisers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import os
 from abc import ABC, abstractmethod
@@ -14,16 +15,17 @@ from scipy import sparse
 
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, align, places
+from argrank.data.categories import Categories, align, kinds_of, places
 from argrank.data.dataset import Dataset
 from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import block_borders, group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.preparation import Preparation
-from argrank.errors import InputError, ModelError, OptionError
+from argrank.errors import InputError, ModelError, OptionError, shown
 
 MOST_FEATURES = 1 << 31
+MOST_NAMES = 3  # of features in a model's own words
 
 Served = TypeVar("Served", bound="Model")
 
@@ -57,8 +59,25 @@ class StoredModel(ABC):
 
         save_model(self, path)
 
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what a model tells of itself: a word and a few more, one after the other."""
+        names = ("ranker", "queries", "documents")
+        ranker, queries, documents = (self.training.get(name) for name in names)
+        if ranker is None:
+            return []
+        on = f" on {queries:,} queries" if isinstance(queries, int) else ""
+        more = f", {documents:,} documents" if isinstance(documents, int) else ""
+        return [("trained", f"by {ranker}{on}{more}")]
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: " + "; ".join(f"{word} {text}" for word, text in self.facts())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
+        return f"<table><caption>argrank {type(self).__name__}</caption>{rows}</table>"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Model(StoredModel):
     """A trained scorer. Knows its features, and how they have to be prepared and normalised, in this order."""
 
@@ -69,6 +88,7 @@ class Model(StoredModel):
     categories: Categories = None
     preparation: Preparation | None = None
     normaliser: Normaliser | None = None
+    feature_importances: Floats | None = None  # the share of each feature in the training data, see importance.py
     training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -164,6 +184,27 @@ class Model(StoredModel):
         known: dict[str, Any] = {"feature_names": feature_names, "categories": categories, "preparation": preparation}
         return replace(self, normaliser=normaliser, training=training, **known)
 
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what the model tells of itself."""
+        names = [] if self.feature_names is None else [shown(name) for name in self.feature_names[:MOST_NAMES]]
+        more = ["…"] if len(self.feature_names or ()) > MOST_NAMES else []
+        listed = f" ({', '.join([*names, *more])})" if names else ""
+        found = [("features", f"{self.n_features:,}{listed}")]
+        if self.preparation is not None:
+            found.append(("prepared", f"into {self.preparation.width:,} columns"))
+        if self.normaliser is not None:
+            found.append(("normalised", self.normaliser.name))
+        if self.feature_importances is not None and self.feature_importances.any():
+            order = np.argsort(-self.feature_importances, kind="stable")[:MOST_NAMES]
+            labels = self.feature_names or [str(number) for number in range(self.n_features)]
+            shares = (f"{shown(labels[i])} {self.feature_importances[i]:.0%}" for i in order)
+            found.append(("most important", ", ".join(shares)))
+        return [*self._own_facts(), *found, *super().facts()]
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        """Return what a kind of model has beside its features."""
+        return []
+
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
         if isinstance(X, Dataset):
@@ -183,7 +224,7 @@ class Model(StoredModel):
         names, categories = None, None
         if is_frame(X):
             known = ["qid", "label"] if qid is not None or group is not None else ["label"]
-            columns = columns_of(X, known, self.feature_names)
+            columns = columns_of(X, known, self.feature_names, kinds_of(self.feature_names, self.categories))
             X, names, categories = columns["X"], tuple(columns["feature_names"]), columns["categories"]
             qid = columns.get("qid") if qid is None and group is None else qid
         X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
@@ -194,6 +235,17 @@ class Model(StoredModel):
             raise InputError("this model normalises features within queries: expected qid or group, got neither")
         queries = group_by_id(qid, X.shape[0]) if group is None else group_by_size(group, X.shape[0])
         return Given(X if queries.rows is None else X[queries.rows], queries.indptr, queries.rows)
+
+    def _rows_to_rank(self, X: Any, qid: Any, group: Any, sources: Any) -> Dataset:
+        """Return rows as a Dataset; of a data frame the model's columns, without looking for labels."""
+        if not is_frame(X):
+            return Dataset(X, None, qid, group=group, sources=sources)
+        columns = columns_of(X, ["label"], self.feature_names, kinds_of(self.feature_names, self.categories))
+        found = {name: columns[name] for name in ("X", "feature_names", "categories")}
+        queries = columns.get("qid") if qid is None and group is None else qid
+        return Dataset(
+            **found, qid=queries, group=group, sources=columns.get("sources") if sources is None else sources
+        )
 
     def rank(
         self,
@@ -212,7 +264,7 @@ class Model(StoredModel):
         that has them.
         """
         if not isinstance(X, Dataset):
-            X = Dataset(X, None, qid, group=group, sources=sources)
+            X = self._rows_to_rank(X, qid, group, sources)
         elif sources is not None:
             raise InputError("sources: expected a Dataset that has them, got a Dataset and sources beside it")
         scores = self._stored_scores(X)
@@ -226,13 +278,17 @@ class Model(StoredModel):
 
     def _stored_scores(self, data: Dataset) -> Floats:
         """Return one score per stored row, block by block: features that are mapped stay on the disk."""
-        done = self.normaliser is not None and self.normaliser.name == data.normalised
-        model = replace(self, normaliser=None) if done else self
+        model = self._for(data)
         scores = np.empty(data.n_documents)
         for first, last in itertools.pairwise(block_borders(data.indptr).tolist()):
             part, rows = data.between(first, last), slice(int(data.indptr[first]), int(data.indptr[last]))
             scores[rows] = model._checked_scores(model.features_of(part), part.indptr, rows.start)
         return scores
+
+    def _for(self: Served, data: Dataset) -> Served:
+        """Return the model for the features of some data, which a pack may hold as they are after normalising."""
+        done = self.normaliser is not None and self.normaliser.name == data.normalised
+        return replace(self, normaliser=None) if done else self
 
     def _checked_scores(self, X: Any, indptr: Integers | None, first_row: int = 0) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -264,7 +320,7 @@ class Model(StoredModel):
 
     def explain(self, data: Dataset) -> Any:
         """Return what each column of the data adds to each stored row's score; None if the model cannot say."""
-        found = self.contributions(self.features_of(data), data.indptr)
+        found = self._for(data).contributions(self.features_of(data), data.indptr)
         if found is None or (found.shape[1] == data.n_features and self.feature_names in (None, data.feature_names)):
             return found
         names = data.feature_names or ()
@@ -280,10 +336,11 @@ class Model(StoredModel):
 def served_fields(model: Any) -> dict[str, Any]:
     """Return names, normaliser and, where there are any, texts and preparation as plain data for a model file."""
     texts = {name: list(one) for name, one in (getattr(model, "categories", None) or {}).items()}
-    preparation = getattr(model, "preparation", None)
+    preparation, shares = (getattr(model, name, None) for name in ("preparation", "feature_importances"))
     return {
         **({"categories": texts} if texts else {}),
         **({} if preparation is None else {"preparation": preparation.to_dict()}),
+        **({} if shares is None else {"feature_importances": shares.tolist()}),
         "feature_names": None if model.feature_names is None else list(model.feature_names),
         "normaliser": None if model.normaliser is None else model.normaliser.to_dict(),
     }
@@ -306,10 +363,14 @@ def read_served(fields: Mapping[str, Any], width: int) -> dict[str, Any]:
     preparation = None if given is None else Preparation.from_dict(given, categories, known)
     if preparation is not None and preparation.width != width:
         raise ModelError(f"preparation: expected to make {width} columns, got {preparation.width}")
+    shares = read_numbers(fields, "feature_importances") if "feature_importances" in fields else None
+    if shares is not None and len(shares) != n_features:
+        raise ModelError(f"feature_importances: expected {n_features} numbers, got {len(shares)}")
     return {
         "feature_names": known,
         "categories": categories,
         "preparation": preparation,
+        "feature_importances": shares,
         "normaliser": None if normaliser is None else Normaliser.from_dict(normaliser),
     }
 

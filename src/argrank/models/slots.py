@@ -17,7 +17,7 @@ from argrank.errors import InputError, ModelError
 from argrank.models.model import StoredModel, read_served, served_fields
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotModel(StoredModel):
     """Fill slots with documents. ``slots`` has the features of every slot, one row each; ``weights`` are W."""
 
@@ -33,6 +33,10 @@ class SlotModel(StoredModel):
     def n_features(self) -> int:
         """Number of features a row must have."""
         return len(self.weights)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what the model tells of itself."""
+        return [("features", f"{self.n_features:,}"), ("slots", f"{len(self.slots):,}"), *super().facts()]
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return the score of every row at every slot, in the caller's row order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from argrank.errors import ModelError
 from argrank.models.model import Model, read_numbers, read_served, read_width, served_fields
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StumpsModel(Model):
     """Steps as three arrays, the names of the features, and the normaliser that comes before them.
 
@@ -40,8 +40,26 @@ class StumpsModel(Model):
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return, for every row, the sum of the steps it takes; NaN where a used feature is missing."""
-        X = self.normalised(X, indptr)
         total = np.zeros(X.shape[0])
+        for _, heights in self._heights(self.normalised(X, indptr)):
+            total += heights
+        return total
+
+    def _contributions(self, X: Any, indptr: Integers | None) -> Floats:
+        """Return the steps that each feature takes: exact, as they are added up."""
+        found = np.zeros((X.shape[0], self.width))
+        for feature, heights in self._heights(X):
+            found[:, feature] = heights
+        return found
+
+    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
+        return self._contributions(X, indptr)
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("steps", f"{len(self.steps):,}")]
+
+    def _heights(self, X: Any) -> Iterator[tuple[int, Floats]]:
+        """Yield each feature that has steps, with what they add to every row; NaN where it is missing."""
         columns = X if isinstance(X, np.ndarray) else X.tocsc()
         for feature in np.unique(self.features).tolist():
             own = np.flatnonzero(self.features == feature)
@@ -49,8 +67,7 @@ class StumpsModel(Model):
             heights = np.concatenate(([0.0], np.cumsum(self.steps[own])))
             column = columns[:, [feature]]
             values = np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
-            total += np.where(np.isnan(values), np.nan, heights[np.searchsorted(self.thresholds[own], values)])
-        return total
+            yield feature, np.where(np.isnan(values), np.nan, heights[np.searchsorted(self.thresholds[own], values)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the steps (JSON keeps floats exactly), names and normaliser."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-from argrank.models import KINDS
+from argrank.models import model_from
 from argrank.models.model import Model, read_served, served_fields
 
 MEMBERS = ("kernel", "linear", "stumps", "tree-classes", "trees")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SumModel(Model):
     """Score = sum of weight times the member's score. Each member may have a normaliser of its own.
 
@@ -70,6 +70,9 @@ class SumModel(Model):
             total += weight * member.shap_parts(X, indptr)
         return total
 
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("sum of", ", ".join(_counted(self.members)))]
+
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed to the trees of the sum: their "gain", or their number ("split")."""
         total = np.zeros(self.n_features)
@@ -98,10 +101,14 @@ class SumModel(Model):
         return cls(members, np.array(weights, np.float64), **read_served(fields, width))
 
 
+def _counted(members: Sequence[Model]) -> list[str]:
+    """Return the kinds of members, each with its number."""
+    counts = Counter(type(member).__name__ for member in members)
+    return [f"{number} {name}{'s' if number > 1 else ''}" for name, number in counts.items()]
+
+
 def _member(fields: Any) -> Model:
     kind = fields.get("kind") if isinstance(fields, dict) else None
     if kind not in MEMBERS or not isinstance(fields.get("model"), dict):
         raise ModelError(f"members: expected models of kind {', '.join(MEMBERS)}, got {kind!r:.60}")
-    module, name = KINDS[kind]
-    member: Model = getattr(importlib.import_module(module), name).from_dict(fields["model"])
-    return member
+    return model_from(kind, fields["model"])

@@ -58,6 +58,16 @@ class Tree:
         """Number of leaves."""
         return len(self.value)
 
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest way to a leaf."""
+        depth = np.zeros(len(self.left), np.int64)
+        for node in range(len(self.left)):
+            for child in (int(self.left[node]), int(self.right[node])):
+                if child >= 0:
+                    depth[child] = depth[node] + 1
+        return int(depth.max()) + 1 if len(depth) else 0
+
     def with_values(self, value: Floats) -> Tree:
         """Return the same splits with other values of the leaves."""
         return replace(self, value=value)
@@ -207,9 +217,9 @@ def _whole_list(values: Sequence[Any], name: str, least: int, greatest: int) -> 
 def _categories(given: Any, n_nodes: int) -> dict[int, Integers]:
     if not isinstance(given, dict):
         raise ModelError("categories: expected lists by the number of the node")
-    categories = {}
+    nodes, categories = set(map(str, range(n_nodes))) if given else set(), {}
     for text, members in given.items():
-        if text not in {str(node) for node in range(n_nodes)} or not isinstance(members, list) or not members:
+        if text not in nodes or not isinstance(members, list) or not members:
             raise ModelError(f"categories: expected lists by the number of the node, got {text!r:.60}")
         sorted_members = np.unique(_whole_list(members, "categories", 0, LARGEST_CATEGORY))
         categories[int(text)] = sorted_members

@@ -22,7 +22,7 @@ LINKS = ("multi-class", "ordinal")
 LINEAR = ("weights", "slopes")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeClassesModel(Model):
     """Probabilities of the labels from sums of trees; score = sum over labels of probability times gain.
 
@@ -72,6 +72,9 @@ class TreeClassesModel(Model):
         if self.weights is not None and self.slopes is not None:
             totals += np.multiply.outer(LinearModel(self.weights).scores(X), self.slopes)
         return totals
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("trees", f"{len(self.trees):,}")]
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed to the trees: the "gain" of its splits, or their number ("split")."""

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from argrank._types import Floats, Integers
-from argrank.errors import MissingExtraError, ModelError
+from argrank.errors import ModelError
 from argrank.models import tree_sums
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
@@ -18,7 +16,7 @@ from argrank.models.model import Model, read_served, served_fields
 from argrank.models.tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreesModel(Model):
     r"""Trees as plain arrays, the names of the features they split, and the normaliser that comes before them.
 
@@ -58,18 +56,13 @@ class TreesModel(Model):
 
     def _contributions(self, X: Any, indptr: Integers | None) -> Any:
         """Return what each feature's splits add along the rows' paths through the trees."""
-        return tree_sums.contributions(self.trees, X, self.n_columns)
+        return self._flat.contributions(X)
 
     def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
-        """Return the SHAP values that LightGBM finds for these trees."""
-        try:
-            import lightgbm
-        except ImportError as error:
-            raise MissingExtraError("lightgbm", "trees", "SHAP values of trees") from error
-        booster = lightgbm.Booster(model_str=self.to_lightgbm())
-        found = booster.predict(X, pred_contrib=True, num_threads=1)
-        dense = found if isinstance(found, np.ndarray) else found.toarray()
-        return np.asarray(dense[:, :-1], np.float64)
+        return self._flat.shap_values(X)
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("trees", f"{len(self.trees):,}")]
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""

@@ -9,22 +9,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from argrank.rankers.registry import RANKERS, make_ranker, objective, ranker_class, ranker_names
+from argrank._registry import imported
+from argrank.rankers.registry import RANKERS
+from argrank.rankers.registry import make_ranker as make_ranker
+from argrank.rankers.registry import objective as objective
+from argrank.rankers.registry import ranker_names as ranker_names
+from argrank.rankers.registry import register_ranker as register_ranker
 
-_NAME_OF_CLASS = {line.home.split(":")[1]: name for name, line in RANKERS.items()}
+_FUNCTIONS = ["make_ranker", "objective", "ranker_names", "register_ranker"]
 
-__all__ = ["make_ranker", "objective", "ranker_names", "BaseRanker", *sorted(_NAME_OF_CLASS)]
+
+def _classes() -> dict[str, str]:
+    """Return where the classes stand, by name; ``trials`` adds its own."""
+    bases = ("argrank.rankers.base_ranker:BaseRanker", "argrank.rankers.linear.linear_ranker:LinearRanker")
+    return {place.partition(":")[2]: place for place in (*bases, *(line.place for line in RANKERS.own().values()))}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAME_OF_CLASS:
-        return ranker_class(_NAME_OF_CLASS[name])
-    if name == "BaseRanker":
-        from argrank.rankers.base_ranker import BaseRanker
-
-        return BaseRanker
-    raise AttributeError(f"module 'argrank.rankers' has no attribute {name!r}")
+    if name == "__all__":
+        return [*_FUNCTIONS, *sorted(_classes())]
+    if name not in _classes():
+        raise AttributeError(f"module 'argrank.rankers' has no attribute {name!r}")
+    return imported(_classes()[name], "argrank.rankers")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*_FUNCTIONS, *_classes()])

@@ -1,4 +1,4 @@
-# Written by scripts/make_stub.py from the registry of rankers.
+# Written by scripts/make_stub.py.
 from argrank.rankers.base_ranker import BaseRanker as BaseRanker
 from argrank.rankers.boosted.stumps.adarank import AdaRank as AdaRank
 from argrank.rankers.boosted.stumps.frank import FRank as FRank
@@ -16,6 +16,7 @@ from argrank.rankers.factors.factor_regression import FactorRegression as Factor
 from argrank.rankers.factors.position_match import PositionMatch as PositionMatch
 from argrank.rankers.linear.dorm import DORM as DORM
 from argrank.rankers.linear.lambdarank import LambdaRank as LambdaRank
+from argrank.rankers.linear.linear_ranker import LinearRanker as LinearRanker
 from argrank.rankers.linear.listwise import ListNet as ListNet
 from argrank.rankers.linear.listwise import RankCosine as RankCosine
 from argrank.rankers.linear.log_rank import LogCombined as LogCombined
@@ -37,4 +38,5 @@ from argrank.rankers.linear.svm_ndcg_nc import SVMndcgNC as SVMndcgNC
 from argrank.rankers.registry import make_ranker as make_ranker
 from argrank.rankers.registry import objective as objective
 from argrank.rankers.registry import ranker_names as ranker_names
+from argrank.rankers.registry import register_ranker as register_ranker
 from argrank.trials.auto.ranker import Auto as Auto

@@ -8,15 +8,20 @@ import math
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
+from argrank._files import read_all
+from argrank._json import parse_json
+from argrank._memory import check_memory
 from argrank.engines.vector import Vector
 
 STATE = "state.json"
-#: What reading a file raises that is no such archive, or a damaged one.
-BROKEN = (OSError, EOFError, KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError)
+
+
+class DamagedError(Exception):
+    """A file that holds no state, or a damaged one; the message says why."""
 
 
 def packed(document: Mapping[str, Any]) -> memoryview:
@@ -28,14 +33,24 @@ def packed(document: Mapping[str, Any]) -> memoryview:
     return content.getbuffer()
 
 
-def unpacked(path: Path) -> dict[str, Any]:
-    """Return the state of an archive; raises one of BROKEN where it is none."""
-    with zipfile.ZipFile(path) as archive:
+def unpacked(path: Path) -> Any:
+    """Return the state of an archive, or raise DamagedError; no more is read than memory allows."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            with archive.open(STATE) as stream:
+                document = parse_json(read_all(stream, STATE), STATE)
+            return restored(document, lambda name: _array(archive, name))
+    except Exception as error:  # whatever damage makes zipfile, zlib, NumPy, JSON and the lines below raise
+        raise DamagedError(f"{error}" or type(error).__name__) from error
 
-        def get(name: str) -> Any:
-            return np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
 
-        return cast("dict[str, Any]", restored(json.loads(archive.read(STATE)), get))
+def _array(archive: zipfile.ZipFile, name: str) -> Any:
+    """Return an array, which is stored as it is, so that it cannot be larger than the file."""
+    found = archive.getinfo(name)
+    if found.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"{name}: expected an array that is not compressed")
+    check_memory(name, 2.0 * found.file_size, "fit without a checkpoint")
+    return np.lib.format.read_array(io.BytesIO(archive.read(found)), allow_pickle=False)
 
 
 class Store:
@@ -91,8 +106,11 @@ def restored(value: Any, get: Callable[[str], Any]) -> Any:
     if "array" in value:
         return get(value["array"])
     if "triangle" in value:
-        whole, lower = np.empty((value["n"], value["n"])), np.tril_indices(value["n"])
-        whole[lower] = whole.T[lower] = get(value["triangle"])
+        half, n = get(value["triangle"]), value["n"]
+        if half.shape != (n * (n + 1) // 2,):
+            raise ValueError(f"expected half a matrix of {n} rows, got {half.shape}")
+        whole, lower = np.empty((n, n)), np.tril_indices(n)
+        whole[lower] = whole.T[lower] = half
         return whole
     if "arrays" in value:
         joined, at, found = get(value["arrays"]), 0, []

@@ -6,7 +6,8 @@ import contextlib
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Jobs
 from argrank._json import json_value
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
@@ -22,24 +24,27 @@ from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
 from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
-from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
+from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, ModelError, OptionError
 from argrank.evaluation.evaluate import mean_of
+from argrank.models.importance import importances, importances_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.objectives.objective import Objective
 from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers.docstrings import complete
+from argrank.rankers.nothing_to_learn import nothing_to_learn
 from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.trace import Trace, Validation, Watcher
 from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
-from argrank.solvers.problem import Result
+from argrank.solvers.problem import Result, Stop
 
 NO_QUERIES = (
     "score: expected query ids, got none; give a data frame with a column 'qid' as X, or, in searches and pipelines, "
     "sklearn.set_config(enable_metadata_routing=True) and qid=…; qid='single' if all rows are one query"
 )
 VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
-COMMON = ("model_", "objective_", "gap_", "n_iter_", "trace_", "n_features_in_", "feature_names_in_")  # of all fits
+#: Attributes of all fits.
+COMMON = ("model_", "objective_", "gap_", "n_iter_", "stop_", "trace_", "n_features_in_", "feature_names_in_")
 PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
 
 
@@ -50,14 +55,26 @@ class Outcome(NamedTuple):
     objective: float
     gap: float
     n_iter: int
-    complaint: str | None = None  # why it stopped early, if it did
+    stop: Stop = Stop.DONE
+    note: str | None = None  # the reason in words, where the fit ended early; for people alone
 
     @classmethod
     def of(cls, result: Result) -> Outcome:
-        """Take over what a solver of linear models found. Stopping at the limit of precision is no complaint."""
-        precise = result.reason == "precision" and result.gap <= PRECISE * abs(result.objective)
-        complaint = None if result.converged or precise else result.message
-        return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, complaint)
+        """Take over what a solver of linear models found. To stop at the limit of precision is to be done."""
+        precise = result.reason is Stop.PRECISION and result.gap <= PRECISE * abs(result.objective)
+        stop = Stop.DONE if precise else result.reason
+        note = None if stop.is_done else result.message
+        return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, stop, note)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all but the model, as a checkpoint can hold it."""
+        return {**self._asdict(), "stop": self.stop.value, "model": None}
+
+    @classmethod
+    def restored(cls, model: Model, numbers: Mapping[str, Any]) -> Outcome:
+        """Return the outcome that a checkpoint holds."""
+        values = {name: numbers[name] for name in cls._fields}
+        return cls(**{**values, "stop": Stop(numbers["stop"]), "model": model})
 
 
 class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -68,38 +85,40 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     Parameters
     ----------
-    normalise : str, optional
+    normalise
         Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
         scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
         where features differ in scale; search engines can only serve the first two.
-    prepare : "auto", "always", "one-hot", "zero" or None
+    prepare
         What is done about missing values and texts, learned from the training data and kept with the model. "auto":
         trees take both as they are; for other rankers a missing value becomes the feature's median, with a column that
         tells where it was missing, and a text a column for each of its up to 100 most frequent values. "always" does so
         even where training data lacks nothing, for data to come. For engines that know numbers alone: "one-hot" gives
         trees such columns, too, and with "zero" a missing value is 0, without a column. None refuses both, unless the
         ranker takes them as they are.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
-    verbose : int
+    n_jobs
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose
         -1 hides the progress bar; 0, the default, shows it where a fit takes long.
 
     Notes
     -----
-    Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``trace_``,
-    ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``stop_`` (why
+    it ended), ``trace_``, ``feature_importances_``, ``n_features_in_`` and, for data with names,
+    ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
+    fits_labels: ClassVar[bool] = False  # each by itself, whatever the query
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scales_lazily: ClassVar[bool] = False
     scoring: Any
     normalise: str | None
     prepare: Prepare
-    n_jobs: int | None
+    n_jobs: Jobs
     verbose: int
 
     # qid reaches fit and score through pipelines and searches without the user asking for it
@@ -158,6 +177,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if is_distributed(data):
             check_cluster(self, checkpoint)
         check_training(self, data)
+        missing = nothing_to_learn(self, data)
+        if missing is not None:
+            warnings.warn(f"{type(self).__name__}: nothing to learn: {missing}", ArgrankWarning, stacklevel=2)
         self._remember_features(X, data)
         parts = eval_parts(eval_set, eval_qid, eval_group)
         keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
@@ -178,6 +200,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
         check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
+        given, data = data, self._arranged(data)
         preparation, prepared = self._preparation(data), data
         if preparation is not None:
             prepared, *validations = (preparation.transform(part) for part in (data, *validations))
@@ -190,14 +213,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             if keeper is None:
                 outcome = self._train(prepared, watcher, start)
             else:
-                outcome = self._kept(keeper, prepared, watcher, start)
+                with _usable(keeper):
+                    outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
-        for note in (*watcher.notes, *([] if outcome.complaint is None else [outcome.complaint])):
+        for note in (*watcher.notes, *([] if outcome.note is None else [outcome.note])):
             warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
+        self.stop_ = outcome.stop
         self.trace_: Trace = watcher.trace
-        served = outcome.model.served(data.feature_names, scaling, self._summary(data), data.categories, preparation)
-        self.model_ = served
+        served = outcome.model.served(data.feature_names, scaling, self._summary(given), data.categories, preparation)
+        shares = None if is_distributed(data) else importances(served, data)
+        self.model_ = replace(served, feature_importances=shares)
         return self
 
     def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -207,18 +233,16 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             watcher.notes += found["notes"]
             for name, value in found["fitted"].items():
                 setattr(self, name, self._restored(name, value))
-            numbers = (found[name] for name in ("objective", "gap", "n_iter", "complaint"))
-            return Outcome(model_from(found["model"]), *numbers)
+            return Outcome.restored(model_from(found["model"]), found)
         outcome = self._train(data, watcher, start)
-        if outcome.complaint is not None and outcome.complaint.startswith("interrupted"):
+        if outcome.stop is Stop.INTERRUPTED:
             keeper.close(None)
             return outcome
-        kept = {name: value for name, value in outcome._asdict().items() if name != "model"}
         own = {name: value for name, value in vars(self).items() if name.endswith("_") and name not in COMMON}
         fitted = {name: value for name, value in own.items() if storable(value)}
         with contextlib.suppress(ModelError):  # useless models are refused in a moment
-            kept |= {"model": model_state(outcome.model), "fitted": fitted, "notes": watcher.notes}
-            keeper.close(kept)
+            model = model_state(outcome.model)
+            keeper.close({**outcome.numbers(), "model": model, "fitted": fitted, "notes": watcher.notes})
         return outcome
 
     def _restored(self, name: str, value: Any) -> Any:
@@ -321,7 +345,22 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     @property
     def _optimised(self) -> Any:
         """The measure that is optimised, or the usual one where none is."""
-        return getattr(self, "measure", "ndcg@10")
+        return "ndcg@10"
+
+    def _counting(self) -> dict[str, Any]:
+        """Return how labels and ranks count, where the ranker has parameters for it."""
+        return {}
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of every feature: its mean absolute contribution to scores, less the mean of the query.
+
+        It is taken on whole queries of up to 2,000 documents of the training data and kept in the model. Trees also
+        know the gain of their splits: ``model_.importances("gain")``.
+        """
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: it is not fitted")
+        return importances_of(self.model_)
 
     @property
     def coef_(self) -> Floats:
@@ -349,6 +388,10 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             self.feature_names_in_ = np.array(data.feature_names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order that it is learned from: as given."""
+        return data
 
     def _preparation(self, data: Dataset) -> Preparation | None:
         """Return what makes numbers of the columns, where this ranker or the engine that serves it needs it."""
@@ -406,3 +449,17 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+@contextlib.contextmanager
+def _usable(keeper: Checkpoint) -> Iterator[None]:
+    """Tell errors of a fit that goes on from a file as those of the file: it may be well-formed and hold nonsense."""
+    try:
+        yield
+    except ArgrankError:
+        raise
+    except Exception as error:
+        if not keeper.goes_on:
+            raise
+        got = f"{type(error).__name__}: {error}; remove it to begin anew"
+        raise FormatError(keeper.path, None, "a state from which this fit can go on", got) from error

@@ -12,15 +12,14 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.engines import AnyRisk, make_risk, map_blocks
-from argrank.errors import OptionError
+from argrank.errors import OptionError, shown
 from argrank.measures.gains import gains_of
 from argrank.objectives.objective import query_weights, total_weight
 from argrank.objectives.pairwise import PairwiseHinge
-from argrank.rankers.linear._penalty import given_weights
 from argrank.solvers import Regulariser, Risk, Squared, least_squares, minimise
 from argrank.solvers.least_squares import LeastSquares, Rows
 
-C = 30.0  # RankSVM's default
+RANK_SVM_C = 30.0  # had the best mean over validation parts
 ENOUGH = 1e-3  # of the first gradient norm, or
 MOST_PASSES = 200  # passes: the start need not be an optimum
 LENGTHS = np.geomspace(1e-6, 1e3, 19)  # their own length means nothing to another risk
@@ -46,12 +45,10 @@ def regression_weights(data: Dataset, n_jobs: int | None) -> Floats:
     return regression(data, "linear", 0.0, False, n_jobs).w
 
 
-def rank_svm_weights(
-    data: Dataset, n_jobs: int | None, C: float = C, tol: float = ENOUGH, max_iter: int = MOST_PASSES
-) -> Floats:
+def rank_svm_weights(data: Dataset, n_jobs: int | None) -> Floats:
     """Return the weights of RankSVM with squared hinge, roughly minimised."""
     risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
-    return minimise(risk, C=C, tol=tol, max_iter=max_iter).step()
+    return minimise(risk, C=RANK_SVM_C, tol=ENOUGH, max_iter=MOST_PASSES).step()
 
 
 def best_length(models: Sequence[Floats], risk: Risk, penalty: Callable[[Floats], float]) -> Floats:
@@ -70,7 +67,17 @@ def weights_of(w0: Any, data: Dataset, n_jobs: int | None) -> Floats:
     """Return the weights that a parameter ``w0`` asks for: those given, or "regression" for least squares."""
     if isinstance(w0, str) and w0 != "regression":
         raise OptionError(f"w0: expected weights or 'regression', got {w0!r}")
-    return regression_weights(data, n_jobs) if isinstance(w0, str) else given_weights(w0, data)
+    return regression_weights(data, n_jobs) if isinstance(w0, str) else _given_weights(w0, data)
+
+
+def _given_weights(w0: Any, data: Dataset) -> Floats:
+    try:
+        weights: Floats = np.array(w0, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}") from error
+    if weights.shape != (data.n_features,) or not np.isfinite(weights).all():
+        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}")
+    return weights
 
 
 def near(w0: Floats, data: Dataset, risk: AnyRisk, n_jobs: int | None) -> tuple[Regulariser, float]:

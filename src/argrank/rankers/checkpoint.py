@@ -1,13 +1,13 @@
 """Checkpoints: a fit's state in a file, from which another process goes on with the same bits.
 
 A new file is written aside, synced and takes the old one's place; the old one is kept as ``NAME.1`` and serves where
-the new one is damaged.
+the new one is damaged. Where both are, the fit begins anew, and the damaged file is set aside as ``NAME.damaged``.
+A checkpoint that cannot be written, on a full disk for example, ends no fit: it warns and tries again the next time.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import time
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from argrank import models
 from argrank._files import split_suffixes, write_bytes
 from argrank._json import json_value
 from argrank._version import __version__
@@ -27,16 +28,27 @@ from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
 from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
 from argrank.measures.measure import Measure
-from argrank.models import KINDS
 from argrank.models.model import Model
-from argrank.rankers._archive import BROKEN, packed, unpacked
+from argrank.rankers._archive import STATE, DamagedError, packed, unpacked
 from argrank.rankers.trace import Watcher
 
 if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
 
-FORMAT = 1
-PARTS = ("identity", "trace", "outcome", "state", "solve", "results", "rows", "rows_after", "seconds")
+FORMAT = 2
+#: What a file holds, and of which types it may be.
+PARTS: dict[str, tuple[type, ...]] = {
+    "identity": (dict,),
+    "trace": (list,),
+    "outcome": (dict, type(None)),
+    "state": (dict, type(None)),
+    "solve": (int,),
+    "results": (list,),
+    "rows": (int,),
+    "rows_after": (int,),
+    "seconds": (int, float),
+}
+LOOKED_AT = 1 << 16  # bytes at the beginning and the end of a file by which a damaged checkpoint is known
 FREE = ("n_jobs", "verbose")  # parameters that change no bit of a model
 GO_ON = ("max_iter", "tol")  # parameters with which a finished fit goes on
 MAY_DIFFER = (*GO_ON, *FREE)
@@ -50,7 +62,11 @@ class Checkpoint:
         self.path, self._every, self._identity = Path(path), every, dict(identity)
         if split_suffixes(self.path)[1]:
             raise OptionError(f"checkpoint: expected a name such as fit.ckpt, got {shown(str(path))}")
+        if not os.access(self.path.parent, os.W_OK):
+            raise InputError(f"{self.path}: cannot be written: expected a folder that files can be written to")
         self._found = self._load()
+        self.goes_on = self._found is not None
+        self._failed = False  # to write, which is told once
         self._watcher: Watcher | None = None
         self._results: list[Mapping[str, Any]] = []
         self._last: dict[str, Any] | None = None
@@ -134,26 +150,27 @@ class Checkpoint:
             if not set(self._identity["parameters"]) & set(GO_ON):  # nothing can go on from here
                 document |= {"state": None, "results": []}
         content = packed(document)
-        if _is_whole(self.path):
-            os.replace(self.path, _before(self.path))
-        with write_bytes(self.path) as stream:
-            stream.write(content)
         self._written = time.monotonic()
+        try:
+            if self.path.exists():
+                os.replace(self.path, _before(self.path) if _is_whole(self.path) else _aside(self.path))
+            with write_bytes(self.path) as stream:
+                stream.write(content)
+        except (InputError, OSError) as error:
+            if not self._failed:
+                warnings.warn(f"the checkpoint is tried again later: {error}", ArgrankWarning, stacklevel=4)
+            self._failed = True
 
     def _load(self) -> dict[str, Any] | None:
-        """Return what the file holds, or where it is damaged the one before; None where there is none."""
+        """Return what the file holds, or where it is damaged the one before; None where there is none to go on from."""
         paths = [path for path in (self.path, _before(self.path)) if path.exists()]
-        if not paths:
-            return None
         for path in paths:
             try:
                 document = _read(path)
-            except BROKEN as error:
-                if path == paths[-1]:
-                    raise FormatError(
-                        path, None, "a checkpoint of argrank", f"{error or type(error).__name__}"
-                    ) from error
-                warnings.warn(f"{path}: the checkpoint is damaged; {paths[-1]} is used", ArgrankWarning, stacklevel=5)
+            except DamagedError as error:
+                if paths == [path] and not _is_ours(path):
+                    raise FormatError(path, None, "a checkpoint of argrank", f"{error}") from error
+                warnings.warn(f"{path}: the checkpoint is damaged and not used: {error}", ArgrankWarning, stacklevel=5)
                 continue
             self._refuse_other(path, document["identity"])
             return document
@@ -233,8 +250,7 @@ def model_state(model: Model) -> dict[str, Any]:
 
 def model_from(state: Mapping[str, Any]) -> Model:
     """Return the model that ``model_state`` described."""
-    module, name = KINDS[state["kind"]]
-    return cast(Model, getattr(importlib.import_module(module), name).from_dict(state["model"]))
+    return models.model_from(state["kind"], state["model"])
 
 
 def storable(value: Any) -> bool:
@@ -247,10 +263,16 @@ def storable(value: Any) -> bool:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a checkpoint; raises one of BROKEN where it is none."""
+    """Read a checkpoint, or raise DamagedError where it is none."""
     document = unpacked(path)
-    if document["argrank_checkpoint"] != FORMAT:
-        raise ValueError(f"format {document['argrank_checkpoint']!r}")
+    if not isinstance(document, dict) or document.get("argrank_checkpoint") != FORMAT:
+        raise DamagedError(f"expected a state of format {FORMAT}")
+    for name, kinds in PARTS.items():
+        if not isinstance(document.get(name, ...), kinds):
+            raise DamagedError(f"{name}: expected {' or '.join(kind.__name__ for kind in kinds)}")
+    inner = (document["identity"].get("parameters"), *document["trace"], *document["results"])
+    if not all(isinstance(one, dict) for one in inner):
+        raise DamagedError("expected parameters, rows of a trace and results of solves by name")
     return {name: document[name] for name in PARTS}
 
 
@@ -258,9 +280,25 @@ def _before(path: Path) -> Path:
     return path.with_name(path.name + ".1")
 
 
+def _aside(path: Path) -> Path:
+    return path.with_name(path.name + ".damaged")
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell a checkpoint, however damaged, from a file of the user's: by traces of an archive, or of a crash (zeros)."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(LOOKED_AT)
+            file.seek(max(0, file.seek(0, os.SEEK_END) - LOOKED_AT))
+            tail = file.read()
+    except OSError:
+        return False
+    return head.startswith(b"PK") or STATE.encode() in tail or not (head + tail).strip(b"\0")
+
+
 def _is_whole(path: Path) -> bool:
     try:
         _read(path)
-    except BROKEN:
+    except DamagedError:
         return False
     return True

@@ -1,34 +1,51 @@
-"""Docstrings of rankers: a parameter is described once, where it is declared, and shown by every class that has it."""
+"""Docstrings of rankers: a parameter is described once, where it is declared, and shown by every class that has it.
+
+Its type and range are those of its declaration; an entry writes them out only where the declaration leaves them open.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping
+
+from argrank._declared import Declared, fields_of
 
 HEADING = "Parameters\n----------\n"
+_WRITTEN: dict[type, str] = {}  # docstrings as their classes have them
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
 _SECTION = re.compile(r"^\S[^\n]*\n-{3,}\n", re.MULTILINE)
 
 
 def complete(cls: type) -> None:
     """Add to the docstring of a class what its bases say about the parameters that it has."""
-    before, own, after = _parts(cls.__doc__ or "")
+    _WRITTEN[cls] = cls.__doc__ or ""
+    before, own, after = _parts(_WRITTEN[cls])
+    known = fields_of(cls)
     seen = {name for entry in own for name in names_of(entry)}
-    declared = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
     inherited = []
     for base in cls.__mro__[1:]:
-        for entry in _parts(base.__doc__ or "")[1]:
-            new = [name for name in names_of(entry) if name in declared and name not in seen]
+        for entry in _parts(_WRITTEN.get(base, base.__doc__) or "")[1]:
+            new = [name for name in names_of(entry) if name in known and name not in seen]
             if new:
                 inherited.append(_only(entry, new))
                 seen.update(new)
     if own or inherited:
-        cls.__doc__ = f"{before}{HEADING}{''.join([*own, *inherited])}{after}".rstrip() + "\n"
+        entries = "".join(_with_type(entry, known) for entry in (*own, *inherited))
+        cls.__doc__ = f"{before}{HEADING}{entries}{after}".rstrip() + "\n"
 
 
 def names_of(entry: str) -> list[str]:
     """Return the parameters that an entry describes: those of its first line."""
     return [name.strip() for name in entry.split("\n", 1)[0].split(" : ")[0].split(",")]
+
+
+def _with_type(entry: str, known: Mapping[str, Declared]) -> str:
+    """Return an entry with type and range as declared, unless it says them itself."""
+    first, _, rest = entry.partition("\n")
+    heads = {known[name].head for name in names_of(entry) if name in known}
+    said = " : " in first or len(heads) != 1 or not any(heads)
+    return entry if said else f"{first} : {heads.pop()}\n{rest}"
 
 
 def _parts(doc: str) -> tuple[str, list[str], str]:

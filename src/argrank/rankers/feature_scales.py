@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import map_blocks
+from argrank.engines import over_features
 
 WILD = 1e6  # ratio of the largest to the smallest range of a feature; the doctor speaks up earlier
 TINY = 1e-6  # the largest range of a feature, below which weights of ordinary size make no difference
@@ -18,7 +21,7 @@ def notes_of_scales(data: Dataset, n_jobs: int | None, penalised: bool = True) -
 
     Differences make solvers slow and the fit one-sided; for tiny features the penalty outweighs all there is to learn.
     """
-    ranges = map_blocks(data, _range, n_jobs)
+    ranges = over_features(data, _range, n_jobs)
     low, high = np.min([one[0] for one in ranges], axis=0), np.max([one[1] for one in ranges], axis=0)
     with np.errstate(over="ignore"):
         extent = high - low
@@ -41,10 +44,10 @@ def notes_of_scales(data: Dataset, n_jobs: int | None, penalised: bool = True) -
     ]
 
 
-def _range(data: Dataset) -> tuple[Floats, Floats]:
-    if data.is_sparse:
-        return data.X.min(axis=0).toarray()[0], data.X.max(axis=0).toarray()[0]
-    X = np.asarray(data.X)
+def _range(X: Any) -> tuple[Floats, Floats]:
+    if sparse.issparse(X):
+        return X.min(axis=0).toarray()[0], X.max(axis=0).toarray()[0]
+    X = np.asarray(X)
     together = max(1, min(len(X), LONG // X.shape[1]))  # rows as one, as NumPy takes long rows several times faster
     whole = len(X) - len(X) % together
     long = X[:whole].reshape(-1, together * X.shape[1])

@@ -1,59 +1,99 @@
-"""Parameters are of the kind that their class declares and in range: one check for all rankers, before they learn."""
+"""Parameters of rankers: one check by what their classes declare, and those that several share, by type."""
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-import numpy as np
+from sklearn.base import BaseEstimator
 
-from argrank._threads import count_jobs
-from argrank.errors import OptionError, check_positive, shown
-
-#: The least values of parameters that mean the same in every ranker that has them.
-LEAST = {"tol": 0, "random_state": 0, "reweighting_rounds": 0}
-LEAST |= dict.fromkeys(("max_iter", "n_starts", "early_stopping", "batch_size", "degree"), 1)
-POSITIVE = ("learning_rate", "step_base", "gamma")
-KINDS = {"bool": "True or False", "int": "a whole number", "float": "a finite number", "str": "a name", "None": "None"}
+from argrank._declared import parameters_of
 
 
-def check_parameters(ranker: Any) -> None:
-    """Raise where a parameter is not of a declared kind or out of range; other kinds are checked where they matter."""
-    declared: dict[str, str] = {}
-    for ancestor in reversed(type(ranker).__mro__):
-        declared |= vars(ancestor).get("__annotations__", {})
+def check_parameters(ranker: BaseEstimator) -> None:
+    """Raise where a parameter is not what its class declares."""
+    kind: type = type(ranker)
+    known = parameters_of(kind)
     for name, value in ranker.get_params(deep=False).items():
-        kinds = [kind.strip() for kind in str(declared.get(name, "Any")).split("|")]
-        if set(kinds) <= set(KINDS) and not any(_is(value, kind) for kind in kinds):
-            expected = " or ".join(KINDS[kind] for kind in kinds)
-            raise OptionError(f"{name}: expected {expected}, got {shown(value)}")
-        if value is not None and name in LEAST and value < LEAST[name]:
-            kind = "a whole number" if "int" in kinds else "a number"
-            raise OptionError(f"{name}: expected {kind} from {LEAST[name]} up, got {shown(value)}")
-        if value is not None and name in POSITIVE:
-            check_positive(name, value)
-    count_jobs(getattr(ranker, "n_jobs", None))
+        if name in known:
+            known[name].check(name, value)
 
 
-def _is(value: Any, kind: str) -> bool:
-    if kind == "None":
-        return value is None
-    if kind == "str":
-        return isinstance(value, str)
-    if kind == "bool":
-        return isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))
-    if isinstance(value, bool):
-        return False
-    if kind == "int":
-        return isinstance(value, Integral)
-    if isinstance(value, Integral):
-        return abs(int(value)) < 2**1023
-    return isinstance(value, Real) and not math.isnan(float(value)) and abs(float(value)) < 2.0**1023
+@dataclass(eq=False, repr=False, kw_only=True)
+class Measured:
+    """A ranker that optimises a measure.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        What is optimised: take the measure that you report.
+    """
+
+    measure: Any = "ndcg@10"
+
+    @property
+    def _optimised(self) -> Any:
+        return self.measure
 
 
-def rules_of(ranker: Any) -> dict[str, Any]:
+@dataclass(eq=False, repr=False, kw_only=True)
+class Relevance:
+    """A ranker that asks which documents are relevant.
+
+    Parameters
+    ----------
+    relevant_at
+        Smallest label of a good document. Raise it where label 1 means "hardly".
+    """
+
+    relevant_at: float = 1.0
+
+    def _counting(self) -> dict[str, Any]:
+        return {"relevant_at": self.relevant_at}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Gains(Relevance):
+    """A ranker that asks what a label gains, too.
+
+    Parameters
+    ----------
+    gain : "exp2", "linear", "binary", table or callable
+        Gain of a label: 2^label - 1, the label itself, 1 for a good document, or your own. Take the one of the measure
+        that you report.
+    """
+
+    gain: Any = "exp2"
+
+    def _counting(self) -> dict[str, Any]:
+        return {**super()._counting(), "gain": self.gain}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GainsAndDiscounts(Gains):
+    """A ranker that asks what a rank is worth, too.
+
+    Parameters
+    ----------
+    discount : "log2", "letor" or callable
+        Discount of the ranks; "letor" is the paper's, 1 at the first two. Change it to what you report.
+    """
+
+    discount: Any = "log2"
+
+    def _counting(self) -> dict[str, Any]:
+        return {**super()._counting(), "discount": self.discount}
+
+
+class Reporting(Protocol):
+    """A ranker as ``rules_of`` sees it."""
+
+    scoring: Any
+
+    def _counting(self) -> dict[str, Any]:
+        """Return how labels and ranks count, where the ranker has parameters for it."""
+
+
+def rules_of(ranker: Reporting) -> dict[str, Any]:
     """Return how the measure that is optimised counts labels and ranks, where ``score`` reports that measure."""
-    if ranker.scoring is not None or not hasattr(ranker, "measure"):
-        return {}
-    return {name: getattr(ranker, name) for name in ("gain", "discount", "relevant_at") if hasattr(ranker, name)}
+    return ranker._counting() if ranker.scoring is None and isinstance(ranker, Measured) else {}

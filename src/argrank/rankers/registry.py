@@ -5,11 +5,12 @@ The command line, the contract tests, the documentation, cross-validation and be
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from argrank._uninterrupted import uninterrupted
-from argrank.errors import OptionError, check_choice, check_name
+from argrank._declared import checked
+from argrank._registry import Registry, imported
+from argrank.errors import OptionError, check_choice, shown
 
 if TYPE_CHECKING:
     from argrank.objectives.objective import Objective
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Families in the order in which comparisons show them.
 FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
+
+#: What a ranker may learn from: judged documents; (user, item, rating); documents and slots.
+TASKS = ("factors", "ranking", "slots")
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 CONVEX_C = {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}
@@ -30,103 +34,157 @@ TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
 class Registered(NamedTuple):
     """What is known of a ranker before it is imported."""
 
-    home: str  # module and class below argrank.rankers; in full where a later folder has it
+    home: str | type[BaseRanker]  # the class, or its module and name, ".module" below argrank.rankers
     family: str
-    grid: dict[str, Any]  # what selection tries when the user names nothing
+    grid: Mapping[str, Any]  # what selection tries when the user names nothing
     scale_free: bool = False  # whether features need no scaling: trees ignore it, and a linear start nearly does
-    takes: str = "ranking"  # "ranking": judged documents; "factors": (user, item, rating); "slots": documents and slots
+    takes: str = "ranking"  # of TASKS
     first: bool = False  # whether it belongs to the spread of a first comparison
     distributed: bool = False  # whether it learns from a DistributedDataset, on a cluster
 
+    @property
+    def place(self) -> str:
+        """Module and name of the class, in full."""
+        if isinstance(self.home, str):
+            return f"argrank.rankers{self.home}" if self.home.startswith(".") else self.home
+        return f"{self.home.__module__}:{self.home.__qualname__}"
+
 
 #: To add a ranker: a file with its class, and a line here.
-RANKERS = {
-    "adarank": Registered("boosted.stumps.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}),
-    "auto": Registered("argrank.trials.auto.ranker:Auto", "blend", {}, distributed=True),
-    "coordinate-ascent": Registered("climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
-    "direct-rank": Registered("climbing.direct_rank:DirectRank", "direct", {}, first=True),
+_OWN = {
+    "adarank": Registered(".boosted.stumps.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}),
+    "coordinate-ascent": Registered(".climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
+    "direct-rank": Registered(".climbing.direct_rank:DirectRank", "direct", {}, first=True),
     "direct-rank-trees": Registered(
-        "boosted.trees.direct_rank_trees:DirectRankTrees",
+        ".boosted.trees.direct_rank_trees:DirectRankTrees",
         "trees",
         {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
         scale_free=True,
     ),
-    "dorm": Registered("linear.dorm:DORM", "structured", POSITIONS_C, distributed=True),
+    "dorm": Registered(".linear.dorm:DORM", "structured", POSITIONS_C, distributed=True),
     "factor-rank": Registered(
-        "factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
+        ".factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
     ),
     "factor-regression": Registered(
-        "factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
+        ".factors.factor_regression:FactorRegression", "factors", {"ridge": [5.0, 10.0, 15.0, 20.0]}, takes="factors"
     ),
-    "frank": Registered("boosted.stumps.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True),
+    "frank": Registered(
+        ".boosted.stumps.frank:FRank", "pairwise", {"n_rounds": [3, 10, 30, 100, 300]}, scale_free=True
+    ),
     "lambda-mart": Registered(
-        "boosted.trees.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True, distributed=True
+        ".boosted.trees.lambda_mart:LambdaMART", "trees", TREES, scale_free=True, first=True, distributed=True
     ),
     "lambdarank": Registered(
-        "linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}, distributed=True
+        ".linear.lambdarank:LambdaRank", "listwise", {"learning_rate": [0.0003, 0.001, 0.003, 0.01]}, distributed=True
     ),
-    "listnet": Registered("linear.listwise:ListNet", "listwise", LISTWISE_C, first=True, distributed=True),
-    "log-combined": Registered("linear.log_rank:LogCombined", "conditional", SUMS_C, distributed=True),
-    "log-convex": Registered("linear.log_rank:LogConvex", "conditional", SUMS_C, distributed=True),
-    "log-gain": Registered("linear.log_rank:LogGain", "conditional", LISTWISE_C, distributed=True),
-    "log-loss": Registered("linear.log_rank:LogLoss", "conditional", LISTWISE_C, distributed=True),
-    "log-mle": Registered("linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True, distributed=True),
-    "mart": Registered("boosted.trees.mart:MART", "trees", TREES, scale_free=True, distributed=True),
-    "mcrank": Registered("boosted.trees.mcrank:McRank", "pointwise", TREES, scale_free=True),
-    "orm": Registered("linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
-    "position-match": Registered("factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
+    "listnet": Registered(".linear.listwise:ListNet", "listwise", LISTWISE_C, first=True, distributed=True),
+    "log-combined": Registered(".linear.log_rank:LogCombined", "conditional", SUMS_C, distributed=True),
+    "log-convex": Registered(".linear.log_rank:LogConvex", "conditional", SUMS_C, distributed=True),
+    "log-gain": Registered(".linear.log_rank:LogGain", "conditional", LISTWISE_C, distributed=True),
+    "log-loss": Registered(".linear.log_rank:LogLoss", "conditional", LISTWISE_C, distributed=True),
+    "log-mle": Registered(".linear.log_rank:LogMLE", "conditional", CONVEX_C, first=True, distributed=True),
+    "mart": Registered(".boosted.trees.mart:MART", "trees", TREES, scale_free=True, distributed=True),
+    "mcrank": Registered(".boosted.trees.mcrank:McRank", "pointwise", TREES, scale_free=True),
+    "orm": Registered(".linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
+    "position-match": Registered(".factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
-        "boosted.trees.query_mart:QueryMART",
+        ".boosted.trees.query_mart:QueryMART",
         "trees",
         {"learning_rate": [0.03, 0.05, 0.1]},
         scale_free=True,
         first=True,
         distributed=True,
     ),
-    "rank-cosine": Registered("linear.listwise:RankCosine", "listwise", LISTWISE_C, distributed=True),
+    "rank-cosine": Registered(".linear.listwise:RankCosine", "listwise", LISTWISE_C, distributed=True),
     "rank-svm": Registered(
-        "linear.rank_svm:RankSVM", "pairwise", {"C": [0.05, 0.5, 5.0, 50.0, 500.0]}, first=True, distributed=True
+        ".linear.rank_svm:RankSVM", "pairwise", {"C": [0.05, 0.5, 5.0, 50.0, 500.0]}, first=True, distributed=True
     ),
     "rankboost": Registered(
-        "boosted.stumps.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
+        ".boosted.stumps.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
     ),
     "regression": Registered(
-        "linear.regression:Regression",
+        ".linear.regression:Regression",
         "pointwise",
         {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
         first=True,
         distributed=True,
     ),
-    "smooth-grad": Registered("linear.smooth_grad:SmoothGrad", "listwise", C_VALUES, distributed=True),
+    "smooth-grad": Registered(".linear.smooth_grad:SmoothGrad", "listwise", C_VALUES, distributed=True),
     "softrank": Registered(
-        "linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
+        ".linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
     ),
-    "svm-auc": Registered("linear.svm_auc:SVMauc", "structured", CONVEX_C, first=True, distributed=True),
-    "svm-combo": Registered("linear.svm_combo:SVMcombo", "structured", TIGHT_C, distributed=True),
-    "svm-map": Registered("linear.svm_map:SVMmap", "structured", CONVEX_C, first=True, distributed=True),
-    "svm-mrr": Registered("linear.svm_mrr:SVMmrr", "structured", TIGHT_C, distributed=True),
-    "svm-ndcg": Registered("linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
-    "svm-ndcg-nc": Registered("linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C, distributed=True),
-    "xendcg-mart": Registered("boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
+    "svm-auc": Registered(".linear.svm_auc:SVMauc", "structured", CONVEX_C, first=True, distributed=True),
+    "svm-combo": Registered(".linear.svm_combo:SVMcombo", "structured", TIGHT_C, distributed=True),
+    "svm-map": Registered(".linear.svm_map:SVMmap", "structured", CONVEX_C, first=True, distributed=True),
+    "svm-mrr": Registered(".linear.svm_mrr:SVMmrr", "structured", TIGHT_C, distributed=True),
+    "svm-ndcg": Registered(".linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
+    "svm-ndcg-nc": Registered(".linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C, distributed=True),
+    "xendcg-mart": Registered(".boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
+RANKERS = Registry("ranker", _OWN, "argrank.rankers", lambda name, cls: register_ranker(name, cls))
 
 
-def registered(name: str) -> Registered:
-    """Return the line of a registered name."""
-    check_name("ranker", name, RANKERS)
-    return RANKERS[name]
+def register_ranker(
+    name: str,
+    cls: type[BaseRanker],
+    *,
+    family: str | None = None,
+    grid: Mapping[str, Any] | None = None,
+    scale_free: bool = False,
+    takes: str = "ranking",
+    distributed: bool = False,
+) -> None:
+    """Add a ranker of your own: `make_ranker`, the command line, cross-validation and auto's ``members`` then know it.
+
+    Another package does the same by an entry point of the group ``argrank.rankers``.
+
+    Parameters
+    ----------
+    name : str
+        A name that argrank does not have itself.
+    cls : type
+        A class that derives from `ar.LinearRanker` or `ar.BaseRanker`.
+    family : str, optional
+        Where comparisons show it: "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees",
+        "factors"; by default "trees" for what compares features with thresholds, else "listwise".
+    grid : mapping of str to list, optional
+        What selection tries when the user names nothing; by default values of C where the class has one.
+    scale_free : bool
+        Whether features need no scaling.
+    takes : "ranking", "factors" or "slots"
+        Whether it learns from judged documents, from ratings, or from documents and slots.
+    distributed : bool
+        Whether it learns from a ``DistributedDataset``, on a cluster.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> from argrank.rankers import RankSVM
+    >>> class Cautious(RankSVM):
+    ...     pass
+    >>> ar.register_ranker("cautious", Cautious, family="pairwise", grid={"C": [0.01, 0.1]})
+    >>> "cautious" in ar.ranker_names(), ar.make_ranker("cautious", C=0.1)
+    (True, Cautious(C=0.1))
+    """
+    from argrank.rankers.base_ranker import BaseRanker
+
+    if not isinstance(cls, type) or not issubclass(cls, BaseRanker):
+        raise OptionError(f"ranker {name!r}: expected a class that derives from BaseRanker, got {shown(cls)}")
+    where = family or ("trees" if cls.compares else "listwise")
+    check_choice("family", where, FAMILIES)
+    check_choice("takes", takes, TASKS)
+    known = cls._get_param_names()
+    tried = grid if grid is not None else C_VALUES if "C" in known else {}
+    for parameter in tried:
+        check_choice(f"grid of {name!r}", parameter, known)
+    RANKERS.register(name, Registered(cls, where, tried, scale_free, takes, distributed=distributed))
 
 
 def ranker_class(name: str) -> type[BaseRanker]:
     """Return the class of a registered name."""
-    module, attribute = registered(name).home.split(":")
-    with uninterrupted():
-        return cast("type[BaseRanker]", getattr(importlib.import_module(full_module(module)), attribute))
-
-
-def full_module(module: str) -> str:
-    """Return the module of a ``home`` in full."""
-    return module if module.startswith("argrank.") else f"argrank.rankers.{module}"
+    home = RANKERS[name].home
+    cls: type[BaseRanker] = imported(home, "argrank.rankers") if isinstance(home, str) else home
+    return cls
 
 
 def make_ranker(name: str, **parameters: Any) -> BaseRanker:
@@ -163,28 +221,29 @@ def objective(name: str, **parameters: Any) -> Objective:
 
 def registered_name(ranker: Any) -> str:
     """Return the name under which an estimator's class is registered, else the name of the class."""
-    home = f"{type(ranker).__module__.removeprefix('argrank.rankers.')}:{type(ranker).__name__}"
-    return next((name for name, line in RANKERS.items() if line.home == home), type(ranker).__name__)
+    place = f"{type(ranker).__module__}:{type(ranker).__qualname__}"
+    return RANKERS.find(lambda line: line.place == place) or type(ranker).__name__
 
 
-def default_grid(ranker: Any) -> dict[str, Any]:
+def default_grid(ranker: Any) -> Mapping[str, Any]:
     """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose.
 
     What an estimator has set to another value than its class is not chosen again.
     """
     if isinstance(ranker, str):
-        return registered(ranker).grid
+        return RANKERS[ranker].grid
     name, current = registered_name(ranker), ranker.get_params() if hasattr(ranker, "get_params") else {}
     if name not in RANKERS:  # a user's own class
         return C_VALUES if "C" in current else {}
     defaults = type(ranker)().get_params()
-    return {key: values for key, values in registered(name).grid.items() if current[key] == defaults[key]}
+    return {key: values for key, values in RANKERS[name].grid.items() if current[key] == defaults[key]}
 
 
+@checked
 def ranker_names(task: str | None = "ranking") -> list[str]:
     """Return the names of the registered rankers of a task: "ranking", "factors" or "slots"; None for all."""
     if task is not None:
-        check_choice("task", task, sorted({line.takes for line in RANKERS.values()}))
+        check_choice("task", task, TASKS)
     return [name for name, line in RANKERS.items() if task is None or line.takes == task]
 
 

@@ -16,6 +16,7 @@ from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
+from argrank.solvers.problem import Stop
 
 Facts = Mapping[str, float]
 
@@ -151,7 +152,8 @@ class Watcher:
 class Interruption:
     """A context in which Ctrl-C ends a training and keeps the rounds before; where there are none, it ends the fit."""
 
-    complaint: str | None = None
+    stop: Stop = Stop.DONE
+    note: str | None = None  # the reason in words
 
     def __init__(self, n_rounds: Callable[[], int]) -> None:
         self._n_rounds = n_rounds
@@ -163,5 +165,5 @@ class Interruption:
         kept = self._n_rounds()
         if kind is not KeyboardInterrupt or kept == 0:
             return False
-        self.complaint = f"interrupted; the {kept} rounds before were kept"
+        self.stop, self.note = Stop.INTERRUPTED, f"interrupted; the {kept} rounds before were kept"
         return True

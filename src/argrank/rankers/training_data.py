@@ -8,10 +8,10 @@ import numpy as np
 
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
+from argrank.data.io.columns.roles import label_hint
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
-from argrank.data.prepare.preparation import PREPARATIONS
 from argrank.engines import DistributedDataset
-from argrank.errors import InputError, OptionError, check_choice
+from argrank.errors import InputError, OptionError
 from argrank.rankers.registry import RANKERS, registered_name
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
 def check_training(ranker: BaseRanker, data: Dataset | DistributedDataset) -> None:
     """Refuse data from which a ranker cannot learn."""
     if not data.is_judged and not (ranker.takes_preferences and data.preferences is not None):
-        raise InputError("expected judged data for training, got a Dataset without labels")
+        raise InputError(
+            f"expected judged data for training, got a Dataset without labels; {label_hint(data.feature_names)}"
+        )
     there = isinstance(data, DistributedDataset)
     takes_numbers = not ranker.takes_missing and (there or ranker.prepare is None)
-    if ranker.prepare is not None:
-        check_choice("prepare", ranker.prepare, PREPARATIONS)
     if takes_numbers:
         refuse_texts(cast(Dataset, data), type(ranker).__name__)
     if isinstance(data, DistributedDataset):  # workers find missing values in the first pass

@@ -259,7 +259,7 @@
     }
     const a = row(contributions, above), b = row(contributions, below);
     const parts = [...new Set([...a.keys(), ...b.keys()])]
-      .map((f) => [features[f], (a.get(f) || 0) - (b.get(f) || 0)]).filter(([, value]) => value !== 0)
+      .map((f) => [f, (a.get(f) || 0) - (b.get(f) || 0)]).filter(([, value]) => value !== 0)
       .sort((x, y) => Math.abs(y[1]) - Math.abs(x[1]));
     const shown = parts.slice(0, MOST_FEATURES), rest = parts.slice(MOST_FEATURES);
     if (rest.length) shown.push([`${rest.length} more features`, rest.reduce((sum, [, value]) => sum + value, 0)]);
@@ -271,10 +271,15 @@
       fill.style[value >= 0 ? "left" : "right"] = "50%";
       return make("span", { className: "track", "aria-hidden": "true" }, fill);
     };
+    const named = (feature) => { // with a link to how scores move with it, where the page shows that
+      if (typeof feature === "string") return feature;
+      const there = document.getElementById(`feature-${feature}`);
+      return there ? make("a", { href: `#feature-${feature}` }, features[feature]) : features[feature];
+    };
     const table = make("table", { id: "contributions" },
       make("thead", {}, make("tr", {}, ...["feature", "adds", ""].map((text) => make(text ? "th" : "td", {}, text)))),
       make("tbody", {}, ...shown.map(([feature, value]) =>
-        make("tr", {}, make("td", {}, feature), make("td", {}, signed(value)), make("td", {}, bar(value))))),
+        make("tr", {}, make("td", {}, named(feature)), make("td", {}, signed(value)), make("td", {}, bar(value))))),
       make("tfoot", {}, make("tr", {}, make("td", {}, "difference of the scores"), make("td", {}, signed(total)), make("td"))));
     const place = total > 0 ? "above" : total < 0 ? "below" : "level with";
     panel.replaceChildren(head, controls,

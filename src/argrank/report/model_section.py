@@ -1,4 +1,4 @@
-"""The report's section on the model: the weights of linear models, and what other tools would call the same ranking."""
+"""The report's section on the model: its features, weights of linear models, what other tools would report."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from argrank.evaluation.evaluate import evaluate
 from argrank.measures.conventions import convention_names, make_convention
 from argrank.measures.gains import GainTable
 from argrank.models.linear import LinearModel
-from argrank.models.trees import TreesModel
 from argrank.report import svg
+from argrank.report.features_section import features_section
 from argrank.report.svg import escape
 from argrank.trials.bootstrap import WeightIntervals, feature_names
 from argrank.trials.system import System
@@ -35,27 +35,26 @@ def model_section(
     for system in sorted(systems, key=lambda one: (one.name not in weights, one is not best)):  # the first is open
         state = " open" if not charts else ""
         linear = [model for model, _ in system.models if isinstance(model, LinearModel)]
-        if linear and len(linear) == len(system.models):
+        same = len({model.column_names for model in linear}) == 1  # what folds make of texts may differ
+        if linear and same and len(linear) == len(system.models):
             chart = _weights(data, system.name, linear, weights.get(system.name))
             charts.append(f"<details{state}><summary>Weights of {escape(system.name)}</summary>{chart}</details>")
-        elif isinstance(system.model, TreesModel):
-            chart = _importances(data, system.name, system.model)
-            charts.append(f"<details{state}><summary>Features of {escape(system.name)}</summary>{chart}</details>")
-    return "".join(charts) + _conventions(data, best, measures)
+    explained = [system for system in (best, *(one for one in systems if one is not best)) if system.models]
+    return features_section(data, explained) + "".join(charts) + _conventions(data, best, measures)
 
 
 def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals: WeightIntervals | None) -> str:
     """Draw the weights of one model with bootstrap intervals, or the mean over folds with its range."""
     folds = np.array([model.weights for model in models])
-    values = folds.mean(axis=0)
+    values, columns = folds.mean(axis=0), _columns(data, models[0])
     order = [int(i) for i in np.argsort(-np.abs(values), kind="stable") if values[i] != 0]
     shown: list[int] = []
     idle: list[int] = []
     for i in order:
         if len(shown) == MOST_WEIGHTS:
             break
-        (shown if _varies(data, i) else idle).append(i)
-    names = models[0].feature_names or feature_names(data)
+        (shown if _varies(columns, i) else idle).append(i)
+    names = models[0].column_names or feature_names(columns)
     low, high = folds.min(axis=0), folds.max(axis=0)
     words = f"Mean of {len(models)} folds; whiskers: the least and the greatest of them."
     if len(models) == 1:
@@ -82,23 +81,20 @@ def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals:
     return f'<div class="charts">{chart}</div><p class="aside">{escape(words)}</p>'
 
 
+def _columns(data: Dataset, model: LinearModel) -> Dataset:
+    """Return the data with the columns that the weights belong to."""
+    if model.preparation is None:
+        return data
+    known = {"feature_names": model.feature_names, "categories": model.categories}
+    return model.preparation.transform(data._but(X=model.features_of(data), **known))
+
+
 def _varies(data: Dataset, feature: int) -> bool:
     """Tell whether a feature differs between documents of some query; a missing value counts as a difference."""
     column = data.X[:, [feature]]
     values = np.asarray(column.toarray() if data.is_sparse else column)[:, 0]
     starts = data.indptr[:-1]
     return bool((np.maximum.reduceat(values, starts) != np.minimum.reduceat(values, starts)).any())
-
-
-def _importances(data: Dataset, name: str, model: TreesModel) -> str:
-    gains = model.importances()
-    shares = gains / max(float(gains.sum()), np.finfo(float).tiny)
-    shown = [int(i) for i in np.argsort(-shares, kind="stable")[:MOST_WEIGHTS] if shares[i] > 0]
-    names = model.feature_names or feature_names(data)
-    chart = svg.bars(
-        [names[i] for i in shown], [float(shares[i]) for i in shown], f"Features of {name}", "share of the splits' gain"
-    )
-    return f'<div class="charts">{chart}</div>'
 
 
 def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:

@@ -10,23 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from argrank.data.dataset import Dataset
-from argrank.errors import MissingExtraError, OptionError, check_name
+from argrank.data.dataset import Dataset, check_dataset
+from argrank.errors import MissingExtraError, OptionError, check_name, shown
 from argrank.evaluation.comparison import Comparison
 from argrank.measures.conventions import Convention
+from argrank.models.importance import dependence as dependence_of
+from argrank.models.importance import importances_of
+from argrank.models.linear import LinearModel
+from argrank.models.model import Model
 from argrank.report import figures
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path
+from argrank.trials.permutation import PermutationImportance
 
 __all__ = [
+    "dependence",
     "differences",
     "histogram",
+    "importances",
     "measure_curves",
     "path",
     "trace",
     "weights",
 ]
 
+CLOCK = ("iteration", "seconds")  # columns of a trace that say when
 HISTOGRAMS = {
     "labels": (figures.label_counts, "label", "documents"),
     "lengths": (figures.length_counts, "documents a query", "queries"),
@@ -61,14 +69,20 @@ def differences(comparison: Comparison, measure: str, a: str, b: str, *, axes: A
     return axes
 
 
-def trace(fitted: Any, column: str = "objective", *, axes: Any = None) -> Any:
-    """Draw a column of the trace of a fitted ranker, or of several in a dict, against the iteration."""
+def trace(fitted: Any, column: str | None = None, *, axes: Any = None) -> Any:
+    """Draw a column of the trace of a fitted ranker, or of several in a dict, against the iteration.
+
+    By default the objective or, where none was recorded, what was: the measure on the validation data, say.
+    """
     axes = axes_or_new(axes)
     rankers = fitted if isinstance(fitted, Mapping) else {type(fitted).__name__: fitted}
+    if column is None:
+        recorded = [name for ranker in rankers.values() for name in ranker.trace_.columns if name not in CLOCK]
+        column = "objective" if "objective" in recorded or not recorded else recorded[0]
     for name, ranker in rankers.items():
-        recorded = ranker.trace_
-        check_name(f"column of the trace of {name}", column, recorded.columns)
-        axes.plot(recorded["iteration"], recorded[column], marker=".", label=name)
+        rows = ranker.trace_
+        check_name(f"column of the trace of {name}", column, rows.columns)
+        axes.plot(rows["iteration"], rows[column], marker=".", label=name)
     if column == "gap":
         axes.set_yscale("log")
     axes.set(xlabel="iteration", ylabel=column.replace("_", " "))
@@ -101,22 +115,67 @@ def path(found: Path, what: str = "value", *, axes: Any = None) -> Any:
 
 
 def weights(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, axes: Any = None) -> Any:
-    """Draw the largest weights of a fitted linear ranker, or those of ``ar.bootstrap_weights`` with intervals."""
-    intervals = fitted if isinstance(fitted, WeightIntervals) else None
-    values = fitted.weights if intervals is not None else getattr(fitted, "coef_", None)
-    if values is None:
-        raise OptionError(f"weights: expected a linear ranker or WeightIntervals, got {type(fitted).__name__}")
-    if names is None:
-        known = intervals.names if intervals is not None else getattr(fitted, "feature_names_in_", None)
-        names = [str(i) for i in range(len(values))] if known is None else list(known)
+    """Draw the largest weights of a linear ranker or model, or those of ``ar.bootstrap_weights`` with intervals.
+
+    Of other rankers, which have no weights, the importances of the features are drawn.
+    """
+    if isinstance(fitted, WeightIntervals):
+        spans = np.maximum([fitted.weights - fitted.low, fitted.high - fitted.weights], 0)
+        return _bars(fitted.weights, names or fitted.names, "weight", top, axes, spans)
+    model = _model(fitted)
+    if not isinstance(model, LinearModel):
+        return importances(fitted, names, top=top, axes=axes)
+    return _bars(model.weights, names or model.column_names, "weight", top, axes)
+
+
+def importances(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, axes: Any = None) -> Any:
+    """Draw the importances of a ranker's or model's features, or what ``ar.permutation_importance`` found."""
+    if isinstance(fitted, PermutationImportance):
+        spans = np.stack([fitted.errors] * 2)
+        return _bars(fitted.losses, names or fitted.features, f"loss of {fitted.measure}", top, axes, spans)
+    model = _model(fitted)
+    return _bars(importances_of(model), names or model.feature_names, "share of the contributions", top, axes)
+
+
+def dependence(fitted: Any, data: Dataset, feature: str | int, *, axes: Any = None) -> Any:
+    """Draw how the mean score moves with one feature, given by name or column number, others staying as they are."""
+    check_dataset("data", data)
+    if isinstance(feature, str):
+        check_name("feature", feature, data.feature_names or ())
+    column = (data.feature_names or ()).index(feature) if isinstance(feature, str) else feature
+    if not 0 <= column < data.n_features:
+        raise OptionError(f"feature: expected a column from 0 to {data.n_features - 1}, got {shown(feature)}")
+    found = dependence_of(_model(fitted), data, column)
     axes = axes_or_new(axes)
-    shown = np.argsort(-np.abs(values), kind="stable")[:top][::-1]  # the largest on top
-    spans = None
-    if intervals is not None:
-        spans = [np.maximum(values - intervals.low, 0)[shown], np.maximum(intervals.high - values, 0)[shown]]
-    axes.barh([names[i] for i in shown], values[shown], xerr=spans, capsize=3)
+    if found.texts is None:
+        axes.plot(found.values, found.scores, marker=".")
+    else:
+        axes.barh(found.texts, found.scores)
+    if found.missing is not None:
+        draw = axes.axhline if found.texts is None else axes.axvline
+        draw(found.missing, color="C1", linestyle="--", label="missing")
+        axes.legend()
+    words = {"xlabel": found.feature, "ylabel": "score, less its mean"}
+    axes.set(**words if found.texts is None else dict(zip(words, reversed(words.values()), strict=True)))
+    return axes
+
+
+def _model(fitted: Any) -> Model:
+    model = getattr(fitted, "model_", fitted)
+    if not isinstance(model, Model):
+        raise OptionError(f"expected a fitted ranker or model, linear or of trees, got {shown(fitted)}")
+    return model
+
+
+def _bars(values: Any, names: Any, label: str, top: int, axes: Any, spans: Any = None) -> Any:
+    names = [str(i) for i in range(len(values))] if names is None else list(names)
+    axes = axes_or_new(axes)
+    largest = np.argsort(-np.abs(values), kind="stable")[:top][::-1]  # on top
+    axes.barh(
+        [names[i] for i in largest], values[largest], xerr=None if spans is None else spans[:, largest], capsize=3
+    )
     axes.axvline(0, color="black", linewidth=0.8)
-    axes.set(xlabel="weight")
+    axes.set(xlabel=label)
     return axes
 
 

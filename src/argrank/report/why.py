@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from argrank._tables import table, to_text
+from argrank._declared import CountFromZero, checked
+from argrank._tables import plain, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
@@ -36,28 +37,47 @@ class Why:
         order = np.argsort(-np.abs(self.contributions), kind="stable")
         return [(self.features[i], float(self.contributions[i])) for i in order if self.contributions[i] != 0]
 
-    def __repr__(self) -> str:
+    def _rows(self) -> list[tuple[str, float]]:
+        """The largest contributions, what all others add, and the sum."""
         top = self.largest
-        rows = [(name, f"{value:+.4f}") for name, value in top[:SHOWN]]
         rest = sum(value for _, value in top[SHOWN:])
-        if len(top) > SHOWN:
-            rows.append((f"{len(top) - SHOWN} more features", f"{rest:+.4f}"))
-        rows.append(("all together", f"{self.difference:+.4f}"))
+        more = [(f"{len(top) - SHOWN} more features", rest)] if len(top) > SHOWN else []
+        return [*top[:SHOWN], *more, ("all together", self.difference)]
+
+    def _head(self) -> str:
         place = "above" if self.difference > 0 else "below" if self.difference < 0 else "level with"
-        head = f"{self.a} is {place} {self.b}:"
-        return f"{head}\n{to_text([table(('feature', 'adds'), rows)])}"
+        return f"{self.a} is {place} {self.b}:"
+
+    def __repr__(self) -> str:
+        rows = [(name, f"{value:+.4f}") for name, value in self._rows()]
+        return f"{self._head()}\n{to_text([table(('feature', 'adds'), rows)])}"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        rows = self._rows()
+        most = max((abs(value) for _, value in rows[:-1]), default=0.0) or 1.0
+        body = "".join(
+            f"<tr><td>{html.escape(plain(name))}</td><td style='text-align:right'>{value:+.4f}</td>"
+            f"<td style='text-align:left'>{_bar(value / most) if place < len(rows) - 1 else ''}</td></tr>"
+            for place, (name, value) in enumerate(rows)
+        )
+        head = "<tr><th>feature</th><th>adds</th><th></th></tr>"
+        return f"<p>{html.escape(plain(self._head()))}</p><table><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
-def why_above(ranker: Any, data: Dataset, a: int, b: int) -> Why:
+def _bar(share: float) -> str:
+    """Return a bar as HTML, blue for what speaks for the first document, orange for the second."""
+    colour, width = ("#0b5cad" if share > 0 else "#b8530a"), round(120 * abs(share))
+    return f"<span style='display:inline-block;height:.8em;width:{width}px;background:{colour}'></span>"
+
+
+@checked
+def why_above(ranker: Any, data: Dataset, a: CountFromZero, b: CountFromZero) -> Why:
     """Explain the order of two documents of one query, exactly, by the model's features.
 
     Parameters
     ----------
     ranker : fitted ranker or model
-        Whose model can tell what each feature adds: linear models do.
+        Whose model can tell what each feature adds: linear models, trees and their sums do.
     data : Dataset
     a, b : int
         Two rows of the same query, as the caller numbers them.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._files import write_bytes
 from argrank._tables import counted
 from argrank.data.dataset import Dataset
@@ -38,6 +39,7 @@ from argrank.trials.system import System, system_of
 from argrank.trials.trial import Trial
 
 
+@checked
 def write_report(
     path: str | os.PathLike[str],
     data: Any,

@@ -8,7 +8,7 @@ decides for which problems it can be chosen, and the contract tests check what i
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from argrank.solvers.regularisers import Absolute, Regulariser, Squared, solve_a
 
 __all__ = [
     "SOLVERS", "Absolute", "Problem", "Regulariser", "Result", "Risk", "Solver", "Squared", "choose", "minimise",
-    "register_solver",
+    "register_solver", "usable",
 ]  # fmt: skip
 
 #: What a risk can offer, by the name of its flag, as people say it.
@@ -41,6 +41,7 @@ class Solver(NamedTuple):
     takes: tuple[str, ...] = ("l2",)  # of "l2", "l1", "limits": what the regulariser may be
     proves: bool = False  # whether it gives a proven gap
     tol: float = 1e-3  # its default
+    options: tuple[str, ...] = ()  # of its function, beside the problem
 
     @property
     def run(self) -> Callable[..., Result]:
@@ -69,14 +70,14 @@ SOLVERS = Registry(
     {
         "bundle": Solver(".bundle:minimise", ("convex",), ALL, proves=True),
         "bundle-then-planes": Solver(".bundle:then_planes", ("convex", "per_query"), proves=True),
-        "cg": Solver(".l_bfgs:conjugate_gradients", ("smooth",)),
+        "cg": Solver(".l_bfgs:conjugate_gradients", ("smooth",), options=("n_starts",)),
         "convex-steps": Solver(".convex_steps:minimise", ("difference",), ALL),
         "cutting-plane": Solver(".cutting_plane:minimise", ("convex", "per_query"), proves=True),
-        "fixed-steps": Solver(".fixed_steps:descend"),
+        "fixed-steps": Solver(".fixed_steps:descend", options=("learning_rate", "scales")),
         "frank-wolfe": Solver(".frank_wolfe:minimise", ("convex", "per_query"), proves=True),
-        "l-bfgs": Solver(".l_bfgs:minimise"),
+        "l-bfgs": Solver(".l_bfgs:minimise", options=("n_starts",)),
         "newton": Solver(".newton:minimise", ("convex", "second_order"), proves=True, tol=1e-6),
-        "online": Solver(".online:minimise", ("per_query",), ("l2", "limits")),
+        "online": Solver(".online:minimise", ("per_query",), ("l2", "limits"), options=("batch_size",)),
     },
     "argrank.solvers",
     lambda name, run: register_solver(name, run),
@@ -91,6 +92,7 @@ def register_solver(
     takes: tuple[str, ...] = ("l2",),
     proves: bool = False,
     tol: float = 1e-3,
+    options: tuple[str, ...] = (),
 ) -> None:
     """Add a solver of your own, which every linear ranker then takes as ``solver=name``.
 
@@ -108,6 +110,8 @@ def register_solver(
         Whether the gap in its result is proven.
     tol : float
         The default of ``tol``.
+    options : tuple of str
+        Names of what the function takes beside the problem; rankers that have a parameter of such a name hand it over.
     """
     if not callable(run):
         raise OptionError(f"solver {name!r}: expected a function of a problem, got {shown(run)}")
@@ -116,7 +120,7 @@ def register_solver(
     for word in takes:
         check_choice("takes", word, ALL)
     check_positive("tol", tol)
-    SOLVERS.register(name, Solver(run, needs, takes, proves, tol))
+    SOLVERS.register(name, Solver(run, needs, takes, proves, tol, options))
 
 
 def choose(risk: Risk, regulariser: Regulariser) -> str:
@@ -176,7 +180,7 @@ def minimise(
     keeper : Keeper, optional
         Who keeps the solver's states, so that it can go on after its process has ended; see ``problem``.
     own
-        Options of the solver, such as ``n_starts`` or ``batch_size``; a solver ignores those of others.
+        Options of the solver, such as ``n_starts`` or ``batch_size``.
     """
     check_positive("C", C)
     R = Squared() if regulariser is None else regulariser
@@ -185,10 +189,10 @@ def minimise(
     _check_fit(name, problem)
     chosen = SOLVERS[name]
     problem = replace(problem, tol=chosen.tol if tol is None else tol)
-    options = _own_options(chosen.run, own)
+    _check_options(name, own)
     if R.centre is None and R.units is None:
-        return keeping(keeper, lambda: chosen.run(problem, **options))
-    return keeping(keeper, functools.partial(solve_around, problem, lambda centred: chosen.run(centred, **options)))
+        return keeping(keeper, lambda: chosen.run(problem, **own))
+    return keeping(keeper, functools.partial(solve_around, problem, lambda centred: chosen.run(centred, **own)))
 
 
 def _check_fit(name: str, problem: Problem) -> None:
@@ -213,8 +217,20 @@ def _able(problem: Problem) -> str:
     return " or ".join(able) or "another objective"
 
 
-def _own_options(run: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the given options that a solver's function has beside the problem."""
-    code = run.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return {name: value for name, value in given.items() if name in names}
+def _check_options(name: str, given: Iterable[str]) -> None:
+    """Raise where a solver does not have an option; the message says whose it is, or what may be meant."""
+    for option in given:
+        owners = [repr(one) for one, solver in SOLVERS.items() if option in solver.options]
+        if not owners:
+            raise unknown_name("option of a solver", option, {one for line in SOLVERS.values() for one in line.options})
+        if option not in SOLVERS[name].options:
+            raise OptionError(
+                f"{option}: expected solver={' or '.join(owners)}, got {name!r}, which has no such option"
+            )
+
+
+def usable(solver: str, risk: Risk, regulariser: Regulariser, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of a ranker's parameters that are options of the solver which it takes."""
+    name = choose(risk, regulariser) if solver == "auto" else solver
+    options = SOLVERS[name].options if name in SOLVERS else ()
+    return {option: value for option, value in given.items() if option in options}

@@ -23,7 +23,7 @@ from argrank._types import Floats
 from argrank.solvers import block_qp, cutting_plane, level
 from argrank.solvers.meter import Meter
 from argrank.solvers.planes import Point, SquaredPlanes, look, planes_for
-from argrank.solvers.problem import Nested, Problem, Result, Scores, result_state
+from argrank.solvers.problem import Nested, Problem, Result, Scores, Stop, result_state
 
 TOWARDS = 0.1  # the next plane is taken this share of the way from the best point to the minimiser of the planes
 MOST_STEPS = 10  # oracle calls in a line search
@@ -43,7 +43,8 @@ def minimise(problem: Problem, planes: SquaredPlanes | None = None) -> Result:
         return level.minimise(problem)
     risk, meter = problem.risk, Meter(problem)
     planes = planes_for(problem) if planes is None else planes
-    bound, n_iter, reason, found = 0.0, 0, "", problem.resumed()
+    reason: Stop | None = None
+    bound, n_iter, found = 0.0, 0, problem.resumed()
     if found is None:
         start = problem.begin()
         best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
@@ -74,7 +75,7 @@ def minimise(problem: Problem, planes: SquaredPlanes | None = None) -> Result:
                 w=best.w, scores=best.scores, bound=bound, n_iter=n_iter, planes=planes.state(), meter=meter.state()
             )
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     return meter.proven(best, bound, n_iter, reason)
 
 
@@ -95,7 +96,7 @@ def then_planes(problem: Problem) -> Result:
         first = Result(**found["outer"]["first"])
         meter.restore(found["outer"]["meter"])
     left = problem.max_iter - round(first.n_passes)
-    if first.reason != "passes" or left <= 0:
+    if first.reason is not Stop.PASSES or left <= 0:
         return first
 
     def tell(w: Floats, facts: Mapping[str, float]) -> bool:

@@ -25,7 +25,7 @@ from argrank._types import Floats
 from argrank.solvers import bundle, l_bfgs
 from argrank.solvers.meter import Best, Meter
 from argrank.solvers.planes import planes_for
-from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Wrapped, random_state, restore_random
+from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Stop, Wrapped, random_state, restore_random
 
 USUAL = 1e-3  # a ``tol`` below asks for a minimum; so closely is an approximation solved that may lead to none
 FEW_WEIGHTS = 200  # queries times features up to which there are further starts
@@ -74,7 +74,8 @@ def minimise(problem: Problem) -> Result:
     random = np.random.default_rng(problem.random_state)
     planes = None if problem.regulariser.name == "l1" else planes_for(problem)
     tangent, at_zero = np.zeros(convex.n_features), 0.0  # what the planes have taken off: its gradient, its height
-    before, polished, n_hops, n_iter, gap, reason = np.inf, False, 0, 0, math.nan, ""
+    reason: Stop | None = None
+    before, polished, n_hops, n_iter, gap = np.inf, False, 0, 0, math.nan
     to_minimum = problem.tol < USUAL
     descends = to_minimum and problem.regulariser.is_free
     hops = [FAR[1]] * FAR[0] + [NEAR[1]] * NEAR[0]
@@ -107,8 +108,8 @@ def minimise(problem: Problem) -> Result:
             if objective <= best.objective:
                 best.w, best.objective, gap = w, objective, inner.gap
             if meter.tell(best.w, best.objective, gap):
-                reason = "callback"
-            elif inner.reason != "gap":  # out of passes, or interrupted
+                reason = Stop.CALLBACK
+            elif inner.reason is not Stop.GAP:  # out of passes, or interrupted
                 reason = inner.reason
             elif before - objective > max(problem.tol * abs(objective), objective - best.objective):
                 polished = False
@@ -123,14 +124,13 @@ def minimise(problem: Problem) -> Result:
                 objective = best.objective if hops[n_hops] is NEAR[1] else np.inf
                 n_hops += 1
             else:
-                reason = "gap"
+                reason = Stop.GAP
             before = objective
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
         best.look(w)
     result = meter.result(best.w, best.objective, gap, n_iter, reason)
-    message = f"{result.message} (of a convex approximation, one of {n_iter})"
-    return replace(result, lower_bound=math.nan, message=message)
+    return replace(result, lower_bound=math.nan)  # the gap is that of a convex approximation
 
 
 def _away_from(w: Floats, problem: Problem, random: np.random.Generator, powers: tuple[float, float]) -> Floats:

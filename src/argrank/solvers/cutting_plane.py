@@ -17,7 +17,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.solvers import block_qp, simplex_qp
 from argrank.solvers.meter import Best, Meter
-from argrank.solvers.problem import Problem, Result, random_state, restore_random
+from argrank.solvers.problem import Problem, Result, Stop, random_state, restore_random
 
 REPEATS = 10  # rounds over the working sets after every pass
 NEW = 1e-12  # a plane that rises less than this above the known ones is left out
@@ -64,7 +64,8 @@ def minimise(problem: Problem) -> Result:
     risk, C = problem.risk, problem.C
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
     sets = [_WorkingSet(risk.n_features, float(share)) for share in risk.query_shares]
-    w, bound, n_iter, reason = np.zeros(risk.n_features), 0.0, 0, ""
+    reason: Stop | None = None
+    w, bound, n_iter = np.zeros(risk.n_features), 0.0, 0
     found = problem.resumed()
     if found is None:
         best.look(w)
@@ -106,5 +107,5 @@ def minimise(problem: Problem) -> Result:
                 kept = {"w": w, "bound": bound, "n_iter": n_iter, "best": best.state(), **block_qp.state_of(sets)}
                 problem.offer(**kept, meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     return meter.proven(best, bound, n_iter, reason)

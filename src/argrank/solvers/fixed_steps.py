@@ -13,7 +13,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers.meter import Meter
-from argrank.solvers.problem import Problem, Result
+from argrank.solvers.problem import Problem, Result, Stop
 
 MOMENTUM = 0.9
 
@@ -26,7 +26,8 @@ def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None 
     meter, risk, w = Meter(problem), problem.risk, problem.begin()
     rates = np.ones_like(w) if scales is None else np.divide(1.0, scales**2, out=np.zeros_like(w), where=scales > 0)
     steps = learning_rate * rates
-    velocity, n_iter, reason = np.zeros_like(w), 0, ""
+    reason: Stop | None = None
+    velocity, n_iter = np.zeros_like(w), 0
     found = problem.resumed()
     if found is not None:
         w, velocity, n_iter = found["w"], found["velocity"], found["n_iter"]
@@ -40,12 +41,12 @@ def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None 
             value, force = risk.value_and_gradient(w)
             n_iter += 1
             if meter.tell(w, value + problem.penalty(w), math.nan):
-                reason = "callback"
+                reason = Stop.CALLBACK
             elif n_iter >= problem.max_iter:
-                reason = "steps"
+                reason = Stop.STEPS
             else:
                 problem.offer(w=w, velocity=velocity, n_iter=n_iter, meter=meter.state())
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     norm = float(np.linalg.norm(w / problem.C + force))
     return meter.result(w, value + problem.penalty(w), math.nan, n_iter, reason, norm)

@@ -17,7 +17,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.solvers import block_qp
 from argrank.solvers.meter import Best, Meter
-from argrank.solvers.problem import Problem, Result, random_state, restore_random
+from argrank.solvers.problem import Problem, Result, Stop, random_state, restore_random
 
 REPEATS = 10  # rounds over the known planes after every pass
 
@@ -61,7 +61,8 @@ def minimise(problem: Problem) -> Result:
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
     mixtures = [_Mixture(risk.n_features, float(share)) for share in risk.query_shares]
     w, mean_w, mean_height = np.zeros(risk.n_features), np.zeros(risk.n_features), 0.0
-    bound, n_iter, reason = 0.0, 0, ""
+    reason: Stop | None = None
+    bound, n_iter = 0.0, 0
     found = problem.resumed()
     if found is None:
         best.look(w)
@@ -103,5 +104,5 @@ def minimise(problem: Problem) -> Result:
                 kept = {"w": w, "mean_w": mean_w, "mean_height": mean_height, "bound": bound, "n_iter": n_iter}
                 problem.offer(**kept, **planes, best=best.state(), meter=meter.state(), random=random_state(random))
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     return meter.proven(best, bound, n_iter, reason)

@@ -22,8 +22,9 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers.meter import Meter
-from argrank.solvers.problem import Problem, Result, Scores, random_state, restore_random
+from argrank.solvers.problem import Problem, Result, Scores, Stop, random_state, restore_random
 
+CUT_SHORT = (Stop.CALLBACK, Stop.INTERRUPTED, Stop.PASSES)  # no further start after these
 MEMORY = 20  # pairs of steps and gradient changes that approximate the inverse Hessian
 REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift
 MOST_TRIALS = 30
@@ -83,14 +84,15 @@ class Descent:
     def __init__(self, problem: Problem, meter: Meter, start: Floats, n_iter: int, direction: Direction) -> None:
         self.problem, self.meter, self._direction = problem, meter, direction
         self.pairs: list[Pair] = []
-        self.n_iter, self.reason = n_iter, ""
+        self.reason: Stop | None = None
+        self.n_iter = n_iter
         self.here = self._refreshed(start)
 
     def kept(self) -> dict[str, Any]:
         """Return what goes into a checkpoint: with the scores as they are, so that not a bit changes."""
         steps, changes = ([pair[i] for pair in self.pairs] for i in (0, 1))
         here = {"w": self.here.w, "scores": self.here.scores, "steps": steps, "changes": changes}
-        return here | {"n_iter": self.n_iter, "reason": self.reason}
+        return here | {"n_iter": self.n_iter, "reason": None if self.reason is None else self.reason.value}
 
     @classmethod
     def restored(cls, problem: Problem, meter: Meter, kept: Any, direction: Any) -> Descent:
@@ -98,7 +100,7 @@ class Descent:
         descent = object.__new__(cls)
         descent.problem, descent.meter, descent._direction = problem, meter, direction
         descent.pairs = list(zip(kept["steps"], kept["changes"], strict=True))
-        descent.n_iter, descent.reason = kept["n_iter"], kept["reason"]
+        descent.n_iter, descent.reason = kept["n_iter"], None if kept["reason"] is None else Stop(kept["reason"])
         here = descent._look(kept["w"], problem.risk.given_scores(kept["scores"]))
         descent.here = descent._with_gradient(here)
         return descent
@@ -135,18 +137,18 @@ class Descent:
         """Descend until there is a reason to stop; offer the state after every step."""
         try:
             if self._is_flat() and not self.reason:
-                self.reason, self.n_iter = "gradient", self.n_iter + 1
-                self.reason = "callback" if self.report() else "gradient"
+                self.reason, self.n_iter = Stop.GRADIENT, self.n_iter + 1
+                self.reason = Stop.CALLBACK if self.report() else Stop.GRADIENT
             while not self.reason:
                 self.reason = self._step()
                 offer()
         except KeyboardInterrupt:
-            self.reason = "interrupted"
+            self.reason = Stop.INTERRUPTED
 
     def _is_flat(self) -> bool:
         return self.flatness <= self.problem.tol * max(abs(self.here.objective), ZERO)
 
-    def _step(self) -> str:
+    def _step(self) -> Stop | None:
         here, problem = self.here, self.problem
         direction = self._direction(here.gradient, self.pairs)
         slope = float(here.gradient @ direction)
@@ -156,9 +158,9 @@ class Descent:
         there = self._search(direction, slope, 1.0 if self.pairs else 1.0 / here.norm)  # at first a step of length 1
         if there is None and self.pairs:  # forget the past and try the steepest descent
             self.pairs = []
-            return ""
+            return None
         if there is None:
-            return "precision" if problem.risk.smooth else "steps"
+            return Stop.PRECISION if problem.risk.smooth else Stop.STEPS
         s, y = there.w - here.w, there.gradient - here.gradient
         if float(s @ y) > 1e-12 * float(y @ y) * problem.C:
             self.pairs = [*self.pairs[-(MEMORY - 1) :], (s, y)]
@@ -166,13 +168,13 @@ class Descent:
         if self.n_iter % REFRESH == 0:
             self.here = self._refreshed(there.w)
         if self.report():
-            return "callback"
+            return Stop.CALLBACK
         if self._is_flat():
-            return "gradient"
+            return Stop.GRADIENT
         gained = here.objective - there.objective
         if not problem.risk.smooth and gained <= KINKED * problem.tol * abs(there.objective):
-            return "steps"
-        return "passes" if self.meter.n_passes >= problem.max_iter else ""
+            return Stop.STEPS
+        return Stop.PASSES if self.meter.n_passes >= problem.max_iter else None
 
     def _search(self, direction: Floats, slope: float, step: float) -> _Point | None:
         """Return a lower point along the direction, with its gradient, that meets Wolfe's conditions.
@@ -257,7 +259,7 @@ def _best_of(problem: Problem, n_starts: int, direction: Direction) -> Result:
 
     descent.run(offer)
     best = descent if best is None else min(best, descent, key=lambda one: one.here.objective)
-    while starts_made < n_starts and descent.reason not in ("callback", "interrupted", "passes"):
+    while starts_made < n_starts and descent.reason not in CUT_SHORT:
         starts_made += 1
         start = random.standard_normal(risk.n_features)
         spread = risk.spread(risk.scores(start))
@@ -265,8 +267,8 @@ def _best_of(problem: Problem, n_starts: int, direction: Direction) -> Result:
         descent = Descent(problem, meter, start, descent.n_iter, direction)
         descent.run(offer)
         best = min(best, descent, key=lambda one: one.here.objective)
-    reason = descent.reason if descent.reason in ("callback", "interrupted", "passes") else best.reason
-    if best is not descent and reason != "callback":
+    reason = descent.reason if descent.reason in CUT_SHORT else best.reason
+    if best is not descent and reason is not Stop.CALLBACK:
         best.report()  # the last row of a trace is that of the result
     here = best.here
     return meter.result(here.w, here.objective, best.gap, descent.n_iter, reason, here.norm)

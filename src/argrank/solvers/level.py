@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from argrank._types import Floats
 from argrank.solvers.meter import Meter
 from argrank.solvers.planes import Inner, Planes, best_mixture, look
-from argrank.solvers.problem import Problem, Result
+from argrank.solvers.problem import Problem, Result, Stop
 
 LEVEL = 0.5  # the height between bound (0) and best (1) that the next point aims at
 CLOSE = 0.1  # how far from it the next point may be
@@ -77,7 +77,8 @@ def minimise(problem: Problem) -> Result:
     """Minimise ``|w|₁ / C + risk(w)`` until the gap is at most ``tol`` times the objective."""
     risk, regulariser = problem.risk, problem.regulariser
     meter, planes, start = Meter(problem), AbsolutePlanes(risk.n_features, problem.C, regulariser), problem.begin()
-    bound, n_iter, reason, found = 0.0, 0, "", problem.resumed()
+    reason: Stop | None = None
+    bound, n_iter, found = 0.0, 0, problem.resumed()
     if found is None:
         best = look(problem, start, risk.scores(start) if start.any() else risk.zero_scores())
         planes.cut(risk, best)
@@ -106,5 +107,5 @@ def minimise(problem: Problem) -> Result:
             kept = {"w": best.w, "scores": best.scores, "bound": bound, "n_iter": n_iter, "reach": reach}
             problem.offer(**kept, planes=planes.state(), meter=meter.state())
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     return meter.proven(best, bound, n_iter, reason)

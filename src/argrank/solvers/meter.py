@@ -18,21 +18,8 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers.planes import Inner, best_mixture
-from argrank.solvers.problem import Collapse, Problem, Result, Risk
+from argrank.solvers.problem import Collapse, Problem, Result, Risk, Stop
 from argrank.solvers.regularisers import Regulariser, Squared
-
-#: Why a solver stopped, in one word and in a sentence. The first four mean that it is done.
-MESSAGES = {
-    "gap": "the gap is closed",
-    "gradient": "the gradient has vanished",
-    "steps": "further steps gain next to nothing",
-    "epochs": "made {n_iter} epochs",
-    "passes": "stopped after {passes:g} passes over the data",
-    "precision": "no step lowers the objective any more",
-    "callback": "stopped by the caller",
-    "interrupted": "interrupted",
-}
-DONE = ("gap", "gradient", "steps", "epochs")
 
 GAINED = 0.1  # an optimum is found when the gap is at most this share of what any weights gain over w = 0
 PRECISION = 1e-12  # the share of the objective below which a gap is rounding
@@ -106,15 +93,15 @@ class Meter:
             facts["average_slack"] = risk
         return bool(self.problem.callback(w, facts))
 
-    def stop(self, w: Floats, objective: float, bound: float, **more: float) -> str:
-        """Tell the callback of an iteration with a proven bound and return why to stop, or an empty word."""
+    def stop(self, w: Floats, objective: float, bound: float, **more: float) -> Stop | None:
+        """Tell the callback of an iteration with a proven bound and return why to stop, if at all."""
         if self.tell(w, objective, objective - bound, **more):
-            return "callback"
+            return Stop.CALLBACK
         if objective - bound <= self.enough(objective, bound):
-            return "gap"
+            return Stop.GAP
         if objective - bound <= self.problem.tol * abs(objective) and self._zero().proof is not None:
-            return "gap"
-        return "passes" if self.n_passes >= self.problem.max_iter else ""
+            return Stop.GAP
+        return Stop.PASSES if self.n_passes >= self.problem.max_iter else None
 
     def enough(self, objective: float, bound: float) -> float:
         """Return the gap at which to stop: ``tol`` times the objective, or a share of what w = 0 leaves to gain.
@@ -128,13 +115,13 @@ class Meter:
             self._at_zero = self._risk.at_scores(self._risk.zero_scores())[0]
         return min(share, max(GAINED * (self._at_zero - bound), PRECISION * abs(objective)))
 
-    def proven(self, best: Found, bound: float, n_iter: int, reason: str) -> Result:
+    def proven(self, best: Found, bound: float, n_iter: int, reason: Stop | None) -> Result:
         """Return the result of a solver with a bound; weights of 0 are left where the risk falls along some direction.
 
         That happens where the optimum gains less than rounding, as with features of 1e-8.
         """
         w, objective, zero = best.w, best.objective, self._verdict
-        if reason == "gap" and self._starts_at_zero and not w.any():
+        if reason is Stop.GAP and self._starts_at_zero and not w.any():
             zero = self._zero()
             if zero.descent is not None and self.problem.regulariser.name == "l2":
                 w, objective = self._step_off_zero(zero.descent, zero.slope, objective)
@@ -161,26 +148,11 @@ class Meter:
         return np.zeros_like(w), objective
 
     def result(
-        self, w: Floats, objective: float, gap: float, n_iter: int, reason: str, gradient_norm: float = math.nan
+        self, w: Floats, objective: float, gap: float, n_iter: int, reason: Stop | None, gradient_norm: float = math.nan
     ) -> Result:
-        """Return the result, with a sentence on why the solver stopped."""
-        message = MESSAGES[reason].format(n_iter=n_iter, passes=self.n_passes)
-        if math.isfinite(gap):
-            message += f" with a gap of {gap / abs(objective) if objective else 0.0:.1e} of the objective"
-        elif math.isfinite(gradient_norm):
-            message += f" with a gradient norm of {gradient_norm:.3g}"
-        return Result(
-            w=w,
-            objective=objective,
-            lower_bound=objective - gap,
-            gap=gap,
-            gradient_norm=gradient_norm,
-            n_iter=n_iter,
-            n_passes=self.n_passes,
-            converged=reason in DONE,
-            reason=reason,
-            message=message,
-        )
+        """Return the result; a solver that does not say why it stopped has used up its passes."""
+        bound = objective - gap
+        return Result(w, objective, bound, gap, gradient_norm, n_iter, self.n_passes, reason or Stop.PASSES)
 
 
 class Best:

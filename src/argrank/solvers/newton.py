@@ -14,7 +14,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.solvers.meter import NO_SLOPE, PRECISION, Meter
-from argrank.solvers.problem import Problem, Result, Scores
+from argrank.solvers.problem import Problem, Result, Scores, Stop
 
 MOST_STEPS = 30  # evaluations in a line search; each costs a fraction of a pass
 ITERATION = 2.5  # passes of the shortest iteration: a Hessian product, the scores of the direction, an evaluation
@@ -41,7 +41,8 @@ def minimise(problem: Problem) -> Result:
     ``C |gradient|² / 2``: F is 1/C-strongly convex, so its minimum lies no further below.
     """
     risk, meter = problem.risk, Meter(problem)
-    n_iter, reason, found = 0, "", problem.resumed()
+    reason: Stop | None = None
+    n_iter, found = 0, problem.resumed()
     if found is None:
         here = _at(problem, np.zeros(risk.n_features), risk.zero_scores())
         first, start = here.norm, problem.begin()
@@ -54,25 +55,25 @@ def minimise(problem: Problem) -> Result:
     try:
         while not reason:
             if here.norm <= problem.tol * first:
-                reason = "gradient"
+                reason = Stop.GRADIENT
                 break
             if n_iter > 0 and meter.n_passes + ITERATION > problem.max_iter:
-                reason = "passes"
+                reason = Stop.PASSES
                 break
             direction = _newton_direction(problem, meter, here.gradient, min(0.1, here.norm / first))
             along = risk.scores(direction)
             step = _line_search(problem, here, direction, along)
             there = _at(problem, here.w + step * direction, here.scores + step * along)
             if not there.objective < here.objective and not _leaves_zero(problem, here, there):
-                reason = "precision"
+                reason = Stop.PRECISION
                 break
             here, n_iter = there, n_iter + 1
             if meter.tell(here.w, here.objective, 0.5 * problem.C * here.norm**2, gradient_norm=here.norm):
-                reason = "callback"
+                reason = Stop.CALLBACK
             else:
                 problem.offer(w=here.w, scores=here.scores, first=first, n_iter=n_iter, meter=meter.state())
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     return meter.result(here.w, here.objective, 0.5 * problem.C * here.norm**2, n_iter, reason, here.norm)
 
 

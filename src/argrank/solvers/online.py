@@ -22,8 +22,8 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.errors import OptionError, check_count, check_positive
-from argrank.solvers.meter import MESSAGES, Best, Meter
-from argrank.solvers.problem import Callback, Problem, Result, Risk, random_state, restore_random
+from argrank.solvers.meter import Best, Meter
+from argrank.solvers.problem import Callback, Problem, Result, Risk, Stop, random_state, restore_random
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried
@@ -133,7 +133,8 @@ def minimise(problem: Problem, batch_size: int = 1) -> Result:
     check_count("batch_size", batch_size)
     risk, C, limits = problem.risk, problem.C, problem.regulariser
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)
-    n_iter, reason, idle, found = 0, "", 0, problem.resumed()
+    reason: Stop | None = None
+    n_iter, idle, found = 0, 0, problem.resumed()
     if found is None:
         start = problem.begin()
         best.look(start)
@@ -154,18 +155,18 @@ def minimise(problem: Problem, batch_size: int = 1) -> Result:
             n_iter += 1
             idle = idle + 1 if before - best.objective <= problem.tol * best.objective else 0
             if meter.tell(best.w, best.objective, math.nan):
-                reason = "callback"
+                reason = Stop.CALLBACK
             elif idle == 2:
-                reason = "steps"
+                reason = Stop.STEPS
             elif meter.n_passes >= problem.max_iter:
-                reason = "passes"
+                reason = Stop.PASSES
             if not reason:
                 own = {name: getattr(descent, name) for name in ("radius", "size", "steps")}
                 own |= {name: getattr(descent, name).copy() for name in ("w", "mean", "squares")}  # steps change them
                 kept = {"n_iter": n_iter, "idle": idle, "best": best.state(), "meter": meter.state()}
                 problem.offer(**own, **kept, random=random_state(random))
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     return meter.result(best.w, best.objective, math.nan, n_iter, reason)
 
 
@@ -190,7 +191,7 @@ def minimise_stream(
     limits = Squared() if regulariser is None else regulariser
     check_count("epochs", epochs)
     descent = _first_descent(stream(), n_features, C, batch_size, limits, random)
-    n_iter, reason = 0, "epochs"
+    n_iter, reason = 0, Stop.EPOCHS
     try:
         for _ in range(epochs):
             for risk in stream():
@@ -200,11 +201,10 @@ def minimise_stream(
                 facts = {"objective": float("nan"), "norm": float(np.sqrt(descent.mean @ descent.mean))}
                 callback(descent.mean, facts | {"n_passes": n_passes})
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = Stop.INTERRUPTED
     w = limits.project(descent.mean)
-    message = MESSAGES[reason].format(n_iter=n_iter)
     objective, unknown = objective_of(stream, w, C), math.nan
-    return Result(w, objective, unknown, unknown, unknown, n_iter, n_passes + 1, reason == "epochs", reason, message)
+    return Result(w, objective, unknown, unknown, unknown, n_iter, n_passes + 1, reason)
 
 
 def _first_descent(

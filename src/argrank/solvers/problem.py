@@ -7,8 +7,10 @@ on, so that it goes on with the same bits. A solver never changes an array that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -171,6 +173,40 @@ class Problem:
         return self.risk.at_scores(self.risk.scores(w))[0] + self.penalty(w)
 
 
+class Stop(Enum):
+    """Why a solver or a fit ended. Sentences are made of it at the very end, and nobody reads them back."""
+
+    DONE = "done"
+    GAP = "gap"
+    GRADIENT = "gradient"
+    STEPS = "steps"
+    EPOCHS = "epochs"
+    PASSES = "passes"
+    ROUNDS = "rounds"
+    PRECISION = "precision"
+    CALLBACK = "callback"
+    TIME = "time"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the work came to its end."""
+        return self in (Stop.DONE, Stop.GAP, Stop.GRADIENT, Stop.STEPS, Stop.EPOCHS)
+
+
+#: What a solver's reason is in words.
+SENTENCES = {
+    Stop.GAP: "the gap is closed",
+    Stop.GRADIENT: "the gradient has vanished",
+    Stop.STEPS: "further steps gain next to nothing",
+    Stop.EPOCHS: "made {n_iter} epochs",
+    Stop.PASSES: "stopped after {n_passes:g} passes over the data",
+    Stop.PRECISION: "no step lowers the objective any more",
+    Stop.CALLBACK: "stopped by the caller",
+    Stop.INTERRUPTED: "interrupted",
+}
+
+
 class Collapse(NamedTuple):
     """The proof that w = 0 is the optimum for every C: a subgradient of the risk at 0 of (nearly) no length.
 
@@ -186,7 +222,7 @@ class Result:
     """The weights a solver found, and how good they provably are.
 
     ``lower_bound`` is a proven bound of the minimum and ``gap = objective - lower_bound``, or NaN where the method
-    proves none. ``reason`` is one word, ``message`` a sentence for people.
+    proves none; a gap without a bound is that of a convex approximation. ``message`` is a sentence for people.
     """
 
     w: Floats
@@ -196,16 +232,31 @@ class Result:
     gradient_norm: float
     n_iter: int
     n_passes: float
-    converged: bool
-    reason: str
-    message: str
+    reason: Stop
     collapsed: Collapse | None = None  # the proof that w = 0 is the optimum for every C, where it was found
 
     def step(self) -> Floats:
         """Return the weights as a step of a larger fit, which Ctrl-C ends together with the step."""
-        if self.reason == "interrupted":
+        if self.reason is Stop.INTERRUPTED:
             raise KeyboardInterrupt
         return self.w
+
+    @property
+    def converged(self) -> bool:
+        """Whether the solver came to its end."""
+        return self.reason.is_done
+
+    @property
+    def message(self) -> str:
+        """Why the solver stopped, and how close it came."""
+        text = SENTENCES[self.reason].format(n_iter=self.n_iter, n_passes=self.n_passes)
+        if math.isfinite(self.gap):
+            text += f" with a gap of {self.gap / abs(self.objective) if self.objective else 0.0:.1e} of the objective"
+            if math.isnan(self.lower_bound):
+                text += f" (of a convex approximation, one of {self.n_iter})"
+        elif math.isfinite(self.gradient_norm):
+            text += f" with a gradient norm of {self.gradient_norm:.3g}"
+        return text
 
 
 class Nested:
@@ -238,16 +289,17 @@ def keeping(keeper: Keeper | None, solve: Callable[[], Result]) -> Result:
     found = keeper.finished()
     if found is not None:
         proof = found.get("collapsed")
-        return Result(**{**found, "collapsed": None if proof is None else Collapse(*proof)})
+        why = Stop(found["reason"])
+        return Result(**{**found, "reason": why, "collapsed": None if proof is None else Collapse(*proof)})
     result = solve()
-    if result.reason != "interrupted":
+    if result.reason is not Stop.INTERRUPTED:
         keeper.finish(result_state(result))
     return result
 
 
 def result_state(result: Result) -> State:
     """Return the fields of a result of which a new one can be made."""
-    given = {field.name: getattr(result, field.name) for field in fields(result)}
+    given = {**{field.name: getattr(result, field.name) for field in fields(result)}, "reason": result.reason.value}
     return {name: value for name, value in given.items() if isinstance(value, float | int | str | np.ndarray | tuple)}
 
 

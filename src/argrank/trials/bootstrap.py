@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from argrank._declared import Above, Below, Count, Seed, checked
 from argrank._progress import Progress
 from argrank._tables import table, to_text
 from argrank._types import Floats
@@ -37,13 +38,14 @@ class WeightIntervals:
         return to_text([table(("feature", "weight", "from", "to"), rows)], [note])
 
 
+@checked
 def bootstrap_weights(
     ranker: Any,
     train: Dataset,
     *,
-    n_resamples: int = 50,
-    level: float = 0.05,
-    random_state: int = 0,
+    n_resamples: Count = 50,
+    level: Annotated[float, Above(0), Below(1)] = 0.05,
+    random_state: Seed = 0,
     progress: bool = True,
 ) -> WeightIntervals:
     """Train a fitted linear ranker again and again on queries drawn with replacement.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import sparse
 
+from argrank._declared import AtLeast, Jobs, Seed
 from argrank._progress import Progress
 from argrank._types import Integers
 from argrank.data.dataset import Dataset, check_dataset
@@ -19,7 +20,7 @@ from argrank.errors import InputError, OptionError, check_name, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure_list
 from argrank.rankers import make_ranker
-from argrank.rankers.registry import first_comparison, registered, registered_name
+from argrank.rankers.registry import RANKERS, first_comparison, registered_name
 from argrank.trials.engine import Entrant, Protocol, Run, entrants_of, run_fold, run_trials
 from argrank.trials.select import DEFAULT, make_grid
 from argrank.trials.store import fits_in
@@ -36,12 +37,12 @@ def cross_validate(
     measures: Any,
     *,
     grid: Any = None,
-    n_folds: int = 5,
+    n_folds: Annotated[int, AtLeast(2)] = 5,
     select_by: Any = None,
     convention: str | Convention = "default",
-    random_state: int | None = 0,
+    random_state: Seed | None = 0,
     folds: Sequence[Fold] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: Jobs = None,
     progress: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Trial:
@@ -102,11 +103,11 @@ def benchmark(
     *,
     valid: Dataset | None = None,
     test: Dataset | None = None,
-    n_folds: int = 5,
+    n_folds: Annotated[int, AtLeast(2)] = 5,
     normalise: str | None = "auto",
     convention: str | Convention = "default",
-    random_state: int = 0,
-    n_jobs: int | None = None,
+    random_state: Seed = 0,
+    n_jobs: Jobs = None,
     progress: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Trial:
@@ -166,9 +167,7 @@ def benchmark(
     told = (f"Features scaled by {scaling} where it matters; the scaling is part of the model.",) if scaling else ()
     entrants = entrants_of(made, {name: make_grid(one, DEFAULT) for name, one in made.items()})
     protocol = Protocol(names, names[0], convention, n_jobs, fits_in(resume))
-    shared: dict[str, Any] = {
-        "averaged": "queries", "diagnosis": diagnosis, "notes": told, "everything": everything,
-    }  # fmt: skip
+    shared: dict[str, Any] = {"averaged": "queries", "diagnosis": diagnosis, "notes": told, "everything": everything}
     return _trial(entrants, judged, folds, tested, protocol, progress, "benchmark", **shared)
 
 
@@ -257,7 +256,7 @@ def _spread(rankers: Sequence[Any] | Mapping[str, Any] | None, scaling: str | No
     named = [one for one in given if isinstance(one, str)]
     made = _named([*dict.fromkeys(named), *(one for one in given if not isinstance(one, str))])
     for name in named if scaling is not None else []:
-        if not registered(name).scale_free and "normalise" in made[name].get_params():
+        if not RANKERS[name].scale_free and "normalise" in made[name].get_params():
             made[name].set_params(normalise=scaling)
     return made
 

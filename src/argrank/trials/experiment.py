@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from argrank._declared import Jobs, checked
 from argrank._files import check_path
 from argrank._progress import Progress
 from argrank._tables import measure_text, parameters_text
@@ -26,12 +27,13 @@ log = logging.getLogger("argrank.experiment")
 FORMAT = 1  # of the files of runs; a change makes every run new
 
 
+@checked
 def run_experiment(
     config: Config | str | os.PathLike[str],
     output: str | os.PathLike[str],
     *,
     force: bool = False,
-    n_jobs: int | None = None,
+    n_jobs: Jobs = None,
     progress: bool = True,
 ) -> Results:
     """Run an experiment and write its tables, values and plots.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Jobs
 from argrank._progress import Progress
 from argrank._tables import Cell, measure_text, number_text, parameters_text, table, to_text
 from argrank._threads import count_jobs
@@ -124,7 +125,7 @@ def select(
     measure: Any,
     *,
     convention: str | Convention = "default",
-    n_jobs: int | None = None,
+    n_jobs: Jobs = None,
     progress: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Selection:

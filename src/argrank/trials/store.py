@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from argrank._files import check_path, write_bytes
+from argrank._json import parse_json
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold
 from argrank.errors import ArgrankWarning, FormatError, InputError
@@ -65,17 +66,20 @@ class Store:
     def get(self, identity: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the result of a run, None where there is none or the file is damaged."""
         try:
-            found = json.loads(self.path(identity).read_bytes())
-        except (OSError, ValueError):
+            found = parse_json(self.path(identity).read_bytes(), "result")
+        except (OSError, ValueError, RecursionError):
             return None
         good = isinstance(found, dict) and found.get("identity") == json.loads(_canonical(identity))
         return found["result"] if good and isinstance(found.get("result"), dict) else None
 
     def put(self, identity: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        """Keep the result of a run; the file appears whole or not at all."""
+        """Keep the result of a run; the file appears whole, or not at all, which is told."""
         text = json.dumps({"identity": identity, "result": result}, ensure_ascii=False, allow_nan=False)
-        with write_bytes(self.path(identity)) as stream:
-            stream.write(text.encode() + b"\n")
+        try:
+            with write_bytes(self.path(identity)) as stream:
+                stream.write(text.encode() + b"\n")
+        except (InputError, OSError) as error:  # a full disk must not cost the other runs
+            warnings.warn(f"a result was not kept: {error}", ArgrankWarning, stacklevel=2)
 
 
 class Fits:
@@ -94,16 +98,17 @@ class Fits:
         known = {**determining(identity(ranker, data, list(validations))), "code": code_identity()}
         return self.folder / f"{slug(registered_name(ranker))}-{_hash(known)[:16]}.ckpt"
 
-    def fit(self, ranker: BaseRanker, data: Dataset) -> None:
-        """Train a ranker, or read what was trained before; a damaged checkpoint is replaced."""
-        path = self.path(ranker, data)
+    def fit(self, ranker: BaseRanker, data: Dataset, validations: Sequence[Dataset] = (), every: float = EVERY) -> Path:
+        """Train a ranker, or read what was trained before; return the checkpoint. A damaged one is replaced."""
+        path, watched = self.path(ranker, data, validations), list(validations) or None
         try:
-            ranker.fit(data, checkpoint=path, every=EVERY)
+            ranker.fit(data, eval_set=watched, checkpoint=path, every=every)
         except FormatError as error:
             warnings.warn(f"{error}; trained anew", ArgrankWarning, stacklevel=2)
             path.unlink(missing_ok=True)
             path.with_name(f"{path.name}.1").unlink(missing_ok=True)
-            ranker.fit(data, checkpoint=path, every=EVERY)
+            ranker.fit(data, eval_set=watched, checkpoint=path, every=every)
+        return path
 
 
 def fits_in(folder: str | os.PathLike[str] | None) -> Fits | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from argrank.data.dataset import Dataset
 from argrank.data.io.scores import read_scores, write_scores
-from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, MissingExtraError, OptionError
+from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, OptionError
 
 SCORES = [0.25, -1.5, 3e-7, 12.0]
 
@@ -58,10 +58,11 @@ def test_compressed_and_standard_input(data, write, monkeypatch):
     assert read_scores("-", data).tolist() == SCORES
 
 
-def test_a_run_on_standard_input_is_refused(data, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a Q0 d4 1 12 tag\n")))
-    with pytest.raises(InputError, match="standard input"):
-        read_scores("-", data)
+def test_a_run_on_standard_input(data, write, monkeypatch):
+    rows = zip(data.to_caller(data.qid), data.to_caller(data.document_ids), SCORES, strict=True)
+    text = "".join(f"{qid} Q0 {docid} 1 {score!r} tag\n" for qid, docid, score in rows).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert read_scores("-", data).tolist() == SCORES
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
@@ -90,12 +91,6 @@ def test_a_column_with_gaps_is_refused(data, tmp_path):
         read_scores(path, data)
 
 
-def test_parquet_without_pyarrow_names_the_extra(data, write, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"argrank\[parquet\]"):
-        read_scores(write("scores.parquet", b"PAR1"), data)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -117,7 +112,7 @@ def test_parquet_without_pyarrow_names_the_extra(data, write, monkeypatch):
         ("s.txt", "a Q0 e1 1 0.5 tag\n", "expected documents of the data such as 'd1', got 'e1'"),
         ("s.csv", "", "a line with the names"),
         ("s.csv", "x,y\n1,2\n", "expected a column 'score', got 'x, y'; choose one"),
-        ("s.csv", "x,score\n1,2\n1\n", r"s\.csv:3: expected 2 cells, got 1"),
+        ("s.csv", "x,score\n1,2\n1\n", r"s\.csv:3: expected 2 cells, as many as there are column names, got 1"),
         ("s.csv", 'x,score\n"two\nlines",1\n1,?\n', r"s\.csv:4: .* got '\?'"),
         ("s.csv", 'score\n"1\n', r"s\.csv:\d: expected delimited text"),
         ("s.parquet", b"PAR1 and nothing", r"s\.parquet: expected a complete parquet file"),

@@ -209,6 +209,7 @@ def test_features_that_change_no_ranking_have_no_weight(name, data):
 
 
 @pytest.mark.parametrize("name", ["direct-rank", "coordinate-ascent"])
+@pytest.mark.filterwarnings("ignore:.*nothing to learn")
 def test_where_nothing_can_be_learned_the_weights_are_0(name, data, tmp_path):
     for part in (ar.Dataset(data.X, np.zeros(data.n_documents), group=data.sizes), ar.Dataset([[3.0]], [1], group=[1])):
         ranker = ar.make_ranker(name).fit(part)

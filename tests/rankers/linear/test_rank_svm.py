@@ -137,7 +137,7 @@ def test_the_plain_hinge_takes_preferences():
 
 @pytest.mark.parametrize("loss", ["squared", "hinge"])
 @pytest.mark.parametrize(
-    ("C", "expected"), [(0, "positive"), (-1, "positive"), (float("nan"), "finite"), (float("inf"), "finite")]
+    ("C", "expected"), [(0, "positive"), (-1, "positive"), (float("nan"), "positive"), (float("inf"), "positive")]
 )
 def test_a_senseless_C_is_refused(C, expected, loss):
     with pytest.raises(OptionError, match=f"C: expected a {expected} number, got {C}"):

@@ -325,6 +325,7 @@ def test_without_lightgbm_linear_members_are_blended(data, monkeypatch):
     assert [member.name for member in ranker.members_] == ["listnet", "rank-svm"]
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing to learn")
 def test_labels_that_are_all_the_same_are_no_error(data):
     flat = auto().fit(data.X, np.zeros(data.n_documents), group=data.sizes)
     assert np.isfinite(flat.predict(data.X)).all()

@@ -311,3 +311,11 @@ def test_bad_input_is_refused(tuned, systems, data):
         tuned.fuse({"bm25": systems["bm25"]})
     with pytest.raises(InputError, match="fuse: expected data"):
         tuned.fuse({name: np.append(scores[1:], np.nan) for name, scores in systems.items()})
+
+
+def test_a_curve_is_shown_on_both_sides_of_the_weight(tuned):
+    for name, weight in tuned.weights.items():
+        if weight:
+            ends, values = tuned._view(name)
+            assert len(ends) == len(values) + 1
+            assert ends[[0, -1]] == pytest.approx([weight - 1.25 * abs(weight), weight + 1.25 * abs(weight)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _arguments as arguments
+from argrank.cli import arguments
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -154,7 +154,9 @@ def _train(flags: Flags) -> Any:
     if flags.share is not None:
         train, rest = train.split(flags.share[1], 1 - flags.share[1], random_state=None)
         valid, held = (rest, None) if flags.share[0] == "tvs" else (valid, rest)
-    ranker = _ranker(flags, valid is not None).fit(train, eval_set=valid)
+    ranker = _ranker(flags, valid is not None)
+    arguments.refuse_constant(ranker, train, "")
+    ranker.fit(train, eval_set=valid)
     for role, data in (("training", train), ("validation", valid), ("test", held)):
         if data is not None:
             name = flags.test_measure or flags.measure if role == "test" else flags.measure

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from argrank.cli._arguments import load_wide
+from argrank.cli.arguments import load_wide
 from argrank.cli.ranklib.flags import number, pairs, share_of
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold

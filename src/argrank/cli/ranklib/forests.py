@@ -55,4 +55,4 @@ class RandomForests(BoostedRanker):
         whole = TreesModel(tuple(trees), data.n_features)
         value = mean_of(data.to_caller(whole.scores(data.X)), data, self.measure)
         watcher.record([whole.scores(part.data.X) for part in watcher.validations], {"objective": 1.0 - value})
-        return Outcome(whole, 1.0 - value, np.nan, self.n_bags, None)
+        return Outcome(whole, 1.0 - value, np.nan, self.n_bags)

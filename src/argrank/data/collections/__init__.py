@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from argrank._declared import Count, checked
 from argrank.data.collections.known import COLLECTIONS, Collection
 from argrank.data.collections.local_copy import differences, find_file, find_folder, read_fold
 from argrank.data.folds import Fold
@@ -28,8 +29,9 @@ def find_collection(name: str) -> Collection:
     return by_name[name.lower()]
 
 
+@checked
 def load_collection(
-    name: str, folder: str | os.PathLike[str] | None = None, fold: int = 1, *, dtype: Any = "float64"
+    name: str, folder: str | os.PathLike[str] | None = None, fold: Count = 1, *, dtype: Any = "float64"
 ) -> Fold:
     """Read one fold of a local copy of a known collection.
 
@@ -53,7 +55,8 @@ def load_collection(
     return read_fold(known, find_folder(known, folder), fold, dtype)
 
 
-def load_ratings(name: str = "ml-100k", folder: str | os.PathLike[str] | None = None, fold: int = 1) -> RatingFold:
+@checked
+def load_ratings(name: str = "ml-100k", folder: str | os.PathLike[str] | None = None, fold: Count = 1) -> RatingFold:
     """Read one official split (u1 … u5) of a local copy of MovieLens 100k as (user, item, rating) triples."""
     known = find_collection(name)
     if known.features is not None:
@@ -67,6 +70,7 @@ def load_ratings(name: str = "ml-100k", folder: str | os.PathLike[str] | None = 
     return RatingFold(read_ratings(files[0]), read_ratings(files[1]))
 
 
+@checked
 def check_collection(name: str, folder: str | os.PathLike[str] | None = None) -> list[str]:
     """Compare a local copy with the published counts and checksums.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from argrank._declared import checked
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis, Finding
 from argrank.data.doctor.documents import conflicting_labels, identical_vectors, repeated_documents
@@ -56,6 +57,7 @@ PAIR_CHECKS: tuple[Callable[[Facts, Facts], Iterator[Finding]], ...] = (
 )
 
 
+@checked
 def doctor(data: Dataset, *more: Dataset, names: Sequence[str] | None = None, relevant_at: float = 1) -> Diagnosis:
     """Look for what will hurt in one set of data, or in several that are used together.
 

@@ -37,8 +37,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
         what = f"{counted(total, 'value is', 'values are')} missing, in {holes:,} of {len(counts):,} features"
         example = f"{facts.feature(np.argmax(counts))}: {counts.max() / facts.data.n_documents:.0%} missing"
         ways = " | ".join(f'"{way}"' for way in FILLINGS)
-        advice = f"training refuses them; fill them in with ar.impute(data, {ways})"
-        yield Finding("missing", "error", what, total, example, advice, facts.name)
+        advice = f"trees take them, other rankers fill them in by themselves; or do it with ar.impute(data, {ways})"
+        yield Finding("missing", "note", what, total, example, advice, facts.name)
 
 
 def constant(facts: Facts) -> Iterator[Finding]:

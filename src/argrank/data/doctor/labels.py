@@ -9,50 +9,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._tables import counted
+from argrank._types import Floats
 from argrank.data.doctor.diagnosis import Finding
 from argrank.data.doctor.facts import SAMPLE_ROWS, Facts
-from argrank.data.frames import ALIASES
+from argrank.data.doctor.single_features import order_of_labels
+from argrank.data.io.columns.roles import ALIASES
 
 LARGEST_ELSEWHERE = 31  # LightGBM and XGBoost refuse larger labels with their exponential gain
 LARGEST_EXPONENT = 1023  # 2 to a larger power is beyond float64
 
 
-ENOUGH_STEPS = 20  # from one label to a higher one that a feature must get right before it is suspected
+ENOUGH = 20  # documents above the lowest label of their query that a feature must order before it is suspected
+SURE = 0.97  # AUC from which on a feature is suspected: judges do not agree better with each other
 
 
 def label_like(facts: Facts) -> Iterator[Finding]:
-    """Report features that are named like a label, or that order all documents exactly as the labels do."""
+    """Report features that alone order the documents nearly as the labels do, or that are named as labels are."""
     data = facts.data
     words = {"label", *ALIASES["label"]}
     named = [at for at, name in enumerate(data.feature_names or ()) if _words(name) & words]
-    knowing = [] if data.is_sparse or not data.is_judged else _knowing(facts)
-    found = sorted({*named, *knowing})
+    shares = _shares(facts)
+    order = np.argsort(-shares, kind="stable").tolist()
+    found = [*(at for at in order if shares[at] >= SURE), *named]
+    found = sorted(dict.fromkeys(found), key=order.index)
     if found:
-        example = f"{facts.feature(found[0])}{' orders all documents as the labels do' if found[0] in knowing else ''}"
         have = "feature looks" if len(found) == 1 else "features look"
-        what = f"{len(found):,} {have} like a label"
+        what = f"{len(found):,} {have} like a label: {', '.join(_share(facts, at, shares) for at in found)}"
+        rest = [at for at in order if at not in found and shares[at] > 0]
+        what += f"; the next best: {_share(facts, rest[0], shares)}" if rest else ""
         advice = "if it is made of judgements it is a leak: leave it out (columns={…: None}, --drop)"
-        yield Finding("label-like", "warning", what, len(found), example, advice, facts.name)
+        yield Finding("label-like", "warning", what, len(found), "", advice, facts.name)
 
 
 def _words(name: str) -> set[str]:
     return {name.lower(), *re.split(r"[^a-z]+", name.lower())}
 
 
-def _knowing(facts: Facts) -> list[int]:
-    """Return the features whose order within every query, in a sample of queries, is exactly that of the labels."""
+def _share(facts: Facts, at: int, shares: Floats) -> str:
+    return facts.feature(at) + (f" (AUC {shares[at]:.3f})" if shares[at] > 0 else "")
+
+
+def _shares(facts: Facts) -> Floats:
+    """Return how well every feature orders the labels of a sample of queries; 0 where too little can be said."""
     data = facts.data
+    none = np.zeros(data.n_features)
+    if data.is_sparse or not data.is_judged:
+        return none
     step = max(1, -(-data.n_documents // SAMPLE_ROWS))
     sample = data.select(np.arange(0, data.n_queries, step)) if step > 1 else data
-    query, found = sample.query_of_row, []
-    below = np.diff(query) == 0  # pairs of neighbours that are of one query
-    for column in np.flatnonzero(facts.features.varying > 0).tolist():
-        values = sample.X[:, column]
-        order = np.lexsort((sample.y, values, query))
-        steps, moves = np.diff(sample.y[order])[below], np.diff(values[order])[below]
-        if (steps > 0).sum() >= ENOUGH_STEPS and (steps >= 0).all() and (moves[steps > 0] > 0).all():
-            found.append(column)
-    return found
+    lowest = np.repeat(np.minimum.reduceat(sample.y, sample.indptr[:-1]), sample.sizes)
+    shares = order_of_labels(sample) if (sample.y > lowest).sum() >= ENOUGH else none
+    return np.where(facts.features.varying > 0, shares, 0.0)
 
 
 def label_range(facts: Facts) -> Iterator[Finding]:

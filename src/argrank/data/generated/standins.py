@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from argrank._declared import Seed, checked
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.generated.synthetic import draw_features, noisy_truth
@@ -48,7 +49,8 @@ STANDINS = {
 }
 
 
-def make_standin(name: str, *, random_state: int = 0) -> Dataset:
+@checked
+def make_standin(name: str, *, random_state: Seed = 0) -> Dataset:
     """Generate a stand-in, in its published size, for a collection that is not available.
 
     Parameters

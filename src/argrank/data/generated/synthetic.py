@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from argrank._declared import Count, Seed, checked
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
@@ -17,10 +18,11 @@ from argrank.errors import OptionError, check_choice, check_count
 Generator = np.random.Generator
 
 
+@checked
 def make_ranking(
-    n_queries: int = 100,
+    n_queries: Count = 100,
     n_documents: int | tuple[int, int] = (20, 100),
-    n_features: int = 20,
+    n_features: Count = 20,
     *,
     truth: str = "linear",
     noise: float = 0.5,
@@ -31,7 +33,7 @@ def make_ranking(
     correlation: float = 0.0,
     density: float | None = None,
     dtype: DTypeLike = np.float64,
-    random_state: int = 0,
+    random_state: Seed = 0,
 ) -> Dataset:
     """Generate judged queries whose labels come from a known kind of truth plus noise.
 

@@ -1,325 +1,281 @@
-"""CSV and TSV files, with the line number in every complaint and values that survive a round trip bit for bit."""
+"""CSV and TSV files: pyarrow splits the cells, `columns` says what they are, and complaints name the line."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import itertools
+import io
+import mmap
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-
-from argrank._files import open_bytes, write_bytes
+from argrank._files import is_remote, open_bytes, read_all, split_suffixes
 from argrank._memory import check_memory
-from argrank._types import Floats
-from argrank.data.categories import decode, encode
-from argrank.data.dataset import Dataset
-from argrank.data.frames import COLUMNS
-from argrank.data.io.columns import (
-    NUMBERS,
-    TEXTS,
-    Chosen,
-    choose,
-    feature_names,
-    named_columns,
-    refused_text,
-    stored_rows,
-)
-from argrank.data.io.text import id_texts, is_number, number_text, read_ids, read_numbers, text_lines
-from argrank.errors import FormatError, InputError, shown
+from argrank._once import is_stream
+from argrank.data.io.columns.checks import Columns, check_columns, check_names, columns_to_read
+from argrank.data.io.columns.numbers import PLAIN, WHOLE, writings
+from argrank.data.io.columns.pieces import arguments_of_pieces
+from argrank.data.io.columns.roles import KINDS, NUMBERS, TEXTS
+from argrank.data.io.columns.table import Reading, arguments_of
+from argrank.data.io.columns.texts import CellError, Texts
+from argrank.data.io.dialects import BEGINNING, Dialect, Given, find_dialect, text_rows
+from argrank.data.io.naming import told_naming
+from argrank.errors import FormatError, shown
 
-CHUNK_ROWS = 8192  # rows converted together
-CELL = 60  # bytes of a cell that is a text
-LOOK = 100  # lines that say which features are texts
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+MISSING = [
+    "",
+    "NULL",
+    "null",
+    "NaN",
+    "nan",
+]  # in columns that pyarrow turns into numbers; other words take the long way
+LOOK = 1000  # rows that say which columns pyarrow may turn into numbers
+HELD = 3  # bytes of memory for each byte of text
 
 
-class _Table(NamedTuple):
-    """What a file is, for all that reads it."""
+class Content(NamedTuple):
+    """A delimited file and how it is written; ``data`` is its text, in memory or mapped, where it is read whole."""
 
     path: str | os.PathLike[str]
-    delimiter: str
-    names: Sequence[str]
-    chosen: Chosen
-    texts: frozenset[int] = frozenset()  # features that are texts
+    dialect: Dialect
+    data: Any = None  # bytearray or mmap
 
-    @property
-    def feature_names(self) -> list[str]:
-        return [self.names[at] for at in self.chosen.features]
+    def table(self, names: Sequence[str], numbers: Sequence[str] = (), data: Any = None) -> Any:
+        """Return columns as texts, some as numbers; ``data`` is a piece of the text that begins with the header."""
+        import pyarrow as pa
+        from pyarrow import csv
 
+        source = pa.BufferReader(pa.py_buffer(self.data if data is None else data))
+        try:
+            return csv.read_csv(source, **self._options(names, numbers, self.data.find(b'"') >= 0))
+        except UnicodeDecodeError as error:
+            raise pa.ArrowInvalid(str(error)) from error
 
-class _Block(NamedTuple):
-    """Some rows, converted."""
+    def batches(self, stream: Any, names: Sequence[str], n_bytes: int) -> Iterator[Any]:
+        """Yield columns as texts, piece by piece."""
+        import pyarrow as pa
+        from pyarrow import csv
 
-    X: Floats  # NaN where a feature is a text
-    named: dict[str, Sequence[Any]]
-    texts: dict[int, Sequence[str]]
+        try:
+            yield from csv.open_csv(stream, **self._options(names, (), True, n_bytes))
+        except UnicodeDecodeError as error:
+            raise pa.ArrowInvalid(str(error)) from error
 
+    def _options(
+        self, names: Sequence[str], numbers: Sequence[str], quoted: bool, block_size: int | None = None
+    ) -> dict[str, Any]:
+        import pyarrow as pa
+        from pyarrow import csv
 
-def read(
-    path: str | os.PathLike[str],
-    delimiter: str,
-    columns: Mapping[str, str | None],
-    features: Sequence[str] | None,
-    dtype: Any,
-) -> dict[str, Any]:
-    """Read a delimited file with a header into the arguments of Dataset."""
-    blocks: list[NDArray[Any]] = []
-    n_bytes = 0.0  # of the blocks, of their joined copy, and of cells that are texts
-    with _opened(path, delimiter, columns, features) as (table, found_blocks):
-        cells: dict[str, list[Any]] = {name: [] for name in table.chosen.named}
-        texts: dict[int, list[str]] = {position: [] for position in table.texts}
-        for block in found_blocks:
-            with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
-                blocks.append(block.X.astype(dtype, copy=False))
-            n_bytes += blocks[-1].nbytes * 2 + len(blocks[-1]) * CELL * (len(cells) + len(texts))
-            check_memory("table", n_bytes, "pack it (argrank pack), or read it as float32")
-            for name, values in block.named.items():
-                cells[name].extend(values)
-            for position, column in block.texts.items():
-                texts[position].extend(column)
-    if not blocks:
-        raise FormatError(path, None, "rows under the names of the columns", "none")
-    found: dict[str, Any] = {COLUMNS[name]: _column(name, values) for name, values in cells.items()}
-    X, categories = np.concatenate(blocks), {}
-    for position, column in texts.items():
-        X[:, table.chosen.features.index(position)], categories[table.names[position]] = encode(column)
-    return found | {"X": X, "feature_names": table.feature_names, "categories": categories}
+        encoding = "utf8" if self.dialect.encoding in ("utf-8", "utf-8-sig") else self.dialect.encoding
+        return {
+            "read_options": csv.ReadOptions(
+                column_names=self.dialect.names,
+                skip_rows_after_names=self.dialect.skip,
+                encoding=encoding,
+                block_size=block_size,
+            ),
+            "parse_options": csv.ParseOptions(delimiter=self.dialect.sep, newlines_in_values=quoted),
+            "convert_options": csv.ConvertOptions(
+                column_types={name: pa.float64() if name in numbers else pa.string() for name in names},
+                include_columns=list(names),
+                null_values=MISSING,
+                strings_can_be_null=False,
+            ),
+        }
 
+    def refuse_damage(self) -> None:
+        """Raise where the text is no table: a NUL byte, cells in quotes without end, rows of another length."""
+        n_columns = len(self.dialect.names)
+        for line, row in self._rows():
+            if len(row) != n_columns:
+                expected = f"{n_columns} cells, as many as there are column names"
+                raise FormatError(self.path, line, expected, f"{len(row)}")
 
-def stream(
-    path: str | os.PathLike[str],
-    delimiter: str,
-    columns: Mapping[str, str | None],
-    features: Sequence[str] | None,
-) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of Dataset for a few thousand rows at a time, in the order of the file.
+    def wrong(self, error: CellError) -> FormatError:
+        """Return what is wrong with a cell, with its line."""
+        expected, place = f"{error.expected} in column {error.column!r}", self.dialect.names.index(error.column)
+        for number, (line, row) in enumerate(self._rows()):
+            if number == error.row:
+                return FormatError(self.path, line, expected, f"{shown(row[place])}{error.advice}")
+        return FormatError(self.path, None, expected, error.got)
 
-    Ids are integers or texts, depending on what the piece holds. Features that are texts are refused, since all of
-    them would have to be seen before the first can get its number.
-    """
-    with _opened(path, delimiter, columns, features) as (table, blocks):
-        for at in table.texts:
-            raise refused_text(path, table.names[at])
-        for block in blocks:
-            found: dict[str, Any] = {COLUMNS[name]: _column(name, list(one)) for name, one in block.named.items()}
-            yield found | {"X": block.X, "feature_names": table.feature_names}
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        if self.data is not None:
+            yield from text_rows(io.BytesIO(self.data), self.path, self.dialect)
+            return
+        with open_bytes(self.path) as stream:
+            yield from text_rows(stream, self.path, self.dialect)
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn complaints of pyarrow and of columns into such that name the line."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except pa.ArrowInvalid as error:
+            self.refuse_damage()
+            got = " ".join(str(error).split())
+            raise FormatError(self.path, None, f"{self.dialect.encoding.upper()} text in cells", got) from error
+        except CellError as error:
+            self.refuse_damage()
+            raise self.wrong(error) from error
 
 
 @contextlib.contextmanager
-def _opened(
-    path: str | os.PathLike[str],
-    delimiter: str,
-    columns: Mapping[str, str | None],
-    features: Sequence[str] | None,
-) -> Iterator[tuple[_Table, Iterator[_Block]]]:
-    """Return what the first lines say about a file, and its rows."""
-    with open_bytes(path) as opened:
-        lines = text_lines(opened, path, held=0)  # whole files are looked at block by block
-        first = next(_rows(lines, 0, delimiter, path), None)
-        if first is None:
-            raise FormatError(path, None, "a line with the names of the columns", "an empty file")
-        line, names = first
-        chosen = choose(names, columns, path, line, features)
-        begin = list(itertools.islice(lines, LOOK))
-        table = _Table(path, delimiter, names, chosen, _text_columns(begin, delimiter, chosen))
-        yield table, _blocks(itertools.chain(begin, lines), line + sum(name.count("\n") for name in names), table)
+def opened(path: str | os.PathLike[str], usual: str, given: Given) -> Iterator[Content]:
+    """Give the text of a delimited file and how it is written."""
+    given = given.checked()
+    with contextlib.ExitStack() as stack:
+        data = _data(path, stack)
+        check_memory(os.fspath(path), HELD * len(data), "pack it (argrank pack), which reads it in pieces")
+        content = Content(path, find_dialect(bytes(data[:BEGINNING]), path, usual, given), data)
+        odd = data.find(b'"') >= 0 and sum(piece.count(b'"') for piece in _pieces(data)) % 2
+        if odd or (data.find(b"\0") >= 0 and not content.dialect.is_wide):
+            content.refuse_damage()  # perhaps a cell in quotes without end, which would swallow all that follows
+        yield content
 
 
-def _text_columns(lines: list[str], delimiter: str, chosen: Chosen) -> frozenset[int]:
-    """Return the features that are texts in most of the first lines; a text among numbers is a mistake."""
-    numbers, texts = (dict.fromkeys(chosen.features, 0) for _ in range(2))
-    with contextlib.suppress(csv.Error):  # a cell in quotes that ends later: the reader itself complains
-        for row in csv.reader(lines, delimiter=delimiter, strict=True):
-            for at in chosen.features:
-                if at < len(row) and row[at].strip():
-                    (numbers if _looks_numeric(row[at]) else texts)[at] += 1
-    return frozenset(at for at in chosen.features if texts[at] > numbers[at])
+def _data(path: str | os.PathLike[str], stack: contextlib.ExitStack) -> Any:
+    plain = not is_stream(path) and not is_remote(path) and not split_suffixes(path)[1]
+    if plain and Path(path).is_file() and Path(path).stat().st_size:
+        file = stack.enter_context(open_bytes(path))
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return read_all(stack.enter_context(open_bytes(path)), os.fspath(path))
 
 
-def _looks_numeric(cell: str) -> bool:
+def read(path: str | os.PathLike[str], usual: str, reading: Reading, given: Given) -> dict[str, Any]:
+    """Read a delimited file with a header into the arguments of Dataset."""
+    with opened(path, usual, given) as content, content.explained():
+        return _converted(content, _informed(content, usual, reading, given))
+
+
+def stream(
+    path: str | os.PathLike[str], usual: str, reading: Reading, given: Given, n_bytes: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of Dataset for pieces of the text of about ``n_bytes``, in the order of the file.
+
+    Ids are integers or texts, depending on what the piece holds. Features that are texts are refused.
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    with open_bytes(path) as first:
+        content = Content(path, find_dialect(first.read(BEGINNING), path, usual, given.checked()))
+    reading = _informed(content, usual, reading, given)
+    columns = columns_to_read(content.dialect.names, reading)
+    with open_bytes(path) as text, content.explained():
+        tables = (pa.Table.from_batches([one]) for one in content.batches(text, columns.all, n_bytes) if one.num_rows)
+        pieces = (nw.from_native(_with_ids(one, reading), eager_only=True) for one in tables)
+        yield from arguments_of_pieces(pieces, reading, path)
+
+
+def _informed(content: Content, usual: str, reading: Reading, given: Given) -> Reading:
+    check_columns(content.dialect.names, reading, content.path, content.dialect.line)
+    told = [*reading.told, *content.dialect.told(given, usual)]
+    return reading._replace(marks=given.marks, told=told, strict=True)
+
+
+def _converted(content: Content, reading: Reading) -> dict[str, Any]:
+    import pyarrow as pa
+
+    columns = columns_to_read(content.dialect.names, reading)
+    numbers = _plain_columns(content, columns, reading)
+    table = None
+    if numbers:
+        with contextlib.suppress(pa.ArrowInvalid):
+            table = content.table(columns.all, numbers)
+    if table is None or not _as_we_would(table, numbers, columns.others):
+        table = content.table(columns.all)
+    return _arguments(content, table, reading)
+
+
+def _arguments(content: Content, table: Any, reading: Reading) -> dict[str, Any]:
+    import narwhals as nw
+
+    if not table.num_rows:
+        raise FormatError(content.path, None, "rows under the names of the columns", "none")
+    return arguments_of(nw.from_native(_with_ids(table, reading), eager_only=True), reading)
+
+
+def _with_ids(table: Any, reading: Reading) -> Any:
+    """Return a table whose ids are integers where they are written so."""
+    for name, meaning in columns_to_read(table.column_names, reading).meanings.items():
+        if meaning not in (*NUMBERS, *TEXTS):
+            table = table.set_column(table.column_names.index(name), name, _ids(name, meaning, table.column(name)))
+    return table
+
+
+def _ids(name: str, meaning: str | None, column: Any) -> Any:
+    """Return ids as integers where all of them are written as str() writes integers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.all(pc.match_substring_regex(column, r"^(0|-?[1-9][0-9]{0,17})$")).as_py():
+        return column.cast(pa.int64())
+    empty = pc.equal(column, "")
+    if meaning == "qid" and pc.any(empty).as_py():
+        raise CellError(name, pc.index(empty, True).as_py(), "a query id", "''")
+    return column
+
+
+def _plain_columns(content: Content, columns: Columns, reading: Reading) -> list[str]:
+    """Return the columns that the first rows show as plain numbers."""
+    import pyarrow as pa
+
+    if content.dialect.is_wide or reading.marks.decimal == ",":
+        return []
+    beginning = bytes(content.data[:BEGINNING])
+    if len(content.data) > BEGINNING:
+        beginning = beginning[: beginning.rfind(b"\n") + 1]
     try:
-        float(cell)
-    except ValueError:
-        return is_number(cell)
-    return True
+        first = content.table(columns.all, data=beginning).slice(0, LOOK)
+    except pa.ArrowInvalid:
+        return []
+    otherwise = set(KINDS) - {"feature", "number"}
+    numbers = [name for name, meaning in columns.meanings.items() if meaning in NUMBERS]
+    numbers += [name for name in columns.others if reading.given.get(name) not in otherwise]
+    ways = {name: writings(Texts(first.column(name)), reading.marks.decimal, "") for name in numbers}
+    return [name for name, found in ways.items() if found and found[0] in (PLAIN, WHOLE)]
 
 
-def write(data: Dataset, path: str | os.PathLike[str], delimiter: str) -> None:
-    """Write a Dataset as a delimited file, in the caller's row order; missing values are empty cells."""
-    names = feature_names(data)
-    texts = {
-        names.index(name): _cells(decode(data.X[:, names.index(name)], own), delimiter)
-        for name, own in (data.categories or {}).items()
-    }
-    columns = {
-        name: list(map(number_text, values.tolist())) if name in NUMBERS else _texts(name, values, delimiter)
-        for name, values in named_columns(data).items()
-    }
-    different = len(set(columns["qid"]))
-    if different != data.n_queries or "" in columns["qid"]:
-        raise InputError(
-            f"qid: expected {data.n_queries} ids with different texts for a delimited file, got {different}"
-            f"{', one of them empty' if '' in columns['qid'] else ''}"
-        )
-    header = [*columns, *_texts("feature_names", np.array(names, object), delimiter)]
-    order = stored_rows(data)
-    with write_bytes(path) as stream:
-        stream.write((delimiter.join(header) + "\n").encode())
-        for start in range(0, data.n_documents, CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            block = data.X[order[rows]]
-            values = (block.toarray() if sparse.issparse(block) else block).tolist()
-            if texts:
-                _put_texts(values, order[rows], texts)
-            heads = zip(*(column[rows] for column in columns.values()), strict=True)
-            lines = [
-                f"{delimiter.join(head)}{delimiter}{_row_text(row, delimiter)}"
-                for head, row in zip(heads, values, strict=True)
-            ]
-            stream.write("".join(lines).encode())
+def _as_we_would(table: Any, numbers: Sequence[str], features: Sequence[str]) -> bool:
+    """Tell whether pyarrow has read numbers as we would have: finite ones, in a table without decimal commas."""
+    import pyarrow.compute as pc
+
+    for name in numbers:
+        values = table.column(name)
+        if values.null_count < len(values) and not pc.all(pc.is_finite(values)).as_py():
+            return False
+    return not any(_commas(Texts(table.column(name))) for name in features if name not in numbers)
 
 
-def _row_text(values: list[float] | list[float | str], delimiter: str) -> str:
-    """Write numbers as `number_text` does, the whole row at once."""
-    if any(isinstance(value, str) for value in values):
-        return delimiter.join(value if isinstance(value, str) else number_text(value) for value in values) + "\n"
-    text = delimiter.join(map(repr, values)) + "\n"
-    return text.replace("nan", "").replace(f".0{delimiter}", delimiter).replace(".0\n", "\n")
+def _commas(texts: Texts) -> bool:
+    ways = writings(texts)
+    return bool(ways) and ways[0].decimal == ","
 
 
-def _put_texts(values: list[list[Any]], rows: Any, texts: dict[int, list[str]]) -> None:
-    """Put the texts of some columns where X has their numbers."""
-    for line, row in zip(values, rows.tolist(), strict=True):
-        for position, column in texts.items():
-            line[position] = column[row]
+def _pieces(data: Any) -> Iterator[bytes]:
+    for start in range(0, len(data), 1 << 24):
+        yield data[start : start + (1 << 24)]
 
 
-def _blocks(lines: Iterator[str], done: int, table: _Table) -> Iterator[_Block]:
-    """Convert the lines that follow the first ``done`` ones."""
-    while piece := list(itertools.islice(lines, CHUNK_ROWS)):
-        if any('"' in line for line in piece):
-            # a cell in quotes may go on in the lines to come: the rest is left to one reader
-            yield from _careful(itertools.chain(piece, lines), done, table)
-            return
-        block = _fast(piece, table)
-        if block is not None:
-            yield block
-        else:
-            yield from _careful(piece, done, table)
-        done += len(piece)
+def texts_of(path: str | os.PathLike[str], usual: str) -> dict[str, list[str]]:
+    """Return the columns of a delimited file as texts."""
+    with opened(path, usual, told_naming().written) as content, content.explained():
+        check_names(content.dialect.names, path, content.dialect.line)
+        found: dict[str, list[str]] = content.table(content.dialect.names).to_pydict()
+        return found
 
 
-def _fast(lines: list[str], table: _Table) -> _Block | None:
-    """Convert lines without quotes at once; None where anything is missing, wrong or odd."""
-    numbers = {at for name, at in table.chosen.named.items() if name in NUMBERS} | {
-        *table.chosen.features
-    } - table.texts
-    kinds = [(str(at), np.float64 if at in numbers else np.object_) for at in range(len(table.names))]
-    if not any(line.strip("\r\n") for line in lines):
-        return None
+def header_of(path: str | os.PathLike[str], usual: str) -> list[str]:
+    """Return the names of the columns of a delimited file; none where it is empty."""
+    with open_bytes(path) as stream:
+        beginning = stream.read(BEGINNING)
     try:
-        rows = np.loadtxt(lines, np.dtype(kinds), comments=None, delimiter=table.delimiter, ndmin=1)
-    except ValueError:
-        return None
-    unknown = np.full(len(rows), np.nan)
-    X = np.stack([unknown if at in table.texts else rows[str(at)] for at in table.chosen.features], axis=1)
-    named = {name: rows[str(at)] for name, at in table.chosen.named.items()}
-    right = not np.isinf(X).any() and all(
-        bool(((values >= 0) & (values < np.inf)).all()) if name in NUMBERS else name != "qid" or all(values)
-        for name, values in named.items()
-    )
-    if not right:
-        return None
-    texts = {at: rows[str(at)].tolist() for at in table.texts}
-    return _Block(X, {name: values.tolist() for name, values in named.items()}, texts)
-
-
-class _Chunk(NamedTuple):
-    """Some rows as texts."""
-
-    table: _Table
-    cells: list[tuple[str, ...]]  # by column
-    lines: tuple[int, ...]  # where each row begins
-
-    def wrong(self, position: int, row: int, expected: str) -> FormatError:
-        expected = f"{expected} in column {self.table.names[position]!r}"
-        return FormatError(self.table.path, self.lines[row], expected, shown(self.cells[position][row]))
-
-
-def _careful(lines: Iterable[str], done: int, table: _Table) -> Iterator[_Block]:
-    """Convert lines cell by cell where necessary, so that a complaint names the line and the column."""
-    rows = _rows(lines, done, table.delimiter, table.path)
-    while numbered := list(itertools.islice(rows, CHUNK_ROWS)):
-        for line, row in numbered:
-            if len(row) != len(table.names):
-                expected = f"{len(table.names)} cells, as many as there are column names"
-                raise FormatError(table.path, line, expected, f"{len(row)}")
-        beginnings, texts = zip(*numbered, strict=True)
-        chunk = _Chunk(table, list(zip(*texts, strict=True)), beginnings)
-        unknown = np.full(len(texts), np.nan)
-        columns = [
-            unknown if at in table.texts else _numbers(chunk, at, "a finite number") for at in table.chosen.features
-        ]
-        named = {name: _named(chunk, name, at) for name, at in table.chosen.named.items()}
-        yield _Block(np.stack(columns, axis=1), named, {at: chunk.cells[at] for at in table.texts})
-
-
-def _rows(
-    lines: Iterable[str], done: int, delimiter: str, path: str | os.PathLike[str]
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows with the number of the line on which they begin."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    line = done + 1
-    try:
-        for row in reader:
-            if row:  # else an empty line
-                yield line, row
-            line = done + reader.line_num + 1
-    except csv.Error as error:
-        raise FormatError(path, done + reader.line_num, "delimited text", str(error)) from error
-
-
-def _numbers(chunk: _Chunk, position: int, expected: str) -> Floats:
-    cells = chunk.cells[position]
-    try:
-        return read_numbers(cells)
-    except ValueError:
-        row = next(row for row, cell in enumerate(cells) if not is_number(cell))
-        raise chunk.wrong(position, row, expected) from None
-
-
-def _named(chunk: _Chunk, name: str, position: int) -> Sequence[Any]:
-    cells = chunk.cells[position]
-    if name in NUMBERS:
-        expected = "a number from 0 up"
-        values = _numbers(chunk, position, expected)
-        if not (values >= 0).all():  # negative or missing
-            raise chunk.wrong(position, int(np.argmin(values >= 0)), expected)
-        return list(values)
-    if name == "qid" and not all(cells):
-        raise chunk.wrong(position, cells.index(""), "a query id")
-    return cells
-
-
-def _column(name: str, values: list[Any]) -> NDArray[Any]:
-    if name in NUMBERS:
-        return np.array(values)
-    if name in TEXTS:
-        return np.array(values, dtype=object)
-    return read_ids(values)
-
-
-def _texts(what: str, values: NDArray[Any], delimiter: str) -> list[str]:
-    return _cells(id_texts(values, what), delimiter)
-
-
-def _cells(texts: Iterable[str | None], delimiter: str) -> list[str]:
-    special = (delimiter, '"', "\n", "\r")
-    return [
-        '"' + text.replace('"', '""') + '"' if any(character in text for character in special) else text
-        for text in ("" if text is None else text for text in texts)
-    ]
+        return find_dialect(beginning, path, usual, told_naming().written).names
+    except FormatError:
+        return []

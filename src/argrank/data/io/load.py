@@ -5,22 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from argrank._files import STDIN, is_remote
+from argrank._declared import Count, Jobs, checked
+from argrank._files import is_remote
+from argrank._once import STDIN, is_stream, reading_once
 from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.io.dialects import Given
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.reader import read_letor, write_letor
-from argrank.data.io.pack.loader import load_pack
+from argrank.data.io.naming import told_naming
+from argrank.data.io.pack.loader import VERIFY, load_pack
 from argrank.data.io.pack.pack import pack
-from argrank.data.io.tables import TABLES, is_naming, read_table, write_table
+from argrank.data.io.tables import TABLES, read_table, write_table
 from argrank.data.io.trec.files import write_qrels
-from argrank.errors import InputError, OptionError
+from argrank.errors import InputError, OptionError, check_choice
 
 READABLE = ("letor", "pack", *TABLES)
 WRITABLE = ("letor", "pack", "qrels", *TABLES)
 
 
+@checked
+@reading_once()
 def load(
     path: str | os.PathLike[str],
     *,
@@ -28,12 +34,16 @@ def load(
     columns: Mapping[str, str | None] | None = None,
     features: Sequence[str] | None = None,
     dtype: Any = None,
-    sparse: bool | str = "auto",
-    n_features: int | None = None,
-    feature_base: int | None = None,
-    n_jobs: int | None = None,
+    sparse: bool | Literal["auto"] = "auto",
+    n_features: Count | None = None,
+    feature_base: Literal[0, 1] | None = None,
+    n_jobs: Jobs = None,
     progress: bool = True,
-    verify: bool = False,
+    verify: str = "lazy",
+    sep: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
     """Read judged query–document data from a file.
 
@@ -48,11 +58,13 @@ def load(
     format : "letor", "csv", "tsv", "parquet", "arrow" or "pack", optional
         Overrules the extension.
     columns : mapping of column name to meaning, optional
-        For tables that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
+        For tables that name their columns differently: ``{"stars": "label", "ean": "docid"}``; None as meaning
         leaves a column out. The meanings are label, qid, docid, comment, sample_weight, query_weight, source, query
         and title; all other columns, and those with the meaning "feature", are features. Where there is no column
-        of that name, common ones are taken and told in the log: query_id or query for qid, relevance, judgement,
-        grade, rel or rating for label, doc_id or docno for docid.
+        of that name, safe ones are taken and told in the log: query_id or query for qid, relevance, judgement or
+        grade for label, doc_id, docno, product_id or item_id for docid. Of features can be said that they are a
+        "number" or a "category", of other texts that they are an "id" or a "text" to read, both of which are no
+        features; by default their values decide, and it is told.
     features : sequence of str, optional
         The columns of a table that are features, in this order; by default all without a meaning.
     dtype : "float64" or "float32", optional
@@ -67,9 +79,14 @@ def load(
         Threads that read LETOR text.
     progress : bool
         Whether LETOR text that takes longer than a second shows a progress bar on a terminal.
-    verify : bool
-        Whether to read all of a pack and compare it with the sums that were taken when it was written.
+    verify : "lazy", "open" or "never"
+        When a pack is compared with the sums that were taken when it was written: every few megabytes when they are
+        first used ("lazy", which costs about as much as reading them once more from memory), all of it now, or never.
+    sep, decimal, thousands, encoding : str, optional
+        How delimited text is written: ``sep=";"``, ``decimal=","``, ``thousands="."``, ``encoding="cp1252"``. By
+        default it is found out, and told.
     """
+    check_choice("verify", verify, VERIFY)
     kind = kind_of(path, format)
     if kind not in READABLE:
         raise OptionError(
@@ -77,8 +94,8 @@ def load(
             "(ar.evaluate and `argrank evaluate` take judgements and runs as they are)"
         )
     if kind == "pack":
-        told = (columns, features, dtype, n_features, feature_base)
-        if sparse != "auto" or is_naming() or any(option is not None for option in told):
+        told = (columns, features, dtype, n_features, feature_base, sep, decimal, thousands, encoding)
+        if sparse != "auto" or told_naming().says or any(option is not None for option in told):
             raise OptionError(
                 f"{os.fspath(path)}: a pack is read as it is; give these options to ar.pack or argrank pack"
             )
@@ -89,8 +106,9 @@ def load(
             raise OptionError(
                 f"sparse, n_features and feature_base are options of LETOR text, got them for a {kind} file"
             )
-        return read_table(path, kind, columns=columns, features=features, dtype=dtype)
-    if columns or features is not None or is_naming():
+        written = Given(sep, decimal, thousands, encoding)
+        return read_table(path, kind, columns=columns, features=features, dtype=dtype, written=written)
+    if columns or features is not None or told_naming().says:
         raise OptionError("columns and features are options of tables with named columns, got them for LETOR text")
     return read_letor(
         path,
@@ -126,7 +144,7 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
 
 
 def _check_is_file(path: str | os.PathLike[str]) -> None:
-    if os.fspath(path) == STDIN or is_remote(path):
+    if is_stream(path) or is_remote(path):
         return
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")

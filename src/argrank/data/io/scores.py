@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 import os
@@ -11,13 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from argrank._files import STDIN, check_path, open_bytes, split_suffixes, write_bytes
+from argrank._declared import checked
+from argrank._files import check_path, open_bytes, split_suffixes, write_bytes
+from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.io.arrow import read_columns
+from argrank.data.io.columns.kinds import number_values
+from argrank.data.io.columns.numbers import PLAIN, writings
+from argrank.data.io.columns.texts import Texts
+from argrank.data.io.delimited import DELIMITERS, opened
 from argrank.data.io.kinds import EXTENSIONS
-from argrank.data.io.tables import DELIMITERS, TABLES
+from argrank.data.io.naming import told_naming
+from argrank.data.io.tables import TABLES
 from argrank.data.io.text import id_texts, read_number, text_lines
 from argrank.data.io.trec.files import align_run, read_run
 from argrank.errors import FormatError, InputError, OptionError, shown
@@ -27,6 +33,8 @@ DEFAULT_COLUMN = "score"
 RANKLIB_FIELDS, TREC_FIELDS = 3, 6
 
 
+@checked
+@reading_once()
 def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Floats:
     """Read one score for each row of the data, in the caller's row order.
 
@@ -56,6 +64,7 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
     return scores
 
 
+@checked
 def write_scores(scores: Any, path: PathLike) -> None:
     """Write one score per line so that reading restores the same bits; a failed write leaves no file."""
     check_path(path)
@@ -106,8 +115,6 @@ def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Floats:
 
 
 def _trec(path: PathLike, data: Dataset) -> Floats:
-    if path == STDIN:  # whose lines are gone by now
-        raise InputError("a TREC run cannot be read from standard input: give a file")
     run = read_run(path)
     known = set(id_texts(data.query_ids, "qid"))
     if known.isdisjoint(run.qid.tolist()):
@@ -133,23 +140,13 @@ def _choose(path: PathLike, names: list[str], column: str | None) -> str:
     return wanted
 
 
-def _delimited_column(path: PathLike, delimiter: str, column: str | None) -> Floats:
-    cells, lines = [], []
-    with open_bytes(path) as stream:
-        reader = csv.reader(text_lines(stream, path), delimiter=delimiter, strict=True)
-        try:
-            names = next(reader, None)
-            if not names:
-                raise FormatError(path, None, "a line with the names of the columns", "an empty file")
-            place = names.index(_choose(path, names, column))
-            for row in filter(None, reader):  # an empty line is not a row
-                if len(row) != len(names):
-                    raise FormatError(path, reader.line_num, f"{len(names)} cells", str(len(row)))
-                cells.append(row[place])
-                lines.append(reader.line_num)
-        except csv.Error as error:
-            raise FormatError(path, reader.line_num, "delimited text", str(error)) from error
-    return _numbers(path, cells, lines)
+def _delimited_column(path: PathLike, usual: str, column: str | None) -> Floats:
+    with opened(path, usual, told_naming().written) as content, content.explained():
+        name = _choose(path, content.dialect.names, column)
+        texts = Texts(content.table([name]).column(name))
+        texts.missing[:] = False  # a score is never missing
+        ways = writings(texts) or [PLAIN]
+        return number_values(name, texts, ways[0])
 
 
 def _arrow_column(path: PathLike, kind: str, column: str | None) -> Floats:

@@ -1,58 +1,27 @@
 """Tables with named columns (CSV, TSV, Parquet, Arrow) to and from Datasets.
 
-The columns with a meaning are those of `argrank.data.frames.COLUMNS`; all others are features.
+The columns with a meaning are those of `argrank.data.io.columns.roles`; all others are features.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from argrank.data.dataset import Dataset
-from argrank.data.io import arrow, delimited
+from argrank.data.io import arrow, delimited, delimited_writer
+from argrank.data.io.columns.table import Reading
+from argrank.data.io.delimited import DELIMITERS
+from argrank.data.io.dialects import Given
+from argrank.data.io.naming import Naming, told_naming
 from argrank.errors import ArgrankWarning, FormatError, InputError, check_choice
 
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 TABLES = ("arrow", "csv", "parquet", "tsv")
-
-
-class Naming(NamedTuple):
-    """What the columns of all tables mean, as the command line states it once."""
-
-    columns: Mapping[str, str | None]
-    features: Sequence[str] | None
-
-
-_NAMING: ContextVar[Naming | None] = ContextVar("naming", default=None)
-
-
-@contextmanager
-def naming(columns: Mapping[str, str | None], features: Sequence[str] | None) -> Iterator[None]:
-    """Read all tables with these ``columns`` and ``features`` where `read_table` is not told otherwise."""
-    token = _NAMING.set(Naming(columns, features) if columns or features is not None else None)
-    try:
-        yield
-    finally:
-        _NAMING.reset(token)
-
-
-def named(
-    columns: Mapping[str, str | None] | None, features: Sequence[str] | None
-) -> tuple[Mapping[str, str | None], Sequence[str] | None]:
-    """Return what columns mean and which are features, as given or as told for all reading."""
-    told = _NAMING.get()
-    if told is None:
-        return columns or {}, features
-    return {**told.columns, **(columns or {})}, told.features if features is None else features
-
-
-def is_naming() -> bool:
-    """Tell whether columns of tables were named for all reading."""
-    return _NAMING.get() is not None
 
 
 def read_table(
@@ -62,6 +31,7 @@ def read_table(
     columns: Mapping[str, str | None] | None = None,
     features: Sequence[str] | None = None,
     dtype: Any = None,
+    written: Given = Given(),  # noqa: B008 - it is frozen
 ) -> Dataset:
     """Read a table with named columns into a Dataset; without a label column the data is unjudged.
 
@@ -70,24 +40,27 @@ def read_table(
     path : path
         Decompressed by its suffix (.gz .xz .bz2 .zip); ``-`` is standard input.
     kind : "csv", "tsv", "parquet" or "arrow"
-        In CSV and TSV an empty cell, ``NULL`` or ``NaN`` is a missing value, and ids that are all integers become
-        integers.
+        Of CSV and TSV, ids that are all integers become integers.
     columns : mapping of column name to meaning, optional
-        For files that name their columns differently: ``{"relevance": "label", "sku": "docid"}``; None as meaning
-        leaves a column out, and "feature" makes it a feature whatever its name. Common names (query_id, relevance,
-        doc_id, docno …) are known.
+        For files that name their columns differently, as in `ar.load`.
     features : sequence of str, optional
         The columns that are features, in this order; by default all without a meaning.
     dtype : "float64", "float32" or None
         Of the features; None keeps what the file holds (CSV and TSV: float64).
+    written : Given
+        How delimited text is written, where it shall not be found out.
     """
     check_choice("kind", kind, TABLES)
-    meanings, features = named(columns, features)
+    said = Naming(columns or {}, features, written).over(told_naming())
+    reading = Reading(said.columns, said.known, said.features, where=os.fspath(path))
     try:
         if kind in DELIMITERS:
-            found = delimited.read(path, DELIMITERS[kind], meanings, features, dtype or "float64")
+            found = delimited.read(path, DELIMITERS[kind], reading, said.written)
         else:
-            found = arrow.read(path, kind, meanings, features, dtype)
+            found = arrow.read(path, kind, reading)
+        if dtype is not None:
+            with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
+                found["X"] = found["X"].astype(dtype, copy=False)
         found["X"].flags.writeable = False  # it is ours: no copy needed
         return Dataset(**found)
     except FormatError:
@@ -103,7 +76,25 @@ def write_table(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
         warnings.warn(
             f"{os.fspath(path)}: a table has no place for preferences, they are left out", ArgrankWarning, stacklevel=2
         )
+    columns = data.to_columns()
     if kind in DELIMITERS:
-        delimited.write(data, path, DELIMITERS[kind])
+        _check_ids(data, columns["qid"])
+    write_columns(columns, path, kind)
+
+
+def write_columns(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kind: str) -> None:
+    """Write columns as a table."""
+    if kind in DELIMITERS:
+        delimited_writer.write(columns, path, DELIMITERS[kind])
     else:
-        arrow.write(data, path, kind)
+        arrow.write(columns, path, kind)
+
+
+def _check_ids(data: Dataset, qid: NDArray[Any]) -> None:
+    """Raise where a delimited file would not tell queries apart."""
+    texts = set(map(str, qid.tolist()))
+    if len(texts) != data.n_queries or "" in texts:
+        raise InputError(
+            f"qid: expected {data.n_queries} ids with different texts for a delimited file, got {len(texts)}"
+            f"{', one of them empty' if '' in texts else ''}"
+        )

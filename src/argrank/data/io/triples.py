@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +13,8 @@ from scipy import sparse
 from argrank._files import open_bytes, split_suffixes
 from argrank._types import Floats, Integers
 from argrank.data.io import arrow
+from argrank.data.io.delimited import DELIMITERS, texts_of
 from argrank.data.io.kinds import EXTENSIONS
-from argrank.data.io.tables import DELIMITERS
 from argrank.data.io.text import read_ids, read_numbers, text_lines
 from argrank.errors import FormatError, shown
 
@@ -42,18 +41,14 @@ def read_triples(path: str | os.PathLike[str], rated: bool = True) -> Ratings:
     if kind in ("parquet", "arrow"):
         table = arrow.read_columns(path, kind)
         return _of_columns(path, table.column_names, [column.to_pylist() for column in table.columns], rated)
-    rows: list[list[str]] = []
+    if kind in DELIMITERS:
+        cells = texts_of(path, DELIMITERS[kind])
+        return _of_columns(path, list(cells), list(cells.values()), rated)
     with open_bytes(path) as stream:
-        lines = text_lines(stream, path)
-        if kind in DELIMITERS:
-            rows = [row for row in csv.reader(lines, delimiter=DELIMITERS[kind]) if row]
-            header = rows.pop(0) if rows else []
-        else:
-            rows = [words for words in (line.split() for line in lines) if words]
-            header = [*NAMES, *("" for _ in range(len(rows[0]) - 3))][: len(rows[0])] if rows else []
-    for number, row in enumerate(rows):
+        rows = [words for words in (line.split() for line in text_lines(stream, path)) if words]
+    header = [*NAMES, *("" for _ in range(len(rows[0]) - 3))][: len(rows[0])] if rows else []
+    for line, row in enumerate(rows, 1):
         if len(row) != len(header):
-            line = number + (2 if kind in DELIMITERS else 1)
             raise FormatError(path, line, f"{len(header)} fields, as in the first line", f"{len(row)}")
     return _of_columns(path, header, [list(column) for column in zip(*rows, strict=True)], rated)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._declared import Share, checked
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.data.identical import identical_in_query, labels_in_group
@@ -64,7 +65,14 @@ class Cleaned(NamedTuple):
     report: CleaningReport
 
 
-def clean(data: Dataset, rule: str = "kdd2008", *, relevant_at: float = 1, cosine: float = 0.99) -> Cleaned:
+@checked
+def clean(
+    data: Dataset,
+    rule: str = "kdd2008",
+    *,
+    relevant_at: float = 1,
+    cosine: Share = 0.99,
+) -> Cleaned:
     """Drop documents whose ties or contradictions make results unstable, and queries that become useless.
 
     The papers clean the test parts too, so their results are not comparable with others: say so in reports.

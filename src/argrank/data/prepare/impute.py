@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank._declared import checked
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.categories import places
@@ -20,6 +21,7 @@ from argrank.errors import InputError, OptionError, is_finite, shown, unknown_na
 FILLINGS = ("mean", "query-max", "query-mean", "query-min", "zero")
 
 
+@checked
 def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int | str] | None = None) -> Dataset:
     """Return the data with its missing values (NaN) filled in.
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from argrank._declared import checked
 from argrank._types import Floats, Integers
 from argrank.data.categories import places
 from argrank.data.dataset import Dataset, check_dataset
@@ -187,6 +188,7 @@ def normaliser_names() -> list[str]:
     return sorted(_RULES)
 
 
+@checked
 def normalise(data: Dataset, how: str = "query-minmax", *, fit_on: Dataset | None = None) -> Dataset:
     """Return the data with normalised features; those that are categories stay as they are.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from argrank._json import parse_json
 from argrank.errors import ModelError, is_finite, shown
 from argrank.models.forest import DEEPEST, Builder, Forest
 from argrank.models.formats.xgboost import tree_number
@@ -26,7 +26,7 @@ class Booster(NamedTuple):
 def parse(content: bytes) -> Booster:
     """Read a file of ``save_model(format="json")``; categories, texts and several outputs are refused."""
     try:
-        document = json.loads(content)
+        document = parse_json(content, "model")
     except (ValueError, RecursionError) as error:
         raise ModelError(f"expected JSON: {error}") from error
     if not isinstance(document, dict):
@@ -110,9 +110,7 @@ def _oblivious(builder: Builder, tree: Any, scale: float, places: list[int], nan
     return below(len(splits) - 1, 0)
 
 
-def _free(
-    builder: Builder, tree: Any, scale: float, places: list[int], nan_left: list[bool], depth: int = 0
-) -> int:  # fmt: skip
+def _free(builder: Builder, tree: Any, scale: float, places: list[int], nan_left: list[bool], depth: int = 0) -> int:
     if not isinstance(tree, dict) or depth > DEEPEST:
         raise ModelError(f"expected splits of at most {DEEPEST} levels")
     if "split" not in tree:

@@ -1,8 +1,9 @@
-"""RankLib's trees (LambdaMART, MART): an ensemble of splits as XML below a title and settings."""
+"""RankLib's trees (LambdaMART, MART), read and written: an ensemble of splits as XML below a title and settings."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -13,6 +14,17 @@ from argrank.models.forest import DEEPEST, Builder, Forest
 from argrank.models.formats.ranklib import LARGEST_FEATURE
 
 TITLES = ("lambdamart", "mart")
+ENSEMBLE = """\
+## LambdaMART
+## No. of trees = {n_trees}
+## No. of leaves = {n_leaves}
+## No. of threshold candidates = 256
+## Learning rate = 1.0
+## Stop early = 100
+
+<ensemble>
+{trees}</ensemble>
+"""
 
 
 def parse_ensemble(text: str) -> Forest:
@@ -54,6 +66,30 @@ def _add(builder: Builder, split: Any, weight: np.float32, depth: int) -> int:
     builder.join(node, left, right)
     builder.nodes[node][2] = builder.nodes[node][1] >= 0  # a missing feature is 0
     return node
+
+
+def ensemble_text(forest: Forest, thresholds: Sequence[float], values: Sequence[float]) -> str:
+    """Return the text of trees whose cuts and leaves are these numbers."""
+
+    def leaf(number: int) -> list[str]:
+        return [f"<output> {values[number]!r} </output>"]
+
+    def split(node: int, left: list[str], right: list[str]) -> list[str]:
+        test = [f"<feature> {forest.feature[node] + 1} </feature>", f"<threshold> {thresholds[node]!r} </threshold>"]
+        return [*test, *_element('split pos="left"', left), *_element('split pos="right"', right)]
+
+    lines: list[str] = []
+    n_leaves = 1
+    for number, root in enumerate(forest.roots.tolist(), 1):
+        tree = _element("split", forest.fold(root, leaf, split))
+        n_leaves = max(n_leaves, sum("<output>" in line for line in tree))
+        lines += _element(f'tree id="{number}" weight="1.0"', tree)
+    return ENSEMBLE.format(n_trees=forest.n_trees, n_leaves=n_leaves, trees="".join(f"\t{line}\n" for line in lines))
+
+
+def _element(tag: str, lines: list[str]) -> list[str]:
+    """Return the lines of an XML element, what it holds indented by a tab."""
+    return [f"<{tag}>", *(f"\t{line}" for line in lines), f"</{tag.partition(' ')[0]}>"]
 
 
 def _number(text: str | None, what: str) -> float:

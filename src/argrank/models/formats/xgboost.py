@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from argrank._json import parse_json
 from argrank._types import Integers
 from argrank.errors import ModelError, shown
 from argrank.models.forest import Builder, Forest
@@ -123,7 +123,7 @@ def _names(learner: dict[str, Any], n_features: int) -> tuple[str, ...] | None:
 
 def _json(content: bytes) -> Any:
     try:
-        return json.loads(content)
+        return parse_json(content, "model")
     except (ValueError, RecursionError) as error:
         raise ModelError(f"expected JSON: {error}") from error
 

@@ -82,18 +82,26 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
     weight = 2.0 / count_pairs(levels.size) if constants[0] == 1.0 else 2.0
     seen = np.zeros(n_levels, np.int64)
     tops = Tops(
-        np.empty((n_levels, k)), np.zeros((n_levels, k + 1)), np.empty((n_levels, k, n_levels), np.int64),
-        np.empty((n_levels, k)),
-    )  # fmt: skip
+        score=np.empty((n_levels, k)),
+        total=np.zeros((n_levels, k + 1)),
+        higher=np.empty((n_levels, k, n_levels), np.int64),
+        excess=np.empty((n_levels, k)),
+    )
     look_at_top(scores, order, level, mean, seen, np.zeros(n_levels), tops)
 
     before = np.zeros((n_levels, k + 1, k + 2), np.int64)
     n_states = number_states(levels.cap, np.ones(k + 1, np.int64), before)
     search = Search(
-        before, np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_),
-        np.empty((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
-        np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
-    )  # fmt: skip
+        before=before,
+        value=np.full(n_states, -np.inf),
+        taken=np.empty(n_states, np.int32),
+        closed=np.zeros(n_states, np.bool_),
+        counts=np.empty((n_states, n_levels), np.int32),
+        heap_key=np.empty(n_states * n_levels + 1),
+        heap=np.empty(n_states * n_levels + 1, np.int64),
+        state=np.zeros(n_levels, np.int64),
+        left=np.empty(n_levels, np.int64),
+    )
     final = least_inverted(search, levels, tops, weight, discounts, k)
 
     rank_of = np.empty((n_levels, k), np.int64)
@@ -119,19 +127,23 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
     level = np.searchsorted(level_gain, gains)
     levels = Levels(level_gain, np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64), np.zeros(k + 1))
     measure_levels(level, discounts, levels)
-    places = Places(
-        np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n_levels, k), np.int64)
-    )  # fmt: skip
+    places = Places(np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n_levels, k), np.int64))
     seen = np.zeros(n_levels, np.int64)
     total = look_at_places(scores, order, level, decay, seen, places)
 
     before = np.zeros((n_levels, k + 1, k + 2), np.int64)
     n_states = number_states(levels.cap, np.ones(k + 1, np.int64), before)
     search = Search(
-        before, np.full(n_states, -np.inf), np.empty(n_states, np.int32), np.zeros(n_states, np.bool_),
-        np.empty((n_states, n_levels), np.int32), np.empty(n_states * n_levels + 1),
-        np.empty(n_states * n_levels + 1, np.int64), np.zeros(n_levels, np.int64), np.empty(n_levels, np.int64),
-    )  # fmt: skip
+        before=before,
+        value=np.full(n_states, -np.inf),
+        taken=np.empty(n_states, np.int32),
+        closed=np.zeros(n_states, np.bool_),
+        counts=np.empty((n_states, n_levels), np.int32),
+        heap_key=np.empty(n_states * n_levels + 1),
+        heap=np.empty(n_states * n_levels + 1, np.int64),
+        state=np.zeros(n_levels, np.int64),
+        left=np.empty(n_levels, np.int64),
+    )
     final = best_placement(search, levels, places, total, decay, discounts, k)
 
     best = float(search.value[final])

@@ -29,11 +29,13 @@ from argrank.measures.structure import Structure, greatest, level_numbers
 from argrank.objectives.objective import Objective, Prepared, Sum, as_value, refuse_row_weights, require_labels
 from argrank.objectives.structured.positions.decay import decay_vector
 
-BOUNDS = ("convex", "tie-broken", "tight")
-SCALES = ("pairs", "cutoff", None)
-REFERENCES = ("averaged", "any", "given")
-ASSIGNMENTS = ("auto", "full")
-MARGINS = ("unit", "labels")
+CHOICES: dict[str, tuple[str | None, ...]] = {
+    "bound": ("convex", "tie-broken", "tight"),
+    "scale": ("pairs", "cutoff", None),
+    "margin": ("unit", "labels"),
+    "reference": ("averaged", "any", "given"),
+    "assignment": ("auto", "full"),
+}
 
 GIVEN_TERMS = "terms"  # the kind of a loss that is the user's own function
 MAX_STATES = 1_000_000  # of a table over how many documents of each level were placed
@@ -74,10 +76,7 @@ class StructuredHinge(Objective):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "decay", as_value("decay", self.decay))
-        for parameter, known in (
-            ("bound", BOUNDS), ("scale", SCALES), ("margin", MARGINS), ("reference", REFERENCES),
-            ("assignment", ASSIGNMENTS),
-        ):  # fmt: skip
+        for parameter, known in CHOICES.items():
             check_choice(parameter, getattr(self, parameter), known)
         if self.diverse is not False:
             check_diverse(self.diverse)
@@ -93,6 +92,10 @@ class StructuredHinge(Objective):
         oracle_for(self)
         if self.feature_map == "positions":
             decay_vector(self, 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be asked again; the functions of a structure cannot be sent to a cluster."""
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
 
     @property
     def convex(self) -> bool:  # type: ignore[override]
@@ -127,9 +130,9 @@ class StructuredHinge(Objective):
         """The kind of measure that the oracle is for, see ``argrank.measures.structure``; "terms" for given terms."""
         return GIVEN_TERMS if self.structure is None else self.structure.kind
 
-    @property
+    @functools.cached_property
     def structure(self) -> Structure | None:
-        """What the measure is made of; where this map has no oracle for its kind, as a product a · b."""
+        """What the measure is made of; where this map has no oracle for its kind, as a product a · b. Asked once."""
         if not isinstance(self.measure, Measure):
             return None
         structure = self.measure.structure(self.convention)

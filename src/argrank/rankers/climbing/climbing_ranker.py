@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Count, Jobs, NotNegative, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
@@ -17,8 +18,9 @@ from argrank.data.prepare.preparation import Prepare
 from argrank.errors import OptionError
 from argrank.models.linear import LinearModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
-from argrank.solvers.problem import random_state, restore_random
+from argrank.solvers.problem import Stop, random_state, restore_random
 
 
 class Iterate(NamedTuple):
@@ -33,7 +35,7 @@ Rounds = Callable[[Floats, Floats | None], Iterator[Iterate]]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ClimbingRanker(BaseRanker):
+class ClimbingRanker(Measured, BaseRanker):
     """A linear ranker that raises the training measure itself, round by round, from several starts.
 
     Parameters
@@ -42,30 +44,29 @@ class ClimbingRanker(BaseRanker):
         What is maximised, expected over ties: take the measure that you report.
     scoring : str, Measure or callable, optional
         What ``score``, the validation column and the choice of the best iterate go by; None for ``measure``.
-    n_starts : int
+    n_starts
         Number of starts.
-    tol : float
-        A climb ends when a round adds no more than this to the measure, 0 or more. Lower it where a climb should go on
+    tol
+        A climb ends when a round adds no more than this to the measure. Lower it where a climb should go on
         for small gains.
-    max_iter : int
-        Maximum number of rounds from each start, 1 or more. Climbs mostly end by ``tol`` before.
-    early_stopping : int, optional
-        End a climb after this number of rounds without a better validation measure, 1 or more; None goes on to the end.
+    max_iter
+        Maximum number of rounds from each start. Climbs mostly end by ``tol`` before.
+    early_stopping
+        End a climb after this number of rounds without a better validation measure; None goes on to the end.
         It needs an ``eval_set``.
-    random_state : int
+    random_state
         Seed of the order of the weights and of random starts.
     """
 
-    measure: Any = "ndcg@10"
     scoring: Any = None
-    n_starts: int
-    tol: float
+    n_starts: Count
+    tol: NotNegative
     normalise: str | None = None
     prepare: Prepare = "auto"
-    max_iter: int = 100
-    early_stopping: int | None = None
-    n_jobs: int | None = None
-    random_state: int = 0
+    max_iter: Count = 100
+    early_stopping: Count | None = None
+    n_jobs: Jobs = None
+    random_state: Seed = 0
     verbose: int = 0
 
     def _climb(
@@ -84,8 +85,7 @@ class ClimbingRanker(BaseRanker):
         done = watcher.finished()
         if done is not None:
             restore_random(rng, done["random"])
-            numbers = (done[name] for name in ("objective", "gap", "n_iter", "complaint"))
-            return Outcome(LinearModel(done["weights"]), *numbers)
+            return Outcome.restored(LinearModel(done["weights"]), done)
         kept = watcher.resumed()
         at = Standing() if kept is None else Standing(**kept["standing"])
         try:
@@ -101,15 +101,17 @@ class ClimbingRanker(BaseRanker):
         except KeyboardInterrupt:
             if at.best is None:
                 raise
-            return Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, "interrupted")
+            outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done)
+            return outcome._replace(stop=Stop.INTERRUPTED, note="interrupted")
         if at.best is None:
             raise OptionError("n_starts: expected a number from 1 up")
         if at.trace_row != len(watcher.trace):
             self._record(watcher, Iterate(at.best, at.best_value), at.best_start)  # the last row is that of the model
-        complaint = f"a climb was still rising after max_iter={self.max_iter} rounds" if at.unfinished else None
-        outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done, complaint)
-        kept_numbers = {name: value for name, value in outcome._asdict().items() if name != "model"}
-        watcher.finish({"weights": at.best, "random": random_state(rng), **kept_numbers})
+        outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done)
+        if at.unfinished:
+            note = f"a climb was still rising after max_iter={self.max_iter} rounds"
+            outcome = outcome._replace(stop=Stop.ROUNDS, note=note)
+        watcher.finish({"weights": at.best, "random": random_state(rng), **outcome.numbers()})
         return outcome
 
     def _climb_on(

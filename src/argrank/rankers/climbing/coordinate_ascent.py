@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import Above, Count, NotNegative, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, check_count, shown
 from argrank.linesearch.landscape import Landscape, Value
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, nothing_to_learn
@@ -34,28 +35,25 @@ class CoordinateAscent(ClimbingRanker):
 
     Parameters
     ----------
-    n_starts : int
-        Number of starts, 1 or more: equal weights first, then random ones. More raise the training measure, and overfit
+    n_starts
+        Number of starts: equal weights first, then random ones. More raise the training measure, and overfit
         few queries.
-    step_base : float
-        First step, above 0, as a share of the weight's magnitude (as it is, for a weight of 0). RankLib's value; there
+    step_base
+        First step, as a share of the weight's magnitude (as it is, for a weight of 0). RankLib's value; there
         is rarely a reason to change it.
-    step_scale : float
-        What a step is multiplied by to give the next, above 1.
-    n_steps : int
-        Steps tried to each side, 1 or more. More reach farther from the present weight.
+    step_scale
+        What a step is multiplied by to give the next.
+    n_steps
+        Steps tried to each side. More reach farther from the present weight.
     """
 
-    n_starts: int = 2
-    step_base: float = 0.05
-    step_scale: float = 2.0
-    n_steps: int = 25
-    tol: float = 0.001
+    n_starts: Count = 2
+    step_base: Positive = 0.05
+    step_scale: Annotated[float, Above(1)] = 2.0
+    n_steps: Count = 25
+    tol: NotNegative = 0.001
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_count("n_steps", self.n_steps)
-        if self.step_scale <= 1:
-            raise OptionError(f"step_scale: expected a number above 1, got {shown(self.step_scale)}")
         rng = np.random.default_rng(self.random_state)
         landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
         if not landscape.is_defined:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 from argrank._blas import single_threaded_blas
+from argrank._declared import Count, CountFromZero, NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import refuse_copy
-from argrank.errors import check_choice, check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.linesearch.landscape import Landscape, Value, as_measure
@@ -25,6 +25,7 @@ from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, It
 from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.inner_folds import has_enough, left_out
 from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Stop
 
 SURE = 2.0  # standard errors that a climb has to gain
 
@@ -47,22 +48,22 @@ class DirectRank(ClimbingRanker):
     ----------
     measure : str, Measure or callable
         What is maximised: any measure, or a Python function from the labels of a ranking to a number (slow).
-    coordinates : "cyclic" or "greedy"
+    coordinates
         A round moves every weight once, in random order; or it tries all weights and moves only the best of them, of
         equally good ones the one of the greatest likelihood (Algorithm 1, lines 9 to 11).
-    n_starts : int
-        Number of starts, 1 or more: RankSVM, equal weights, least squares, then random weights. More raise the training
+    n_starts
+        Number of starts: RankSVM, equal weights, least squares, then random weights. More raise the training
         measure, and overfit few queries.
-    point : "middle" or "likelihood"
+    point
         Where in the best interval: in the middle, or where the order by label is most likely by Plackett and Luce
         (section 2.3), which mostly is an end of the interval and takes twice the time. With "likelihood" weights also
         settle within their interval when no other is better.
-    folds : int
+    folds
         The climb from the first start is tried by cross-validation over queries in this number of folds: the start
         is the model unless the queries left out gain more than two standard errors, and with fewer than five queries
         a fold. 0 always climbs, as do fits with validation data, whose best iterate is taken, and with ``bags``.
         ``gain_`` is the mean gain found, NaN where none was looked for.
-    bags : int
+    bags
         Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
 
@@ -75,22 +76,18 @@ class DirectRank(ClimbingRanker):
     True
     """
 
-    coordinates: str = "cyclic"
-    n_starts: int = 1
-    point: str = "middle"
-    folds: int = 3
-    bags: int = 0
-    tol: float = 1e-5
+    coordinates: Literal["cyclic", "greedy"] = "cyclic"
+    n_starts: Count = 1
+    point: Literal["middle", "likelihood"] = "middle"
+    folds: CountFromZero = 3
+    bags: CountFromZero = 0
+    tol: NotNegative = 1e-5
 
     @property
     def _reported(self) -> Any:
         return as_measure(self.measure if self.scoring is None else self.scoring)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_choice("coordinates", self.coordinates, ("cyclic", "greedy"))
-        check_choice("point", self.point, ("likelihood", "middle"))
-        for name in ("bags", "folds"):
-            check_count(name, getattr(self, name), 0)
         self.gain_ = np.nan
         rng = np.random.default_rng(self.random_state)
         if isinstance(as_measure(self.measure), FunctionMeasure):
@@ -259,20 +256,22 @@ def _mean_weights(
     mean so far.
     """
     found: list[Floats] = []
-    n_iter, complaint = 0, None
-    while len(found) < n_bags and complaint != "interrupted":
+    n_iter, stop, note = 0, Stop.DONE, None
+    while len(found) < n_bags and stop is not Stop.INTERRUPTED:
         try:
             outcome = fit(_resampled(data, rng))
         except KeyboardInterrupt:
             if not found:
                 raise
-            complaint = "interrupted"
+            stop, note = Stop.INTERRUPTED, "interrupted"
             break
         weights = cast(LinearModel, outcome.model).weights
         length = float(np.linalg.norm(weights * columns.spread))
         found.append(weights / (length if length > 0 else 1.0))
-        n_iter, complaint = n_iter + outcome.n_iter, outcome.complaint or complaint
-    return Outcome(LinearModel(np.mean(found, axis=0)), outcome.objective, np.nan, n_iter, complaint)
+        n_iter += outcome.n_iter
+        if not outcome.stop.is_done:
+            stop, note = outcome.stop, outcome.note
+    return Outcome(LinearModel(np.mean(found, axis=0)), outcome.objective, np.nan, n_iter, stop, note)
 
 
 def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:

@@ -18,6 +18,7 @@ from argrank.measures.names import measure as as_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.rankers.factors.factor_ranker import Rated, Watch
 from argrank.rankers.factors.factor_regression import factorise
+from argrank.rankers.linear.linear_ranker import AnyBound
 from argrank.rankers.linear.orm import ORM
 from argrank.solvers import Squared, minimise
 from argrank.solvers.convex_steps import USUAL
@@ -66,7 +67,7 @@ class Alternation:
         for start in starts:
             self._keep(*at(*start))
 
-    def _bound(self, bound: str) -> StructuredHinge:
+    def _bound(self, bound: AnyBound) -> StructuredHinge:
         asked = self.asked
         ranker = ORM(
             measure=asked.measure, decay=asked.decay, bound=bound, gain=asked.gain, relevant_at=asked.relevant_at

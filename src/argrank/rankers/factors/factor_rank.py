@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from argrank.errors import check_count, check_name, check_positive
+from argrank._declared import Count, Jobs, NotNegative, Positive
 from argrank.rankers.factors._alternation import Alternation
 from argrank.rankers.factors.factor_ranker import FactorRanker, Factors, Rated, Watch
-
-USER_WEIGHTS = ("equal", "ratings")
+from argrank.rankers.linear.linear_ranker import AnyBound
+from argrank.rankers.parameters import Gains, Measured
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FactorRank(FactorRanker):
+class FactorRank(Measured, Gains, FactorRanker):
     """Factors of users and items that rank: ``(|U - U0|² + |V - V0|²) / (2 C m) + mean over the m users of a loss``.
 
     A user's score of an item is ``U_user · V_item + bias of the item``, the bias being V's last column, plus what is
@@ -27,27 +27,27 @@ class FactorRank(FactorRanker):
 
     Parameters
     ----------
-    C : float
+    C
         Weight of a user's loss against the regulariser. A small one gives the factorisation by squared error, a larger
         one a model that ranks better in training.
     measure, decay, bound, gain, relevant_at
         The loss, as in ``orm``; "measure" as decay is c = a, which one sort solves.
-    user_weight : "equal" or "ratings"
+    user_weight
         What a user's loss counts: all the same, or as much as the user's ratings are many.
-    near_start : bool
+    near_start
         Whether to stay near the factorisation by squared error, which keeps what is known of items with few ratings;
         otherwise it is only where the descent starts, and factors are shrunk to 0 (then C = 1 is a fair first value).
-    start_ridge : float
-        Ridge of the factorisation by squared error, above 0; as ``ridge`` of ``factor-regression``.
-    rounds : int
-        Number of rounds of U and V after which to stop, 1 or more. Few are enough near the start.
-    tol : float
-        Stop when a round gains less than this share of the objective, 0 or more. Below 1e-3 the halves are solved to
+    start_ridge
+        Ridge of the factorisation by squared error; as ``ridge`` of ``factor-regression``.
+    rounds
+        Number of rounds of U and V after which to stop. Few are enough near the start.
+    tol
+        Stop when a round gains less than this share of the objective. Below 1e-3 the halves are solved to
         this gap, a tight bound's by convex steps to a minimum, with enough ``max_iter``: then neither can be improved
         alone.
-    max_iter : int
-        Passes over the ratings in one half of a round, 1 or more.
-    n_jobs : int, optional
+    max_iter
+        Passes over the ratings in one half of a round.
+    n_jobs
         Threads; None for all cores.
 
     Examples
@@ -57,25 +57,16 @@ class FactorRank(FactorRanker):
     ['d']
     """
 
-    C: float = 0.01
-    measure: Any = "ndcg@10"
+    C: Positive = 0.01
     decay: Any = "measure"
-    bound: str = "convex"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
-    user_weight: str = "equal"
+    bound: AnyBound = "convex"
+    user_weight: Literal["equal", "ratings"] = "equal"
     near_start: bool = True
-    start_ridge: float = 15.0
-    rounds: int = 20
-    tol: float = 1e-3
-    max_iter: int = 30
-    n_jobs: int | None = None
-
-    def _check(self) -> None:
-        check_count("rounds", self.rounds)
-        for name in ("C", "start_ridge"):
-            check_positive(name, getattr(self, name))
-        check_name("user_weight", self.user_weight, USER_WEIGHTS)
+    start_ridge: Positive = 15.0
+    rounds: Count = 20
+    tol: NotNegative = 1e-3
+    max_iter: Count = 30
+    n_jobs: Jobs = None
 
     def _factorise(self, rated: Rated, watch: Watch) -> Factors:
         problem = Alternation(self, rated)

@@ -12,13 +12,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from argrank._declared import Count, Seed
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.grouping import group_by_id
 from argrank.data.io.triples import read_triples
-from argrank.errors import InputError, check_count
+from argrank.errors import InputError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.factors import FactorModel
 from argrank.rankers.docstrings import complete
@@ -43,7 +44,7 @@ class Factors(NamedTuple):
     U: Floats
     V: Floats
     objective: float
-    n_rounds: int
+    n_rounds: Count
 
 
 class Held:
@@ -70,21 +71,21 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     Parameters
     ----------
-    rank : int
-        Number of factors beside the items' own bias, 1 or more. Choose it by validation; a few hundred ratings are
+    rank
+        Number of factors beside the items' own bias. Choose it by validation; a few hundred ratings are
         enough for one or two.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report, by user; None for the measure that is optimised,
         with the ranker's own gain and relevant_at, and "ndcg@10" where none is.
-    random_state : int, optional
+    random_state
         Where the factorisation by squared error begins.
-    verbose : int
+    verbose
         -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
-    rank: int = 10
+    rank: Count = 10
     scoring: Any = None
-    random_state: int | None = 0
+    random_state: Seed | None = 0
     verbose: int = 0
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -95,9 +96,9 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _factorise(self, rated: Rated, watch: Watch) -> Factors:
         """Return the factors of checked ratings."""
 
-    @abstractmethod
-    def _check(self) -> None:
-        """Raise where a parameter has no meaning."""
+    def _counting(self) -> dict[str, Any]:
+        """Return how labels count, where the ranker has parameters for it."""
+        return {}
 
     def fit(
         self,
@@ -132,8 +133,6 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         features, offsets = check_features(item_features), check_offsets(item_offsets)
         given = Triples.of(users, items, ratings)
         check_parameters(self)
-        check_count("rank", self.rank)
-        self._check()
         if len(given.y) < 2:
             raise InputError(f"ratings: expected at least two, got {len(given.y)}")
         by_user, by_item = group_by_id(given.users, len(given.y)), group_by_id(given.items, len(given.y))
@@ -185,7 +184,11 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     @property
     def _reported(self) -> Any:
-        return getattr(self, "measure", "ndcg@10") if self.scoring is None else self.scoring
+        return self._optimised if self.scoring is None else self.scoring
+
+    @property
+    def _optimised(self) -> Any:
+        return "ndcg@10"
 
     def _validation(self, data: Dataset) -> Validation:
         reported, rules = self._reported, rules_of(self)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from argrank._declared import Count, Positive
 from argrank._types import Floats, Integers
-from argrank.errors import check_count, check_positive
 from argrank.rankers.factors.factor_ranker import FactorRanker, Factors, Rated, Watch
 
 
@@ -21,10 +21,10 @@ class FactorRegression(FactorRanker):
 
     Parameters
     ----------
-    ridge : float
-        Weight of the squares of all factors and biases, above 0. Raise it where users or items have few ratings.
-    rounds : int
-        Number of rounds of users and items, 1 or more.
+    ridge
+        Weight of the squares of all factors and biases. Raise it where users or items have few ratings.
+    rounds
+        Number of rounds of users and items.
 
     Examples
     --------
@@ -33,12 +33,8 @@ class FactorRegression(FactorRanker):
     ['d']
     """
 
-    ridge: float = 15.0
-    rounds: int = 15
-
-    def _check(self) -> None:
-        check_positive("ridge", self.ridge)
-        check_count("rounds", self.rounds)
+    ridge: Positive = 15.0
+    rounds: Count = 15
 
     def _factorise(self, rated: Rated, watch: Watch) -> Factors:
         target = rated.y - rated.known[rated.item]
@@ -48,9 +44,9 @@ class FactorRegression(FactorRanker):
 def factorise(
     rated: Rated,
     target: Floats,
-    rank: int,
+    rank: Count,
     ridge: float,
-    rounds: int,
+    rounds: Count,
     random_state: int | None,
     watch: Watch | None = None,
 ) -> Factors:

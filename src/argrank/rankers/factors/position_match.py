@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from argrank._declared import Count, Jobs, NotNegative, Positive
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
@@ -40,29 +41,29 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     ----------
     slots : array of shape (n_slots, n_slot_features), optional
         Features of the slots; by default every slot has weights of its own.
-    C : float
-        Weight of the loss against the regulariser, above 0; choose it by validation, in powers of ten.
-    normalise : str, optional
+    C
+        Weight of the loss against the regulariser; choose it by validation, in powers of ten.
+    normalise
         Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
         scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
         where features differ in scale; search engines can only serve the first two.
-    tol : float
-        Stop when the duality gap is this share of the objective, above 0. Lower it for a closer optimum, which rarely
+    tol
+        Stop when the duality gap is this share of the objective. Lower it for a closer optimum, which rarely
         ranks better.
-    max_iter : int
-        Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
-    n_jobs : int, optional
-        Threads, 1 or more; None for all cores. The result has the same bits for any number.
-    verbose : int
+    max_iter
+        Number of passes over the data after which to stop, with a warning. Raise it where a fit warns.
+    n_jobs
+        Threads; None for all cores. The result has the same bits for any number.
+    verbose
         -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     slots: Any = None
-    C: float = 10.0
+    C: Positive = 10.0
     normalise: str | None = None
-    tol: float = 1e-3
-    max_iter: int = 1000
-    n_jobs: int | None = None
+    tol: NotNegative = 1e-3
+    max_iter: Count = 1000
+    n_jobs: Jobs = None
     verbose: int = 0
 
     def fit(self, X: Any, gains: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:

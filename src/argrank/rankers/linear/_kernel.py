@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 from argrank.models.kernel import Kernel, KernelModel
 
-MOST_ROWS = 20_000  # the Gram matrix of more would not fit beside its factors
+COPIES = 5  # of the Gram matrix that a fit holds: itself, its eigenvectors, room for LAPACK, the new features
 EIGENVALUE_NOISE = 1e-10  # eigenvalues below this share of the largest are noise, as are coefficients
 
 
@@ -22,8 +23,8 @@ class KernelFeatures:
     """
 
     def __init__(self, kernel: Kernel, data: Dataset) -> None:
-        if data.n_documents > MOST_ROWS:
-            raise InputError(f"kernel: expected at most {MOST_ROWS:,} documents, got {data.n_documents:,}")
+        needed = COPIES * 8.0 * data.n_documents**2
+        check_memory("kernel: the Gram matrix of all documents", needed, "take a part of the queries, or no kernel")
         self._kernel, self._data = kernel, data
         gram = self._gram()
         values, vectors = np.linalg.eigh(gram)

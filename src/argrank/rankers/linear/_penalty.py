@@ -46,14 +46,3 @@ def _by_name(signs: Mapping[Any, Any], data: Dataset) -> list[Any]:
     if unknown:
         raise unknown_name("feature in signs", unknown[0], names)
     return [signs.get(name, 0) for name in names]
-
-
-def given_weights(w0: Any, data: Dataset) -> Floats:
-    """Return weights that a user gave, checked."""
-    try:
-        weights: Floats = np.array(w0, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}") from error
-    if weights.shape != (data.n_features,) or not np.isfinite(weights).all():
-        raise OptionError(f"w0: expected {data.n_features} finite weights, got {shown(w0)}")
-    return weights

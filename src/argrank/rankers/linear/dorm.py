@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank._declared import Positive
+from argrank.rankers.linear.linear_ranker import AnyBound, CutOff, MeasureHinge
+from argrank.rankers.parameters import GainsAndDiscounts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DORM(StructuredRanker):
+class DORM(CutOff, GainsAndDiscounts, MeasureHinge):
     """Linear ranker for NDCG@k on the positions map: ``w·phi`` is the sum of the scores times a decay of the rank.
 
     The most violated ranking is an assignment, solved exactly by far smaller problems than the paper's n x n.
@@ -24,20 +26,18 @@ class DORM(StructuredRanker):
     decay : optional
         Weight of the ranks in the positions map: "sqrt" (default), a power, "linear", "log2", "loglog", "measure" or a
         vector that never rises.
-    reference : "averaged", "any" or "given"
+    reference
         The ideal ranking that the convex bound compares with: the mean of all ideal ones, one that keeps equal labels
         in their order (the paper's), or the rows as they come.
     """
 
     ranker: ClassVar[str] = "dorm"
-    feature_map, scale = "positions", None  # no parameters here
 
-    C: float = 100.0
-    bound: str = "tight"
+    C: Positive = 100.0
+    bound: AnyBound = "tight"
     measure: Any = "ndcg"
-    k: Any = "auto"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
     decay: Any = None
-    reference: str = "averaged"
+    reference: Literal["averaged", "any", "given"] = "averaged"
+
+    def _hinge_options(self) -> dict[str, Any]:
+        return {"feature_map": "positions", "scale": None, "decay": self.decay, "reference": self.reference}

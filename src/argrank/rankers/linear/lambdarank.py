@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import Count, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import make_risk, map_blocks
@@ -18,15 +19,16 @@ from argrank.objectives.lambdas import LambdaForces
 from argrank.objectives.objective import Objective, query_weights
 from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.feature_scales import notes_of_scales
-from argrank.rankers.linear.linear_ranker import LinearRanker
+from argrank.rankers.linear.linear_ranker import CutOff, LinearRanker
+from argrank.rankers.parameters import GainsAndDiscounts, Measured
 from argrank.rankers.trace import Watcher
-from argrank.solvers import minimise
+from argrank.solvers import Squared, minimise, usable
 
 FIRST_STEP = 1e-3  # in features of unit spread
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LambdaRank(LinearRanker):
+class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
     """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), weighed by the change of a measure.
 
     The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
@@ -37,31 +39,21 @@ class LambdaRank(LinearRanker):
     ----------
     measure : str or Measure
         What the forces are for: any measure of the form a · b, also MAP, MRR and ERR.
-    k : int, None or "auto"
-        Cut-off of the measure, 1 or more; "auto" for the one in its name, else 10; None for none. A small one looks at
-        few documents of each query.
-    gain, discount, relevant_at
-        Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
-    learning_rate : float
-        Size of the steps, above 0; with many correlated features large ones swing. Lower it where the objective in
+    learning_rate
+        Size of the steps; with many correlated features large ones swing. Lower it where the objective in
         ``trace_`` rises.
-    max_iter : int
-        Steps, each a pass over the data: 1 or more. Raise it where the objective in ``trace_`` still falls at the end.
+    max_iter
+        Steps, each a pass over the data. Raise it where the objective in ``trace_`` still falls at the end.
     """
 
     measure: Any = "ndcg"
-    k: Any = "auto"
-    gain: Any = "exp2"
-    discount: Any = "log2"
-    relevant_at: float = 1.0
-    C: float = 100.0
+    C: Positive = 100.0
     solver: str = "fixed-steps"
-    learning_rate: float = 0.003
-    max_iter: int = 200
+    learning_rate: Positive = 0.003
+    max_iter: Count = 200
 
     def _objective(self) -> Objective:
-        convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return LambdaForces(measure=self._optimised, convention=convention)
+        return LambdaForces(measure=self._optimised, convention=Convention(**self._counting()))
 
     @property
     def _optimised(self) -> Measure:
@@ -80,7 +72,7 @@ class LambdaRank(LinearRanker):
             start=begin,
             callback=watcher,
             keeper=watcher.keeper,
-            **steps,
+            **usable(self.solver, risk, Squared(), steps),
         )
         return Outcome.of(result)
 

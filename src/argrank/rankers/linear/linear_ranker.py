@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from argrank._declared import Count, Jobs, NotNegative, Positive, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.preparation import Prepare
 from argrank.engines import AnyRisk, make_risk
-from argrank.errors import OptionError, check_positive
+from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
@@ -21,14 +23,16 @@ from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.cheap_models import best_length, rank_svm_weights, regression_weights
 from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.linear._penalty import regulariser_for
+from argrank.rankers.parameters import Measured, Relevance
 from argrank.rankers.trace import Watcher
-from argrank.solvers import Regulariser, minimise
+from argrank.solvers import Regulariser, Squared, minimise, usable
 from argrank.solvers.problem import Collapse
 
+#: Upper bounds of what a ranking lacks: only those of ORM can be broken by ties.
+AnyBound = Literal["convex", "tie-broken", "tight"]
+HingeBound = Literal["convex", "tight"]
+Scale = Literal["pairs", "cutoff"] | None
 COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
-
-#: Options of a structured hinge that rankers may have as parameters, or fix.
-HINGE_OPTIONS = ("normalised", "feature_map", "scale", "margin", "decay", "reference", "assignment", "diverse")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -39,8 +43,8 @@ class LinearRanker(BaseRanker):
 
     Parameters
     ----------
-    C : float
-        Weight of the risk against the regulariser, above 0. A small C keeps weights small and suits few queries; a
+    C
+        Weight of the risk against the regulariser. A small C keeps weights small and suits few queries; a
         large one fits the data more closely. Choose it by validation, in powers of ten.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, with the
@@ -48,57 +52,53 @@ class LinearRanker(BaseRanker):
     solver : str
         "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective. "auto" takes one that
         suits it; the others are there to compare.
-    tol : float, optional
-        Stop when the gap is at most this share of the objective, above 0; None for the solver's own, which is 1e-3
+    tol
+        Stop when the gap is at most this share of the objective; None for the solver's own, which is 1e-3
         (Newton: a gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them
         ``C |gradient|² / 2`` is used instead. Lower it to compare optima, raise it to try something quickly.
-    max_iter : int
-        Number of passes over the data after which to stop, with a warning: 1 or more. Raise it where a fit warns.
-    random_state : int, optional
+    max_iter
+        Number of passes over the data after which to stop, with a warning. Raise it where a fit warns.
+    random_state
         Seed of whatever is drawn: samples of rankings, further starts, the order of queries. Any whole number; the same
         one gives the same bits.
     """
 
     scales_lazily: ClassVar[bool] = True
 
-    C: float = 1.0
+    C: Positive | None = 1.0
     scoring: Any = None
     solver: str = "auto"
-    tol: float | None = None
-    max_iter: int = 1000
+    tol: NotNegative | None = None
+    max_iter: Count = 1000
     normalise: str | None = None
     prepare: Prepare = "auto"
-    n_jobs: int | None = None
-    random_state: int | None = 0
+    n_jobs: Jobs = None
+    random_state: Seed | None = 0
     verbose: int = 0
 
     def _regulariser(self, data: Dataset) -> Regulariser:
-        """Return R, from the parameters that the ranker has of ``penalty``, ``signs`` and ``w0``."""
-        penalty, signs = getattr(self, "penalty", "l2"), getattr(self, "signs", None)
-        return regulariser_for(penalty, signs, data, self._centre(data))
+        """Return R."""
+        return Squared(centre=self._centre(data))
 
     def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
         """Return R and C."""
-        check_positive("C", self.C)
+        if self.C is None:
+            raise OptionError("C: expected a positive number, got None")
         return self._regulariser(data), self.C
 
     def _centre(self, data: Dataset) -> Floats | None:
         """Return the weights near which to stay, if not 0."""
         return None
 
-    def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats | None:
+    def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, C: float, given: Floats | None) -> Floats | None:
         """Return where the solver starts, ``given`` being where a regularisation path left off."""
         if given is None and R.centre is not None:
             return R.centre
-        return self._tight_start(data, risk, R, given) if risk.difference and self.solver != "online" else given
+        return self._tight_start(data, risk, R, C, given) if risk.difference and self.solver != "online" else given
 
     def _own(self) -> dict[str, Any]:
-        """Return the parameters that are options of a solver."""
-        return self._given("n_starts", "batch_size")
-
-    def _given(self, *names: str) -> dict[str, Any]:
-        """Return those of some options that this ranker has."""
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        """Return the parameters that are options of some solvers."""
+        return {}
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         risk = make_risk(data, self._objective(), self.n_jobs)
@@ -112,11 +112,11 @@ class LinearRanker(BaseRanker):
             regulariser=R,
             tol=self.tol,
             max_iter=self.max_iter,
-            start=self._start(data, risk, R, start),
+            start=self._start(data, risk, R, C, start),
             callback=watcher,
             random_state=self.random_state,
             keeper=watcher.keeper,
-            **self._own(),
+            **usable(self.solver, risk, R, self._own()),
         )
         if not risk.smooth:
             zero = np.zeros(data.n_features)
@@ -128,7 +128,7 @@ class LinearRanker(BaseRanker):
     def _note(self, risk: AnyRisk) -> None:
         """Keep what is known of the prepared objective."""
 
-    def _tight_start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats:
+    def _tight_start(self, data: Dataset, risk: AnyRisk, R: Regulariser, C: float, given: Floats | None) -> Floats:
         """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
 
         They are RankSVM and least squares on the labels, at several lengths, since their own length means nothing
@@ -138,7 +138,7 @@ class LinearRanker(BaseRanker):
         """
         cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]
         candidates = [R.project(w) for w in (cheap if given is None else [*cheap, given])]
-        return best_length(candidates, risk, lambda w: R.value(w) / self.C)
+        return best_length(candidates, risk, lambda w: R.value(w) / C)
 
     def _restored(self, name: str, value: Any) -> Any:
         return Collapse(*value) if name == "collapsed_" and value is not None else super()._restored(name, value)
@@ -147,11 +147,9 @@ class LinearRanker(BaseRanker):
         """Say where nothing was learned, and what helps: no C moves an optimum that is at 0 for all of them."""
         if not self.objective_at_zero_ > 0 or value < COLLAPSED * self.objective_at_zero_:
             return []
-        tight = "bound='tight', which starts from RankSVM, " if getattr(self, "bound", "") == "convex" else ""
-        other = f"{tight}another measure or feature_map"
+        signs, other = self._remedies()
         if self.collapsed_ is not None:
             found = f"the optimum is w = 0 for every C (a subgradient there has norm {self.collapsed_.norm:.1e})"
-            signs = "" if getattr(self, "signs", None) is None else "fewer signs, "
             helps = f"{signs}{other}, or features normalised within queries (normalise='query-minmax')"
         else:
             found, helps = "the optimum is (nearly) w = 0", f"a larger C, {other}"
@@ -159,6 +157,65 @@ class LinearRanker(BaseRanker):
             f"{found}: the objective is {value:.6g}, at w = 0 {self.objective_at_zero_:.6g}. "
             f"The bound costs more than the measure can gain on these data; what helps is {helps}"
         ]
+
+    def _remedies(self) -> tuple[str, str]:
+        """Return what helps where signs hold weights at 0, and what helps in any case."""
+        return "", "another measure or feature_map"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Restarted:
+    """A ranker whose objective is not convex, so that it descends several times.
+
+    Parameters
+    ----------
+    n_starts
+        Descents from different weights, of which the best counts. More help where results vary with ``random_state``.
+    """
+
+    n_starts: Count = 3
+
+    def _own(self) -> dict[str, Any]:
+        return {"n_starts": self.n_starts}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CutOff:
+    """A ranker that can be told where its measure cuts a ranking.
+
+    Parameters
+    ----------
+    k
+        Cut-off of the measure; "auto" for the one in its name, else 10; None for none. A small one looks at few
+        documents of each query.
+    """
+
+    k: Count | Literal["auto"] | None = "auto"
+
+    @property
+    def _cut_at(self) -> int | str | None:
+        return self.k
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FeatureMap:
+    """A structured ranker that can be told how a ranking becomes a feature vector.
+
+    Parameters
+    ----------
+    feature_map : "pairs", "first", "positions" or a registered name
+        How a ranking becomes a feature vector; the theory of structured SVMs describes each. Change it to follow a
+        paper.
+    scale
+        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
+        only to follow a paper: C then has another scale.
+    """
+
+    feature_map: str = "pairs"
+    scale: Scale = "pairs"
+
+    def _hinge_options(self) -> dict[str, Any]:
+        return {"feature_map": self.feature_map, "scale": self.scale}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -169,12 +226,11 @@ class StructuredRanker(LinearRanker):
     average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
     should leave well behind. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every
     C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0. With ``signs`` slopes
-    that only point to where a weight may not go do not count. Parameters that only some of these rankers have are
-    described here, too.
+    that only point to where a weight may not go do not count.
 
     Parameters
     ----------
-    bound : "convex" or "tight"
+    bound
         The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
         from RankSVM or least squares, whichever is lower at its best length, until a step gains less than ``tol``.
         Only a ``tol`` below 1e-3 leads on to a minimum, which fits closer and ranked worse on validation parts; other
@@ -182,59 +238,45 @@ class StructuredRanker(LinearRanker):
     solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
         For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
         per query where that is not done after 100 passes on few queries.
-    penalty : "l2" or "l1"
+    penalty
         "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of needless features to 0.
     signs : vector of -1, 0 and 1, or mapping from feature names, optional
         1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
         ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
         method, whose gap stays a proof.
-    measure : str, Measure or callable
-        What is optimised: any measure with an oracle on the feature map. The ranker's name says its default; take what
-        you report.
-    k : int, None or "auto"
-        Cut-off of the measure, 1 or more; "auto" for the one in its name, else 10; None for none. A small one looks at
-        few documents of each query.
-    discount : "log2", "letor" or callable
-        Discount of the ranks; "letor" is the paper's, 1 at the first two. Change it to what you report.
-    gain : "exp2", "linear", "binary", table or callable
-        Gain of a label: 2^label - 1, the label itself, 1 for a good document, or your own. Take the one of the measure
-        that you report.
-    relevant_at : float
-        Smallest label of a good document. Raise it where label 1 means "hardly".
-    feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector; the theory of structured SVMs describes each. Change it to follow a
-        paper.
-    scale : "pairs", "cutoff" or None
-        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
-        only to follow a paper: C then has another scale.
     """
 
     ranker: ClassVar[str]
-    cutoff: ClassVar[int | None] = 10  # of a measure whose name has none
 
-    bound: str = "convex"
-    penalty: str = "l2"
+    C: Positive = 1.0
+    bound: AnyBound = "convex"
+    penalty: Literal["l2", "l1"] = "l2"
     signs: Any = None
-    tol: float | None = 1e-3
+    tol: NotNegative | None = 1e-3
 
     @property
+    @abstractmethod
     def _asked(self) -> Any:
         """What is optimised: a measure with its cut-off, or loss terms of the user's own as they are."""
-        given = self._given("measure", "k")
-        measure, k = given["measure"], given.get("k", "auto")
-        if not callable(measure) or isinstance(measure, Measure | type):
-            return parse_measure(measure).cut(k, self.cutoff)
-        if k != "auto":
-            raise OptionError(f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {k!r}")
-        return measure
 
     @property
     def _optimised(self) -> Measure:
         return self._asked if isinstance(self._asked, Measure) else parse_measure("ndcg@10")
 
+    def _regulariser(self, data: Dataset) -> Regulariser:
+        return regulariser_for(self.penalty, self.signs, data, self._centre(data))
+
+    def _remedies(self) -> tuple[str, str]:
+        tight = "bound='tight', which starts from RankSVM, " if self.bound == "convex" else ""
+        return "" if self.signs is None else "fewer signs, ", f"{tight}another measure or feature_map"
+
     def _objective(self) -> Objective:
         """Return the hinge of what is asked for, by the options that this ranker has."""
-        return self._hinge(self._asked, self._convention(), **self._given(*HINGE_OPTIONS))
+        return self._hinge(self._asked, self._convention(), **self._hinge_options())
+
+    def _hinge_options(self) -> dict[str, Any]:
+        """Return the options of the hinge that are not as usual."""
+        return {}
 
     def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
         """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
@@ -247,5 +289,33 @@ class StructuredRanker(LinearRanker):
         )
 
     def _convention(self) -> Convention:
-        """Return the convention of a ranker's gain, discount and relevant_at; a good document of ERR has grade 1."""
-        return Convention(max_grade=1.0, **self._given("gain", "discount", "relevant_at"))
+        """Return how labels and ranks count; a good document of ERR has grade 1."""
+        return Convention(max_grade=1.0, **self._counting())
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MeasureHinge(Relevance, StructuredRanker, Measured):
+    """A structured ranker of a measure that can be given.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        What is optimised: any measure with an oracle on the feature map. The ranker's name says its default; take what
+        you report.
+    """
+
+    cutoff: ClassVar[int | None] = 10  # of a measure whose name has none
+
+    @property
+    def _cut_at(self) -> int | str | None:
+        return "auto"
+
+    @property
+    def _asked(self) -> Any:
+        if not callable(self.measure) or isinstance(self.measure, Measure | type):
+            return parse_measure(self.measure).cut(self._cut_at, self.cutoff)
+        if self._cut_at != "auto":
+            raise OptionError(
+                f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {self._cut_at!r}"
+            )
+        return self.measure

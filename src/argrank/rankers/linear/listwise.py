@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from argrank._declared import Positive
 from argrank.objectives.listwise import CosineLoss, TopOneCrossEntropy
 from argrank.objectives.objective import Objective
-from argrank.rankers.linear.linear_ranker import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -20,7 +21,7 @@ class ListNet(LinearRanker):
         Judgements whose softmax is wanted; the paper takes the labels. "exp2" concentrates on the best documents.
     """
 
-    C: float = 1000.0
+    C: Positive = 1000.0
     gain: Any = "linear"
 
     def _objective(self) -> Objective:
@@ -28,21 +29,17 @@ class ListNet(LinearRanker):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RankCosine(LinearRanker):
+class RankCosine(Restarted, LinearRanker):
     """Linear RankCosine (Qin et al. 2008), in the form consistent with NDCG (Ravikumar et al. 2011); not convex.
 
     Parameters
     ----------
     gain : "exp2", "linear", "binary", table or callable
         Gain of a label, to whose direction that of the scores is turned. Take the one of the measure that you report.
-    n_starts : int
-        Descents from different weights, of which the best counts: 1 or more. The objective is not convex; more starts
-        help where results vary with ``random_state``.
     """
 
-    C: float = 1000.0
+    C: Positive = 1000.0
     gain: Any = "exp2"
-    n_starts: int = 3
 
     def _objective(self) -> Objective:
         return CosineLoss(gain=self.gain)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from argrank._declared import Count, Positive
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
@@ -15,7 +16,8 @@ from argrank.objectives.conditional import likelihoods
 from argrank.objectives.conditional.valid_rankings import Sampling
 from argrank.objectives.objective import Objective
 from argrank.rankers.cheap_models import near, rank_svm_weights
-from argrank.rankers.linear.linear_ranker import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
+from argrank.rankers.parameters import GainsAndDiscounts, Measured
 from argrank.solvers import Regulariser
 
 
@@ -29,18 +31,18 @@ class ConditionalRanker(LinearRanker):
 
     Parameters
     ----------
-    C : float, optional
+    C
         Weight of the risk against ``|w|² / 2``. With None, the default, R is half the squared distance from RankSVM,
         every weight counting in units of its feature's spread within queries, and C is 0.03 times the squared spread of
         RankSVM's scores over its risk: how far the model goes depends neither on the scale of the features nor on that
         of the risk. 0.03 was chosen on validation parts of nine data sets. ``C_`` is the C that was used.
-    scale : "pairs" or None
+    scale
         "pairs" divides the feature map by the number of pairs of the query, so that long lists count no more than short
         ones; the paper leaves it a sum.
     """
 
-    C: Any = None
-    scale: str | None = None
+    C: Positive | None = None
+    scale: Literal["pairs"] | None = None
 
     def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
         if self.C is not None:
@@ -63,7 +65,7 @@ class LogMLE(ConditionalRanker):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MeasureRanker(ConditionalRanker):
+class MeasureRanker(Measured, GainsAndDiscounts, ConditionalRanker):
     """What the conditional models with a measure share.
 
     With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
@@ -75,29 +77,20 @@ class MeasureRanker(ConditionalRanker):
     measure : str or Measure
         What is optimised: "auc" (relevant documents against others; "AUC(graded=True)" for all pairs of
         different label), "map", "ndcg@10", "mrr@10", "err@10" or any other.
-    gain, discount, relevant_at
-        Gain of a label, discount of a rank and smallest label of a relevant document, where the measure does not say.
-    n_samples : int
-        Rankings drawn for a query, 1 or more. More are steadier on long lists; time and memory grow with them.
+    n_samples
+        Rankings drawn for a query. More are steadier on long lists; time and memory grow with them.
     skew : "best", "worst", "mixed" or a number
         Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings of diverse
         loss drawn with probability proportional to exp(number * loss). Walks from the best ranking alone, as with -30,
         did best on validation data: rankings far from it are a hundred terms out of too many to count.
-    importance : bool
+    importance
         Weigh the sampled rankings so that sums estimate those over all y. Meant for comparisons with closed forms.
-    n_starts : int
-        Descents from different weights, of which the best counts, 1 or more; one alone where the model stays near
-        RankSVM.
-    rho : float
-        Weight of the loss against the feature map, above 0. Raise it by powers of ten to give the measure more of a
+    rho
+        Weight of the loss against the feature map. Raise it by powers of ten to give the measure more of a
         say.
     """
 
-    measure: Any = "ndcg@10"
-    gain: Any = "exp2"
-    discount: Any = "log2"
-    relevant_at: float = 1.0
-    n_samples: int = 100
+    n_samples: Count = 100
     skew: Any = -30.0
     importance: bool = False
 
@@ -111,7 +104,7 @@ class MeasureRanker(ConditionalRanker):
         return {
             "measures": tuple(parse_measure(one) for one in measures),
             "weights": None,
-            "convention": Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at),
+            "convention": Convention(**self._counting()),
             "scale": self.scale,
             "sampling": Sampling(
                 n_samples=self.n_samples,
@@ -122,51 +115,58 @@ class MeasureRanker(ConditionalRanker):
             ),
         }
 
-    def _own(self) -> dict[str, Any]:
-        return super()._own() | ({} if self.C is not None else {"n_starts": 1})
-
     def _note(self, risk: AnyRisk) -> None:
         nbytes, sizes = risk.sample() or (0, np.zeros(risk.n_queries, np.int64))
         self.sample_bytes_, self.sample_sizes_ = nbytes, sizes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogGain(MeasureRanker):
-    """ExpGain: the log of the expected gain, summed over queries and maximised; not convex."""
+class RestartedMeasureRanker(Restarted, MeasureRanker):
+    """What those share that are not convex.
 
-    n_starts: int = 3
+    Parameters
+    ----------
+    n_starts
+        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
+    """
+
+    def _own(self) -> dict[str, Any]:
+        return {"n_starts": 1} if self.C is None else super()._own()
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogGain(RestartedMeasureRanker):
+    """ExpGain: the log of the expected gain, summed over queries and maximised; not convex."""
 
     def _objective(self) -> Objective:
         return likelihoods.LogExpectedGain(**self._shared())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogLoss(MeasureRanker):
+class LogLoss(RestartedMeasureRanker):
     """The expected loss (L2), or its log; not convex.
 
     Parameters
     ----------
-    form : "expected" or "log-expected"
+    form
         Equation 4 or 5 of the paper: the expected loss of a query, or its logarithm.
-    f : "identity" or "exp"
+    f
         The expectation is of rho * loss or of exp(rho * loss), which stresses the worst rankings.
     """
 
-    n_starts: int = 3
-    form: str = "expected"
-    f: str = "identity"
-    rho: float = 1.0
+    form: Literal["expected", "log-expected"] = "expected"
+    f: Literal["identity", "exp"] = "identity"
+    rho: Positive = 1.0
 
     def _objective(self) -> Objective:
         return likelihoods.ExpectedLoss(**self._shared(), form=self.form, f=self.f, rho=self.rho)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogCombined(MeasureRanker):
+class LogCombined(RestartedMeasureRanker):
     """L3 = L1 + rho L2: likelihood and expected loss together; not convex."""
 
-    n_starts: int = 3
-    rho: float = 1.0
+    rho: Positive = 1.0
 
     def _objective(self) -> Objective:
         return likelihoods.LikelihoodAndLoss(**self._shared(), rho=self.rho)
@@ -182,8 +182,8 @@ class LogConvex(MeasureRanker):
         Several measures are optimised together, by the weighted sum of their losses; the first is reported.
     weights : sequence of float, optional
         Weight of every measure, 0 or more; equal ones that add up to 1 unless given.
-    rho : float
-        Weight of the loss against the feature map, above 0, which as a sum over pairs soon outgrows it (the paper's
+    rho
+        Weight of the loss against the feature map, which as a sum over pairs soon outgrows it (the paper's
         Figure 8). Raise it by powers of ten to give the measure more of a say.
 
     Examples
@@ -196,7 +196,7 @@ class LogConvex(MeasureRanker):
     """
 
     weights: Any = None
-    rho: float = 1.0
+    rho: Positive = 1.0
 
     def _objective(self) -> Objective:
         return likelihoods.ConvexLoss(**self._shared() | {"weights": self.weights}, rho=self.rho)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
+from argrank._declared import Count, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.stream import CHUNK, stream_letor
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import AnyRisk, is_distributed, make_risk
-from argrank.errors import FormatError, InputError, OptionError
+from argrank.errors import FormatError, InputError, OptionError, shown
 from argrank.measures.measure import Measure
 from argrank.models.kernel import Kernel
 from argrank.models.linear import LinearModel
@@ -21,7 +22,7 @@ from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.cheap_models import weights_of
 from argrank.rankers.linear._kernel import KernelFeatures
 from argrank.rankers.linear._product_measure import ProductMeasure
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank.rankers.linear.linear_ranker import AnyBound, StructuredRanker
 from argrank.rankers.trace import Watcher
 from argrank.rankers.training_data import check_training
 from argrank.solvers import SOLVERS, online
@@ -41,13 +42,13 @@ class ORM(ProductMeasure, StructuredRanker):
     decay : optional
         c, the weight of the ranks in the score of a ranking: "sqrt" (default) 1/sqrt(i), a power d for i^-d, "linear"
         max(k + 1 - i, 0), "log2", "loglog", "measure" (c = a, which one sort solves) or a vector that never rises.
-    reference : "averaged", "any" or "given"
+    reference
         The ideal ranking of the convex bound: the mean of all ideal ones, one that keeps equal labels in their order,
         or the rows as they come.
-    bound : "convex", "tie-broken" or "tight"
+    bound
         Equations 20, 21 and 22 of the paper, each closer to the loss than the one before; the last two are not convex,
         and are solved by successive convex approximation (Algorithm 2).
-    assignment : "auto" or "full"
+    assignment
         The cheapest exact search for the most violated ranking of each query, or the plain n x n assignment, which is
         slower and for comparisons.
     diverse : bool or int
@@ -67,8 +68,8 @@ class ORM(ProductMeasure, StructuredRanker):
     penalty, signs
         ``|w - w0|₁ / C`` instead of the squares, and on which side of 0 a feature's weight may be; see
         ``StructuredRanker``. Signs also work with solver="online".
-    batch_size : int
-        Queries in a step of solver="online", 1 or more. Larger ones are steadier and slower.
+    batch_size
+        Queries in a step of solver="online". Larger ones are steadier and slower.
 
     Examples
     --------
@@ -81,20 +82,26 @@ class ORM(ProductMeasure, StructuredRanker):
     """
 
     ranker: ClassVar[str] = "orm"
-    normalised, feature_map, scale = False, "positions", None  # no parameters here
 
-    C: float = 100.0
-    bound: str = "tight"
+    C: Positive = 100.0
+    bound: AnyBound = "tight"
     decay: Any = None
-    reference: str = "averaged"
-    assignment: str = "auto"
+    reference: Literal["averaged", "any", "given"] = "averaged"
+    assignment: Literal["auto", "full"] = "auto"
     diverse: bool | int = False
     w0: Any = None
     kernel: str | None = None
-    gamma: float = 1.0
-    degree: int = 3
+    gamma: Positive = 1.0
+    degree: Count = 3
     coef0: float = 1.0
-    batch_size: int = 1
+    batch_size: Count = 1
+
+    def _own(self) -> dict[str, Any]:
+        return {"batch_size": self.batch_size}
+
+    def _hinge_options(self) -> dict[str, Any]:
+        positions = {"normalised": False, "feature_map": "positions", "scale": None, "decay": self.decay}
+        return {**positions, "reference": self.reference, "assignment": self.assignment, "diverse": self.diverse}
 
     @property
     def _asked(self) -> Measure:
@@ -142,10 +149,10 @@ class ORM(ProductMeasure, StructuredRanker):
 
         Queries count alike; ``normalise`` may be one that works within queries. ``solver`` is not used.
         """
-        for name in ("kernel", "w0"):
-            if getattr(self, name) is not None:
+        for name, value in (("kernel", self.kernel), ("w0", self.w0)):
+            if value is not None:
                 raise OptionError(
-                    f"fit_stream: expected no {name}, which needs all data at once, got {name}={getattr(self, name)!r}"
+                    f"fit_stream: expected no {name}, which needs all data at once, got {name}={shown(value)}"
                 )
         objective = self._objective()
         counted = {"queries": 0, "documents": 0}

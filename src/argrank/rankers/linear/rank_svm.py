@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+from argrank._declared import Positive
 from argrank.objectives.objective import Objective
 from argrank.objectives.pairwise import PairwiseHinge
+from argrank.rankers.cheap_models import RANK_SVM_C
 from argrank.rankers.linear.linear_ranker import LinearRanker
 
 
@@ -22,10 +24,10 @@ class RankSVM(LinearRanker):
 
     Parameters
     ----------
-    loss : "squared" or "hinge"
+    loss
         The loss of a pair; the squared one is minimised by truncated Newton, the plain one by a bundle method. The
         squared one is faster.
-    tol : float, optional
+    tol
         Squared hinge: stop when the gradient norm is this share of the norm at w = 0 (default 1e-6). Plain hinge: when
         the duality gap is this share of the objective (default 1e-3).
 
@@ -41,8 +43,8 @@ class RankSVM(LinearRanker):
     ranker: ClassVar[str] = "rank-svm"
     takes_preferences: ClassVar[bool] = True
 
-    C: float = 30.0
-    loss: str = "squared"
+    C: Positive = RANK_SVM_C
+    loss: Literal["squared", "hinge"] = "squared"
 
     def _objective(self) -> Objective:
         return PairwiseHinge(loss=self.loss)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from argrank._declared import Jobs, NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.preparation import Prepare
@@ -30,22 +31,23 @@ class Regression(BaseRanker):
     ----------
     gain : "linear", "exp2", sequence or callable
         What is fitted: the label itself by default, or a gain of it. "exp2" counts the best labels more, as NDCG does.
-    ridge : float
-        Weight of the regulariser, 0 (the default) or more, on the scale of scikit-learn's Ridge. Raise it where
+    ridge
+        Weight of the regulariser, none by default, on the scale of scikit-learn's Ridge. Raise it where
         features repeat each other or queries are few.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     """
 
     uses_row_weights: ClassVar[bool] = True
+    fits_labels: ClassVar[bool] = True
     scales_lazily: ClassVar[bool] = True
 
     gain: Any = "linear"
-    ridge: float = 0.0
+    ridge: NotNegative = 0.0
     scoring: Any = None
     normalise: str | None = None
     prepare: Prepare = "auto"
-    n_jobs: int | None = None
+    n_jobs: Jobs = None
     verbose: int = 0
 
     def _objective(self) -> Objective:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
+from argrank._declared import CountFromZero, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk, make_risk
-from argrank.errors import OptionError, check_choice
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
@@ -20,6 +20,7 @@ from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.rankers.trace import Watcher
 from argrank.solvers import Regulariser, minimise
+from argrank.solvers.problem import Stop
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -32,17 +33,17 @@ class SmoothGrad(ProductMeasure, LinearRanker):
 
     Parameters
     ----------
-    C : float, optional
+    C
         Weight of the risk against ``|w - w0|² / 2``. With None, the default, every weight counts there in units of its
         feature's spread within queries, and C is 0.03 times the squared spread of w0's scores over its risk, so that
         the scale of the features does not matter; chosen on validation parts. ``C_`` is the C that was used.
     measure : str or Measure
         Any of the form a · b, as in ``orm``; also "map", in SmoothRank's form.
-    sigma : float
-        Where the annealing starts, above 0, in units of the standard deviation of w0's scores within queries. A
+    sigma
+        Where the annealing starts, in units of the standard deviation of w0's scores within queries. A
         larger one moves farther from there.
-    halvings : int
-        How often sigma is halved, 0 or more; one minimisation for each value. More come closer to the measure itself.
+    halvings
+        How often sigma is halved; one minimisation for each value. More come closer to the measure itself.
     w0 : array or "regression", optional
         Start, and weights near which to stay: RankSVM by default, which did better on validation parts than the
         paper's "regression", least squares on the labels.
@@ -50,18 +51,17 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         What minimises for a fixed sigma; "cg" is the paper's.
     """
 
-    C: Any = None
-    sigma: float = 1.0
-    halvings: int = 6
+    C: Positive | None = None
+    sigma: Positive = 1.0
+    halvings: CountFromZero = 6
     w0: Any = None
-    solver: str = "l-bfgs"
+    solver: Literal["l-bfgs", "cg"] = "l-bfgs"
 
     def _objective(self) -> Objective:
         return self._smoothed(getattr(self, "sigma_", self.sigma))
 
     def _smoothed(self, sigma: float) -> SmoothedMeasure:
-        convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return SmoothedMeasure(measure=self._optimised, convention=convention, sigma=sigma)
+        return SmoothedMeasure(measure=self._optimised, convention=Convention(**self._counting()), sigma=sigma)
 
     def _centre(self, data: Dataset) -> Floats:
         return rank_svm_weights(data, self.n_jobs) if self.w0 is None else weights_of(self.w0, data, self.n_jobs)
@@ -79,9 +79,6 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         return near(w0, data, widest, self.n_jobs)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_choice("solver", self.solver, ("l-bfgs", "cg"))
-        if self.halvings < 0 or not self.sigma > 0:
-            raise OptionError(f"expected sigma > 0 and halvings >= 0, got {self.sigma!r} and {self.halvings!r}")
         if self.C is not None or self.w0 is None:  # RankSVM depends on scales, and so does a C of the user's
             watcher.notes += notes_of_scales(data, self.n_jobs)
         w0 = self._centre(data)
@@ -108,8 +105,8 @@ class SmoothGrad(ProductMeasure, LinearRanker):
                 keeper=watcher.keeper,
             )
             w, left, n_iter = result.w, left - int(result.n_passes), n_iter + result.n_iter
-            if result.reason == "interrupted" or left <= 0:
+            if result.reason is Stop.INTERRUPTED or left <= 0:
                 break
         # with a narrow sigma the objective is all but a step function: where rounding ends the descent, it has ended
-        reason = "steps" if result.reason == "precision" else result.reason
+        reason = Stop.STEPS if result.reason is Stop.PRECISION else result.reason
         return Outcome.of(replace(result, n_iter=n_iter, reason=reason))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from argrank._declared import Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk
@@ -12,12 +13,12 @@ from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import ExpectedMeasure
 from argrank.rankers.cheap_models import best_length, regression_weights
 from argrank.rankers.linear._product_measure import ProductMeasure
-from argrank.rankers.linear.linear_ranker import LinearRanker
+from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
 from argrank.solvers import Regulariser
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SoftRank(ProductMeasure, LinearRanker):
+class SoftRank(Restarted, ProductMeasure, LinearRanker):
     """Linear SoftRank (Taylor et al. 2008): what the expected measure lacks under Gaussian noise on the scores.
 
     The paper trains a neural network by gradient steps with NDCG; here ``|w|² / (2C)`` holds the weights. Halving sigma
@@ -27,23 +28,18 @@ class SoftRank(ProductMeasure, LinearRanker):
 
     Parameters
     ----------
-    sigma : float
-        Standard deviation of the noise on every score, above 0. Smaller ones are closer to the measure and harder to
+    sigma
+        Standard deviation of the noise on every score. Smaller ones are closer to the measure and harder to
         descend.
-    n_starts : int
-        Descents from different weights, of which the best counts: 1 or more. The objective is not convex; more starts
-        help where results vary with ``random_state``.
     """
 
-    C: float = 1000.0
-    sigma: float = 1.0
-    n_starts: int = 3
+    C: Positive = 1000.0
+    sigma: Positive = 1.0
 
     def _objective(self) -> Objective:
-        convention = Convention(gain=self.gain, discount=self.discount, relevant_at=self.relevant_at)
-        return ExpectedMeasure(measure=self._optimised, convention=convention, sigma=self.sigma)
+        return ExpectedMeasure(measure=self._optimised, convention=Convention(**self._counting()), sigma=self.sigma)
 
-    def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, given: Floats | None) -> Floats | None:
+    def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, C: float, given: Floats | None) -> Floats | None:
         """Return the weights of a regression at the best length.
 
         Long lists need long weights: where scores differ as little as their noise, no document of a thousand has a
@@ -51,4 +47,4 @@ class SoftRank(ProductMeasure, LinearRanker):
         """
         if given is not None:
             return given
-        return best_length([regression_weights(data, self.n_jobs)], risk, lambda w: R.value(w) / self.C)
+        return best_length([regression_weights(data, self.n_jobs)], risk, lambda w: R.value(w) / C)

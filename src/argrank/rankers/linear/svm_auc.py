@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
+from argrank._declared import Positive
 from argrank.measures.auc import AUC
 from argrank.measures.measure import Measure
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank.rankers.linear.linear_ranker import HingeBound, Scale, StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -19,16 +20,22 @@ class SVMauc(StructuredRanker):
 
     Parameters
     ----------
-    margin : "unit" or "labels"
+    scale
+        "pairs" divides the map by the number of pairs, None leaves sums; C then has another scale.
+    margin
         For graded labels: a margin of 1 for every pair, or of the difference of the labels, which asks more of pairs
         that differ much.
     """
 
     ranker: ClassVar[str] = "svm-auc"
 
-    C: float = 100.0
-    scale: str | None = "pairs"
-    margin: str = "unit"
+    C: Positive = 100.0
+    bound: HingeBound = "convex"
+    scale: Scale = "pairs"
+    margin: Literal["unit", "labels"] = "unit"
+
+    def _hinge_options(self) -> dict[str, Any]:
+        return {"scale": self.scale, "margin": self.margin}
 
     @property
     def _asked(self) -> Measure:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+from argrank._declared import Positive
 from argrank.errors import OptionError, shown
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.objectives.structured.combination import Combination
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank.rankers.linear.linear_ranker import HingeBound, StructuredRanker
+from argrank.rankers.parameters import GainsAndDiscounts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVMcombo(StructuredRanker):
+class SVMcombo(GainsAndDiscounts, StructuredRanker):
     """Linear ranker for several measures together, each with its own most violated ranking.
 
     ``weights`` are the paper's C_l, relative to C. The defaults are those of svm-ndcg: the tight bound, started from
@@ -30,20 +32,17 @@ class SVMcombo(StructuredRanker):
         The array gives every query its own, so that navigational queries may train on MRR, others on NDCG.
     feature_map : "pairs" or "first"
         The map of MRR; all others are on pairs. The paper has "first", whose sums outweigh the other measures.
-    slacks : "separate" or "shared"
+    slacks
         The sum of the measures' hinges, or the largest of them. Separate slacks did better on OHSUMED, as in the paper.
     """
 
     ranker: ClassVar[str] = "svm-combo"
 
-    C: float = 1e4
-    bound: str = "tight"
+    C: Positive = 1e4
+    bound: HingeBound = "tight"
     measures: Any = ("ndcg@10", "map", "mrr@10")
     weights: Any = 1.0
-    slacks: str = "separate"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
+    slacks: Literal["separate", "shared"] = "separate"
     feature_map: str = "pairs"
 
     def _objective(self) -> Combination:
@@ -64,5 +63,5 @@ class SVMcombo(StructuredRanker):
         return self._hinge(measure.cut("auto", None if whole else 10), convention, feature_map=feature_map)
 
     @property
-    def _optimised(self) -> Measure:
+    def _asked(self) -> Measure:
         return parse_measure("ndcg@10")

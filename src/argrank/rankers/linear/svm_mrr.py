@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank._declared import Positive
+from argrank.rankers.linear.linear_ranker import CutOff, FeatureMap, HingeBound, MeasureHinge
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVMmrr(StructuredRanker):
+class SVMmrr(CutOff, FeatureMap, MeasureHinge):
     """Linear ranker for MRR@k, on the scaled pairs map and with the tight bound unless told otherwise.
 
     ``feature_map="first"`` is the paper's own map (phi_mrr), on which the most violated ranking takes O(n), without a
@@ -18,16 +19,10 @@ class SVMmrr(StructuredRanker):
     documents grow with the list, and its convex bound mostly has its optimum at w = 0 (``collapsed_``).
 
     The default C suits the tight bound on the pairs map, whose weights are long since the map is a mean over pairs.
-
-    All parameters are those of ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-mrr"
 
-    C: float = 1e4
-    bound: str = "tight"
+    C: Positive = 1e4
+    bound: HingeBound = "tight"
     measure: Any = "mrr"
-    k: Any = "auto"
-    relevant_at: float = 1.0
-    feature_map: str = "pairs"
-    scale: str | None = "pairs"

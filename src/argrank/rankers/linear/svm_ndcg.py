@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank._declared import Positive
+from argrank.rankers.linear.linear_ranker import CutOff, FeatureMap, HingeBound, MeasureHinge
+from argrank.rankers.parameters import GainsAndDiscounts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVMndcg(StructuredRanker):
+class SVMndcg(CutOff, FeatureMap, GainsAndDiscounts, MeasureHinge):
     """Linear ranker for NDCG@k; the most violated ranking takes O(n log n + k²), graded labels a little more.
 
     Also for ``measure="p@10"`` and ``"dcg@10"``, which have the same structure.
@@ -17,18 +19,10 @@ class SVMndcg(StructuredRanker):
     The default is the tight bound, started from RankSVM: the paper's convex bound (``bound="convex"``) has its optimum
     at w = 0 on data like OHSUMED, for every C. C = 10,000 was best on validation parts, since the map is a mean over
     pairs and its weights are long.
-
-    All parameters are those of ``StructuredRanker``.
     """
 
     ranker: ClassVar[str] = "svm-ndcg"
 
-    C: float = 1e4
-    bound: str = "tight"
+    C: Positive = 1e4
+    bound: HingeBound = "tight"
     measure: Any = "ndcg"
-    k: Any = "auto"
-    discount: Any = "log2"
-    gain: Any = "exp2"
-    relevant_at: float = 1.0
-    feature_map: str = "pairs"
-    scale: str | None = "pairs"

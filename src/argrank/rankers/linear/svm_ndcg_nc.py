@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from argrank._declared import Positive
 from argrank.measures.measure import Measure
 from argrank.measures.ndcg import NDCG
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank.rankers.linear.linear_ranker import FeatureMap, HingeBound, StructuredRanker
+from argrank.rankers.parameters import GainsAndDiscounts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVMndcgNC(StructuredRanker):
+class SVMndcgNC(FeatureMap, GainsAndDiscounts, StructuredRanker):
     """Linear ranker for NDCG of the whole list, good against bad documents.
 
     Divide and conquer for convex discounts, two cases of it for LETOR's, the full table for any other. The default is
@@ -28,13 +30,9 @@ class SVMndcgNC(StructuredRanker):
 
     ranker: ClassVar[str] = "svm-ndcg-nc"
 
-    C: float = 1e4
-    bound: str = "tight"
-    discount: Any = "log2"
+    C: Positive = 1e4
+    bound: HingeBound = "tight"
     gain: Any = "binary"
-    relevant_at: float = 1.0
-    feature_map: str = "pairs"
-    scale: str | None = "pairs"
 
     @property
     def _asked(self) -> Measure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -36,7 +37,7 @@ class Held(NamedTuple):
 
 def folding(data: DistributedDataset, n_folds: int, random_state: int) -> Folding:
     """Split by query as on one machine; labels are fetched, and workers copy the rows that a fold trains on."""
-    labels = np.concatenate(data.map_blocks(_labels))
+    labels = np.concatenate(data.map_blocks(attrgetter("y")))
     nothing = np.zeros((data.n_documents, 1), np.float32)  # features stay where they are
     judged = Dataset(nothing, labels, group=data.sizes, query_weight=data.query_weight)
     here = Folding.of(judged, n_folds, random_state)
@@ -115,10 +116,6 @@ def _scores_there(model: Model, part: Held | DistributedDataset) -> Floats:
 
 
 # ---- on the workers ---------------------------------------------------------------------------------------------
-
-
-def _labels(data: Dataset) -> Floats:
-    return data.y
 
 
 def _extent(X: Any) -> tuple[bool, float]:

@@ -20,6 +20,7 @@ from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.checkpoint import model_from, model_state
+from argrank.solvers.problem import Stop
 
 STAGES = (40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280)
 PATIENCE = 2  # stages without a gain after which a member is finished
@@ -168,11 +169,10 @@ class Member:
             warnings.simplefilter("always", ArgrankWarning)
             ranker.fit(data)
         for one in caught:
-            text = str(one.message)
-            if "interrupted" in text:
-                raise KeyboardInterrupt
-            if text not in self.notes:
+            if (text := str(one.message)) not in self.notes:
                 self.notes.append(text)
+        if ranker.stop_ is Stop.INTERRUPTED:
+            raise KeyboardInterrupt
         return ranker
 
     def _stage(self, scores: Floats, n_trees: int | None) -> Stage:

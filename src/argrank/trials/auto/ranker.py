@@ -6,10 +6,11 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
+from argrank._declared import AtLeast, Count, Count32, Jobs, Positive, Seed
 from argrank._json import json_value
 from argrank._tables import measure_text, table, to_text
 from argrank._types import Floats
@@ -17,15 +18,12 @@ from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
-from argrank.deploy.registry import blend_families, target
+from argrank.deploy.registry import TARGETS, blend_families
 from argrank.engines import is_distributed
 from argrank.errors import (
     ArgrankWarning,
     MissingExtraError,
     OptionError,
-    check_choice,
-    check_count,
-    check_positive,
     shown,
 )
 from argrank.models.model import Model
@@ -35,10 +33,11 @@ from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm
 from argrank.rankers.registry import registered_name
 from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, summed
 from argrank.trials.auto.members import STAGES, Folding, Member, member_of
-from argrank.trials.auto.search import INTERRUPTED, SEEDS, Deadline, Search
+from argrank.trials.auto.search import NOTES, SEEDS, Deadline, Search
 
 #: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
 MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
@@ -64,7 +63,7 @@ class MemberResult(NamedTuple):
     name: str
     weight: float
     value: float
-    n_trees: int | None
+    n_trees: Count32 | None
     seconds: float
     refitted: bool
 
@@ -88,22 +87,22 @@ class Auto(BaseRanker):
     ----------
     scoring : str or Measure
         What decides how many trees there are, what the estimate is of, and what ``score`` reports.
-    family : "all", "trees" or "linear"
+    family
         Which members take part. A blend of trees is one forest and a linear one a single weight vector, which every
         search engine can express.
     members : sequence of names or rankers, optional
         Members to use instead of those of the family.
-    time_limit : float, optional
-        Seconds, above 0, about half of which are for the folds; None for no limit. Set it on large data.
-    max_trees : int, optional
+    time_limit
+        Seconds, about half of which are for the folds; None for no limit. Set it on large data.
+    max_trees
         Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound.
-    n_folds : int
-        Number of folds by query, 2 or more. More folds judge members by models that saw more data, at their cost.
+    n_folds
+        Number of folds by query. More folds judge members by models that saw more data, at their cost.
     target : str, optional
         Engine that will serve the model, a name of ``ar.targets()``: keep to a blend that it can express. Where it
         takes trees or linear models, but no sum of both, the better of the two is taken; where it knows numbers alone,
         all members learn from what it can compute of missing values and texts.
-    random_state : int
+    random_state
         Seeds folds and members. The same seed gives the same bits, unless time runs out.
 
     Attributes
@@ -127,20 +126,20 @@ class Auto(BaseRanker):
     takes_missing: ClassVar[bool] = True
 
     scoring: Any = "ndcg@10"
-    family: str = "all"
+    family: Literal["all", "trees", "linear"] = "all"
     members: Sequence[Any] | None = None
-    time_limit: float | None = None
-    max_trees: int | None = None
-    n_folds: int = 4
+    time_limit: Positive | None = None
+    max_trees: Count | None = None
+    n_folds: Annotated[int, AtLeast(2)] = 4
     target: str | None = None
     normalise: str | None = None
     prepare: Prepare = "auto"
-    random_state: int = 0
-    n_jobs: int | None = None
+    random_state: Seed = 0
+    n_jobs: Jobs = None
     verbose: int = 0
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        deadline = self._check(watcher.seconds)
+        deadline = self._deadline(watcher.seconds)
         families = self._families()
         rankers = self._rankers(data, families)
         seeds, numbers = self._budget(sum(hasattr(ranker, "n_trees") for ranker in rankers.values()))
@@ -148,10 +147,10 @@ class Auto(BaseRanker):
         folding = fold(cast(Any, data), self.n_folds, self.random_state)
         search = Search(watcher, self.verbose)
         waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
-        done, complaint = search.run(waiting, None if deadline is None else deadline.of_search)
+        done, stop = search.run(waiting, None if deadline is None else deadline.of_search)
         blend = _best_blend(done, families, folding, self.scoring)
-        models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=complaint == INTERRUPTED)
-        complaint = complaint or late
+        models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
+        stop = late if stop.is_done else stop
         model = _served(blend, models, data)
         self.estimate_: Estimate = blend.estimate
         self.members_ = _results(blend, done, refitted)
@@ -159,7 +158,7 @@ class Auto(BaseRanker):
         scores = [part.scores_of(model) for part in watcher.validations]
         lacks = 1.0 - float(np.nan_to_num(blend.estimate.value))  # all, where no query shows that there is more
         watcher.record(scores, {"objective": lacks})
-        return Outcome(model, lacks, np.nan, len(watcher.trace), complaint)
+        return Outcome(model, lacks, np.nan, len(watcher.trace), stop, NOTES.get(stop))
 
     def summary(self) -> str:
         """Return a table of the members and the estimate of the blend."""
@@ -185,15 +184,9 @@ class Auto(BaseRanker):
             return tuple(MemberResult(*one) for one in value)
         return Estimate(*value) if name == "estimate_" else super()._restored(name, value)
 
-    def _check(self, seconds: float) -> Deadline | None:
-        check_choice("family", self.family, ("all", "trees", "linear"))
-        check_count("n_folds", self.n_folds, 2)
-        check_count("random_state", self.random_state, 0)
-        if self.max_trees is not None:
-            check_count("max_trees", self.max_trees)
+    def _deadline(self, seconds: float) -> Deadline | None:
         if self.time_limit is None:
             return None
-        check_positive("time_limit", self.time_limit)
         begin = time.perf_counter() - seconds  # which processes before this one have spent
         return Deadline(begin, begin + self.time_limit)
 
@@ -215,7 +208,7 @@ class Auto(BaseRanker):
         """Return what the target needs for all members; without one, linear members prepare for themselves."""
         if self.target is None or self.prepare != "auto" or is_distributed(data):
             return super()._preparation(data)
-        return preparation_for(data, target(self.target).prepare or "auto", native=True)
+        return preparation_for(data, TARGETS[self.target].prepare or "auto", native=True)
 
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
         """Return the members by name, with the threads and the seed of this ranker."""

@@ -16,14 +16,17 @@ from argrank.errors import ModelError
 from argrank.models.model import Model
 from argrank.rankers.checkpoint import model_from, model_state
 from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Stop
 from argrank.trials.auto.blend import Blend
 from argrank.trials.auto.members import Member
 
 SEEDS = 3  # of every member of trees when it is fitted again
 SEARCH_SHARE = 0.5  # of the time limit; the rest is for fitting again
-INTERRUPTED = "interrupted; the best blend of what was finished was kept"
 REFITTED = "all data: "  # before the names of members whose models of all data a checkpoint has
-LATE = "the time limit was reached; the best blend of what was finished was kept"
+NOTES = {
+    Stop.TIME: "the time limit was reached; the best blend of what was finished was kept",
+    Stop.INTERRUPTED: "interrupted; the best blend of what was finished was kept",
+}
 
 
 class Deadline(NamedTuple):
@@ -48,29 +51,29 @@ class Search:
         found = watcher.resumed()
         self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
 
-    def run(self, members: list[Member], end: float | None) -> tuple[list[Member], str | None]:
+    def run(self, members: list[Member], end: float | None) -> tuple[list[Member], Stop]:
         """Return the members that have a stage, and why the others have none; the first one gets one in any case."""
         done: list[Member] = []
-        complaint: str | None = None
+        stop = Stop.DONE
         try:
             for member in members:
                 if self._is_finished(member, done):
                     continue
                 if end is not None and done and time.perf_counter() > end:
-                    complaint = LATE
+                    stop = Stop.TIME
                     break
                 while self._advance(member, done):
                     self._keep(member.name, member.state)
                     if end is not None and time.perf_counter() > end:
-                        complaint = LATE
+                        stop = Stop.TIME
                         break
                 self._keep(member.name, member.state, finished=True)
         except KeyboardInterrupt:
             if not done:
                 self._bar.__exit__(None, None, None)
                 raise
-            complaint = INTERRUPTED
-        return done, complaint
+            stop = Stop.INTERRUPTED
+        return done, stop
 
     def _advance(self, member: Member, done: list[Member]) -> bool:
         more = member.advance()
@@ -107,10 +110,10 @@ class Search:
 
     def refit(
         self, blend: Blend, data: Dataset, n_seeds: int, deadline: Deadline | None, hurry: bool
-    ) -> tuple[list[Model], list[bool], str | None]:
+    ) -> tuple[list[Model], list[bool], Stop]:
         """Return a model for every member of weight, whether it is one of all data, and why it may not be."""
         models: dict[int, Model] = {}
-        complaint: str | None = None
+        stop = Stop.DONE
         shares = blend.shares
         try:
             for number in np.argsort(-shares, kind="stable").tolist():
@@ -123,16 +126,16 @@ class Search:
                     continue
                 cost = member.seconds * member.seeds(n_seeds) / len(member.models)
                 if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
-                    complaint = LATE
+                    stop = Stop.TIME
                     continue
                 self._bar.advance(1, f"{member.name} on all data")
                 models[number] = member.refit(data, member.seeds(n_seeds))
                 self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
         except KeyboardInterrupt:
-            complaint = INTERRUPTED
+            stop = Stop.INTERRUPTED
         finally:
             self._bar.__exit__(None, None, None)
         refitted = [number in models for number in range(len(shares))]
         most = n_seeds if n_seeds < SEEDS else None
         found = [models.get(number) or member.folds_model(most) for number, member in enumerate(blend.members)]
-        return found, refitted, complaint
+        return found, refitted, stop

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats, Integers
+from argrank.data.prepare.normalise import normaliser
 from argrank.deploy.fusion_formula import RANK_CONSTANT
 from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.trials.grid import is_number
@@ -15,16 +16,9 @@ from argrank.trials.grid import is_number
 LOWEST = "lowest"
 
 
-def _minmax(scores: Floats, indptr: Integers) -> Floats:
-    low, high = np.fmin.reduceat(scores, indptr[:-1]), np.fmax.reduceat(scores, indptr[:-1])
-    return _ratio(scores, low, high - low, indptr)
-
-
-def _zscore(scores: Floats, indptr: Integers) -> Floats:
-    mean = query_means(scores, indptr)
-    deviation = np.sqrt(query_means((scores - np.repeat(mean, np.diff(indptr))) ** 2, indptr))
-    same = np.fmin.reduceat(scores, indptr[:-1]) == np.fmax.reduceat(scores, indptr[:-1])
-    return _ratio(scores, mean, np.where(same, 0.0, deviation), indptr)
+def _by(name: str) -> Callable[[Floats, Integers], Floats]:
+    """Return what a normaliser of features does to scores."""
+    return lambda scores, indptr: normaliser(name).apply(scores[:, None], indptr)[:, 0]
 
 
 def reciprocal_ranks(scores: Floats, indptr: Integers) -> Floats:
@@ -43,8 +37,8 @@ def reciprocal_ranks(scores: Floats, indptr: Integers) -> Floats:
 #: What is done to the scores of a system within each query, by name.
 NORMALISERS: dict[str, Callable[[Floats, Integers], Floats]] = {
     "none": lambda scores, indptr: scores,
-    "minmax": _minmax,
-    "zscore": _zscore,
+    "minmax": _by("query-minmax"),
+    "zscore": _by("query-zscore"),
     "rank": reciprocal_ranks,
 }
 
@@ -52,11 +46,11 @@ NORMALISERS: dict[str, Callable[[Floats, Integers], Floats]] = {
 def check_normalisers(given: Any, names: Sequence[str]) -> dict[str, str]:
     """Return the normaliser of every system from one name for all or a mapping."""
     chosen = dict(given) if isinstance(given, Mapping) else dict.fromkeys(names, "none" if given is None else given)
-    for name, normaliser in chosen.items():
+    for name, rule in chosen.items():
         if name not in names:
             raise unknown_name("system", name, names)
-        if normaliser not in NORMALISERS:
-            raise unknown_name("normalisation", normaliser, [*NORMALISERS, "auto"])
+        if rule not in NORMALISERS:
+            raise unknown_name("normalisation", rule, [*NORMALISERS, "auto"])
     return dict.fromkeys(names, "none") | chosen
 
 
@@ -96,11 +90,3 @@ def query_means(values: Floats, indptr: Integers) -> Floats:
     total = np.add.reduceat(np.where(known, values, 0.0), indptr[:-1])
     means: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
     return means
-
-
-def _ratio(scores: Floats, shift: Floats, scale: Floats, indptr: Integers) -> Floats:
-    """Return (score - shift) / scale of the query, 0 where the scale is 0."""
-    sizes = np.diff(indptr)
-    by = np.repeat(np.where(scale == 0, np.inf, scale), sizes)
-    ratio: Floats = (scores - np.repeat(shift, sizes)) / by
-    return ratio

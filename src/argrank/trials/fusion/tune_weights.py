@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from argrank._declared import AtLeast, Count, CountFromZero, Jobs, Seed, checked
+from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, check_count, shown, unknown_name
@@ -23,6 +25,8 @@ from argrank.trials.grid import is_number
 Bounds = tuple[float | None, float | None]
 
 
+@checked
+@reading_once()
 def tune_weights(
     scores_by_system: Mapping[str, Any],
     data: Any,
@@ -32,11 +36,11 @@ def tune_weights(
     missing: str | float = "lowest",
     bounds: Bounds | Mapping[str, Bounds] | None = None,
     fixed: Mapping[str, float] | None = None,
-    cv: int | None = 5,
-    bootstrap: int = 0,
-    n_starts: int = 2,
-    random_state: int = 0,
-    n_jobs: int | None = None,
+    cv: Annotated[int, AtLeast(2)] | None = 5,
+    bootstrap: CountFromZero = 0,
+    n_starts: Count = 2,
+    random_state: Seed = 0,
+    n_jobs: Jobs = None,
 ) -> TunedWeights:
     """Tune the weights of a sum of scores, say of BM25, an embedding and popularity, so that a measure is greatest.
 

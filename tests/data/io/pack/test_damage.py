@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from tests.data.io.pack.test_pack import N_QUERIES, ROWS, make
 import argrank as ar
 from argrank import _files
 from argrank.data.io.pack.loader import load_part
-from argrank.errors import FormatError, InputError
+from argrank.errors import FormatError, InputError, OptionError
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -28,7 +30,7 @@ def put(path, name, values, others=None, **entries):
     contents = json.loads((path / "pack.json").read_text())
     if values is not None:
         np.save(path / f"{name}.npy", values)
-        contents["arrays"][name] |= {"dtype": values.dtype.str, "shape": list(values.shape)}
+        contents["arrays"][name] |= {"dtype": values.dtype.str, "shape": list(values.shape), "crc32": None}
     contents["arrays"] |= others or {}
     (path / "pack.json").write_text(json.dumps(contents | entries))
 
@@ -91,17 +93,106 @@ def test_arrays_that_are_not_as_described(path):
         file.unlink()
         refused(path, file.name.replace(".", r"\."))
         file.write_bytes(text)
-    ar.load(path, verify=True)
+    ar.load(path, verify="open")
 
 
-def test_changed_values_are_found_by_their_sums(path):
+def touch(data):
+    """Use all there is."""
+    return [getattr(data, name) for name in ("X", "XT", "y", "document_ids", "sources", "sample_weight")]
+
+
+def full(kind, folder, **more):
+    """Write a pack with every array there can be."""
+    ids = {"document_ids": np.arange(ROWS), "sources": [f"s{row % 7}" for row in range(ROWS)]}
+    weights = {"sample_weight": np.ones(ROWS), "query_weight": np.ones(N_QUERIES)}
+    data = make(kind, qid=np.arange(ROWS) % N_QUERIES, **ids, **weights)
+    ar.pack(data, folder, by_column=kind == "dense", **more)
+    return folder
+
+
+@pytest.mark.parametrize("verify", ["open", "lazy"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_changed_values_are_found_by_their_sums(kind, verify, tmp_path):
+    path = full(kind, tmp_path / "a.pack")
+    names = {file.stem for file in path.glob("*.npy")}
+    assert {"X" if kind == "dense" else "X.data", "docids", "sources", "sample_weight", "rows"} <= names
     for file in path.glob("*.npy"):
-        text = bytearray(file.read_bytes())
-        text[-1] ^= 1
-        before, _ = file.read_bytes(), file.write_bytes(text)
-        with pytest.raises(FormatError, match="expected"):
-            ar.load(path, verify=True)
-        file.write_bytes(before)
+        whole = file.read_bytes()
+        for place in (-1, len(whole) // 2, 130):  # behind the header
+            text = bytearray(whole)
+            text[place] ^= 1
+            file.write_bytes(text)
+            with pytest.raises(FormatError, match=file.name.replace(".", r"\.")):
+                touch(ar.load(path, verify=verify))
+        file.write_bytes(whole)
+        touch(ar.load(path, verify=verify))
+
+
+def test_bits_that_flip_train_nothing(tmp_path):
+    """120 packs, a bit flipped in each: refused, or trained to the same bits where it was not part of the data."""
+    path, rng = tmp_path / "a.pack", np.random.default_rng(29)
+    ar.pack(make(qid=np.arange(ROWS) % N_QUERIES), path)
+    files = sorted(path.glob("*.npy"))
+    expected, refusals = ar.make_ranker("regression").fit(ar.load(path)).coef_.tobytes(), 0
+    for number in range(120):
+        file = files[number % len(files)]
+        whole = file.read_bytes()
+        text, place = bytearray(whole), int(rng.integers(8 * len(whole)))
+        text[place // 8] ^= 1 << place % 8
+        file.write_bytes(text)
+        try:
+            assert ar.make_ranker("regression").fit(ar.load(path)).coef_.tobytes() == expected
+        except FormatError:
+            refusals += 1
+        file.write_bytes(whole)
+    assert refusals > 90  # the others hit the padding of headers
+
+
+def test_a_file_is_summed_once_in_a_process_and_only_where_it_is_used(tmp_path, monkeypatch):
+    monkeypatch.setattr("argrank.data.io.pack.sums.CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr("argrank.data.io.pack.contents.CHUNK_BYTES", 1 << 10)
+    path, summed = full("dense", tmp_path / "a.pack"), []
+    crc32 = zlib.crc32
+    monkeypatch.setattr("argrank.data.io.pack.sums.zlib.crc32", lambda *a: summed.append(len(a[0])) or crc32(*a))
+    data = ar.load(path)
+    assert repr(data).startswith("Dataset: ")
+    assert (data.n_features, data.is_sparse) == (5, False)
+    opened = sum(summed)
+    assert opened < data.n_documents * 8 * 5  # labels, ids and borders, no features
+    part = data.between(0, 2)
+    assert sum(summed) == opened
+    part.X.sum()
+    assert 0 < sum(summed) - opened < data.n_documents * 8 * 3
+    touch(data)
+    everything = sum(summed)
+    touch(data)
+    touch(ar.load(path))
+    touch(load_part(path, 0, 1))
+    assert sum(summed) == everything
+    assert everything == sum(file.stat().st_size - 128 for file in path.glob("*.npy"))
+    touch(ar.load(path, verify="never"))
+    assert sum(summed) == everything
+
+
+def test_a_pack_without_sums_of_chunks_is_read_as_before(tmp_path):
+    path = full("dense", tmp_path / "a.pack")
+    expected = ar.load(path).X.copy()
+    contents = json.loads((path / "pack.json").read_text())
+    for stored in contents["arrays"].values():
+        del stored["crc32"]
+    (path / "pack.json").write_text(json.dumps(contents))
+    for verify in ("lazy", "open", "never"):
+        np.testing.assert_array_equal(ar.load(path, verify=verify).X, expected)
+    with pytest.raises(OptionError, match="verify: expected 'lazy', 'open' or 'never'"):
+        ar.load(path, verify="often")
+
+
+def test_a_dataset_of_a_pack_can_be_sent_to_another_process(tmp_path):
+    data = ar.load(full("sparse", tmp_path / "a.pack"))
+    again = pickle.loads(pickle.dumps(data))
+    assert again.fingerprint == data.fingerprint
+    np.testing.assert_array_equal(again.X.toarray(), data.X.toarray())
+    assert again.document_ids.tolist() == data.document_ids.tolist()
 
 
 def test_numbers_that_compiled_code_would_follow(path):
@@ -124,7 +215,7 @@ def test_numbers_that_compiled_code_would_follow(path):
             refused(path, f"expected {name}:".replace(".", r"\."))
         (path / f"{name}.npy").write_bytes(before)
         (path / "pack.json").write_text(description)
-    ar.load(path, verify=True)
+    ar.load(path, verify="open")
 
 
 def test_objects_are_not_unpickled(path):

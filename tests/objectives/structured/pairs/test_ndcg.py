@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import itertools
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from argrank import Dataset, objective
 from argrank.errors import OptionError
 from argrank.objectives.structured.hinge import count_states
-from argrank.objectives.structured.pairs import staircase
+from argrank.objectives.structured.pairs import ndcg, staircase, suffixes
 
 
 def one_query(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -155,3 +156,8 @@ def test_count_states_counts():
     assert count_states(np.array([[5, 5, 5]]), 4).tolist() == [35]  # C(7, 3)
     assert count_states(np.array([[1, 2]]), 9).tolist() == [6]
     assert count_states(np.full((1, 60), 50), 60).tolist() == [1 << 62]
+
+
+def test_the_two_copies_of_a_helper_are_the_same():
+    """A kernel's helpers lie in its own file, so that both files have this one."""
+    assert inspect.getsource(ndcg.look_at_gains) == inspect.getsource(suffixes.look_at_gains)

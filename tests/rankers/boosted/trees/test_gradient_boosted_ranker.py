@@ -238,7 +238,7 @@ def test_wrong_parameters_are_refused(data, wrong):
     ("given", "message"),
     [
         ({"reg_lamda": 1.0}, "unknown name in lightgbm_params 'reg_lamda'; did you mean .*reg_lambda"),
-        ({3: 1.0}, "unknown name in lightgbm_params 3"),
+        ({3: 1.0}, "lightgbm_params: expected a dict from a name"),
         ({"n_estimators": 5}, "n_estimators is argrank's own to set; use n_trees"),
         ({"application": "regression"}, "application is argrank's own to set"),
         ({"max_bin": 15, "max_bins": 15}, "max_bins is another name of max_bin"),

@@ -42,6 +42,7 @@ def test_early_stopping(data):
     assert ranker.n_iter_ == len(ranker.model_.trees) == np.argmax(ranker.trace_["validation"]) + 1
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing to learn")
 def test_data_without_a_pair_gives_equal_scores():
     with pytest.warns(ArgrankWarning, match="no tree found a split"):
         ranker = LambdaMART().fit(np.eye(4), [0, 0, 0, 0], qid=[1, 1, 2, 2])

@@ -64,7 +64,7 @@ def parse_row(line: bytes, limits: Limits) -> Row:
     for token in tokens[first:]:
         name, colon, value = token.partition(b":")
         if not colon:
-            raise RowError("a feature as id:value", _quoted(token))
+            raise RowError("a feature as id:value", quoted(token))
         columns.append(_column(name, token, limits))
         values.append(_value(value, token, limits.largest))
     if any(after <= before for before, after in itertools.pairwise(columns)):
@@ -75,7 +75,7 @@ def parse_row(line: bytes, limits: Limits) -> Row:
 def _label(token: bytes) -> float:
     label = float(token) if NUMBER.fullmatch(token) else math.nan
     if not 0 <= label < math.inf:
-        raise RowError("a label, a finite number from 0 up", _quoted(token))
+        raise RowError("a label, a finite number from 0 up", quoted(token))
     return label
 
 
@@ -84,11 +84,11 @@ def _qid(tokens: list[bytes], expected: bool) -> tuple[bytes, int]:
     token = tokens[1] if len(tokens) > 1 else b""
     found = token.startswith(b"qid:")
     if found and not expected:
-        raise RowError("a row without qid, as in the first row (a side file gives the groups)", _quoted(token))
+        raise RowError("a row without qid, as in the first row (a side file gives the groups)", quoted(token))
     if not expected:
         return b"", 1
     if not found:
-        raise RowError("qid:ID after the label", _quoted(token) if token else "the end of the line")
+        raise RowError("qid:ID after the label", quoted(token) if token else "the end of the line")
     if token == b"qid:":
         raise RowError("a query id", "nothing after qid:")
     return token[4:], 2
@@ -96,11 +96,11 @@ def _qid(tokens: list[bytes], expected: bool) -> tuple[bytes, int]:
 
 def _column(name: bytes, token: bytes, limits: Limits) -> int:
     if not name.isdigit():
-        raise RowError("a feature id, an integer from 0 up", _quoted(token))
+        raise RowError("a feature id, an integer from 0 up", quoted(token))
     significant = name.lstrip(b"0") or b"0"
     number = int(significant) if len(significant) <= 10 else MAX_ID + 1
     if not limits.base <= number <= limits.last_id:
-        raise RowError(f"a feature id from {limits.base} to {limits.last_id}", _quoted(token))
+        raise RowError(f"a feature id from {limits.base} to {limits.last_id}", quoted(token))
     return number - limits.base
 
 
@@ -109,11 +109,11 @@ def _value(text: bytes, token: bytes, largest: float) -> float:
         if MISSING.fullmatch(text):
             return math.nan
         expected = "a finite value" if INFINITE.fullmatch(text) else "a number, NULL or NaN as value"
-        raise RowError(expected, _quoted(token))
+        raise RowError(expected, quoted(token))
     value = float(text)
     if abs(value) >= largest:
         single = "" if largest == math.inf else " of float32"
-        raise RowError(f"a finite value{single}", _quoted(token))
+        raise RowError(f"a finite value{single}", quoted(token))
     return value
 
 
@@ -126,7 +126,8 @@ def _sorted(columns: list[int], values: list[float], base: int) -> tuple[list[in
     return columns, values
 
 
-def _quoted(token: bytes) -> str:
+def quoted(token: bytes) -> str:
+    """Return a token as messages show it."""
     return shown(token.decode("utf-8", "replace"))
 
 

@@ -14,11 +14,11 @@ from typing import IO, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank.data.io.text import BYTE_ORDER_MARK
 from argrank.errors import FormatError
 
 CHUNK = 1 << 22  # bytes of a chunk; what is read does not depend on it
 PIECE = 1 << 12  # bytes that are searched for a line end at a time
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE_END = ord("\n")
 
 Bytes = NDArray[np.uint8]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
-from argrank._files import STDIN, is_remote, open_bytes, read_all, split_suffixes
+from argrank._files import is_remote, open_bytes, read_all, split_suffixes
 from argrank._memory import check_memory
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import Grouping, group_by_id, group_by_size
@@ -76,7 +76,7 @@ def read_letor(
     name = os.fspath(path)
     with open_bytes(path) as stream:
         # else a pipe, an archive or a remote file
-        plain = name != STDIN and not split_suffixes(name)[1] and not is_remote(name) and stream.seekable()
+        plain = not split_suffixes(name)[1] and not is_remote(name) and stream.seekable()
         text = stream if plain else read_all(stream, name)
         return read_text(text, name, options, n_jobs=n_jobs, progress=progress)
 

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, read_all, split_suffixes
+from argrank._files import open_bytes, read_all, split_suffixes
+from argrank._once import STDIN
 from argrank._types import Integers
-from argrank.data.io.letor.format import NUMBER
-from argrank.errors import FormatError, shown
+from argrank.data.io.letor.format import NUMBER, quoted
+from argrank.data.io.text import BYTE_ORDER_MARK
+from argrank.errors import FormatError
 
 GROUPS = (".query", ".group")  # LightGBM's, XGBoost's
 WEIGHT = ".weight"
@@ -35,7 +37,7 @@ def read_sizes(path: str | os.PathLike[str], n_rows: int) -> Integers:
     sizes = []
     for line, token in _tokens(name):
         if not token.isdigit() or len(token) > 18 or int(token) == 0:
-            raise FormatError(name, line, "the size of a query, an integer from 1 up", _quoted(token))
+            raise FormatError(name, line, "the size of a query, an integer from 1 up", quoted(token))
         sizes.append(int(token))
     if sum(sizes) != n_rows:
         raise FormatError(name, None, f"sizes that add up to {n_rows} rows", f"a sum of {sum(sizes)}")
@@ -52,7 +54,7 @@ def read_weights(path: str, n_rows: int, n_queries: int) -> tuple[str, NDArray[A
     for line, token in _tokens(name):
         value = float(token) if NUMBER.fullmatch(token) else -1.0
         if not 0 <= value < np.inf:
-            raise FormatError(name, line, "a weight, a finite number from 0 up", _quoted(token))
+            raise FormatError(name, line, "a weight, a finite number from 0 up", quoted(token))
         weights.append(value)
     if len(weights) not in (n_rows, n_queries):
         raise FormatError(name, None, f"a weight for each of {n_rows} rows or {n_queries} queries", f"{len(weights)}")
@@ -63,9 +65,5 @@ def read_weights(path: str, n_rows: int, n_queries: int) -> tuple[str, NDArray[A
 
 def _tokens(name: str) -> list[tuple[int, bytes]]:
     with open_bytes(name) as stream:
-        lines = bytes(read_all(stream, name)).removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        lines = bytes(read_all(stream, name)).removeprefix(BYTE_ORDER_MARK).split(b"\n")
     return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
-
-
-def _quoted(token: bytes) -> str:
-    return shown(token.decode("utf-8", "replace"))

@@ -7,7 +7,6 @@ column by column, for the rankers that read columns.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from argrank.data.io.pack.chunks import as_texts, plain_ids
 from argrank.data.io.pack.contents import Contents, ContentsError, Stored
+from argrank.data.io.pack.sums import Sums, stored_of
 from argrank.errors import OptionError
 
 SUFFIX = ".npy"
@@ -33,7 +33,7 @@ class GrowingArray:
 
     def __init__(self, folder: Path, name: str, dtype: Any, row_shape: tuple[int, ...] = ()) -> None:
         self.name, self.dtype, self.n_rows = name, np.dtype(dtype).newbyteorder("<"), 0
-        self._row_shape, self._sum = row_shape, hashlib.sha256()
+        self._row_shape, self._sums = row_shape, Sums()
         self._file: IO[bytes] = open(folder / f"{name}{SUFFIX}", "wb+")  # noqa: SIM115 - closed by finish
         self._header = self._write_header()
 
@@ -42,7 +42,7 @@ class GrowingArray:
         piece = np.ascontiguousarray(values, self.dtype)
         if len(piece):
             self._file.write(piece.data)
-            self._sum.update(piece.data)
+            self._sums.update(piece)
             self.n_rows += len(piece)
 
     def finish(self) -> Stored:
@@ -51,7 +51,7 @@ class GrowingArray:
         if self._write_header() != self._header:
             raise AssertionError("the header of a .npy file has grown")
         self._file.close()
-        return Stored(self.dtype.str, (self.n_rows, *self._row_shape), self._sum.hexdigest())
+        return self._sums.stored(self.dtype.str, (self.n_rows, *self._row_shape))
 
     def close(self) -> None:
         """Let the file go, finished or not."""
@@ -92,7 +92,7 @@ def open_array(folder: Path, name: str, stored: Stored) -> NDArray[Any]:
             if version != (1, 0):
                 raise ValueError(f"version {version}")
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError) as error:
+        except Exception as error:  # of NumPy's reader of headers, which goes through Python's own tokenizer
             raise ContentsError(f"{path.name}: a .npy file", " ".join(str(error).split())[:200]) from error
         if fortran or dtype.hasobject or dtype.str != stored.dtype or tuple(shape) != stored.shape:
             raise ContentsError(f"{path.name}: {stored.dtype} of shape {stored.shape}", f"{dtype.str} of shape {shape}")
@@ -103,15 +103,6 @@ def open_array(folder: Path, name: str, stored: Stored) -> NDArray[Any]:
             return np.empty(stored.shape, stored.dtype)
         mapped = np.memmap(file, np.dtype(stored.dtype), "r", begin, stored.shape)
     return mapped.view(np.ndarray)
-
-
-def sum_of(values: NDArray[Any]) -> str:
-    """Return the SHA-256 of an array's values, read block by block."""
-    digest = hashlib.sha256()
-    step = max(1, (1 << 24) // max(1, values[:1].nbytes))
-    for start in range(0, len(values), step):
-        digest.update(np.ascontiguousarray(values[start : start + step]).data)
-    return digest.hexdigest()
 
 
 class GrowingIds:
@@ -177,6 +168,5 @@ def write_transposed(folder: Path, contents: Contents, n_bytes: int) -> Contents
             for column, values in enumerate(np.ascontiguousarray(X[start : start + step].T)):
                 file.seek(begin + (column * len(X) + start) * size)
                 file.write(values.data)
-    stored = Stored(X.dtype.str, shape, "")
-    whole = dataclasses.replace(stored, sha256=sum_of(open_array(folder, TRANSPOSED, stored)))
+    whole = stored_of(open_array(folder, TRANSPOSED, Stored(X.dtype.str, shape, "")))
     return dataclasses.replace(contents, arrays={**contents.arrays, TRANSPOSED: whole})

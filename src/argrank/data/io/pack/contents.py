@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from argrank._json import parse_json
 from argrank._version import __version__
 from argrank.data.dataset import fingerprint_of
 from argrank.errors import is_text, shown
 
 DESCRIPTION = "pack.json"
 FORMAT = 1
+CHUNK_BYTES = 1 << 22  # of an array that have a sum of their own
 LARGEST_DESCRIPTION = 1 << 28  # bytes; 1e9 rows have 42,000 blocks, and names of features are short
 
 #: Per array: the types it may have, and its shape by the numbers of rows, features, queries and values stored (v)
@@ -48,11 +50,15 @@ class ContentsError(Exception):
 
 @dataclass(frozen=True)
 class Stored:
-    """One array: its NumPy type, its shape, and the SHA-256 of its values (the file without its header)."""
+    """One array: its NumPy type, its shape, the SHA-256 of its values (the file without its header), and their CRC-32.
+
+    There is a CRC-32 for every CHUNK_BYTES of the values; packs of earlier versions have none.
+    """
 
     dtype: str
     shape: tuple[int, ...]
     sha256: str
+    crc32: tuple[int, ...] | None = None
 
     @property
     def n_bytes(self) -> int:
@@ -103,7 +109,7 @@ class Contents:
     def from_json(cls, text: bytes) -> Contents:
         """Return the description in a text, or raise ContentsError; every size is checked against every other."""
         try:
-            values = json.loads(text.decode("utf-8", "strict"))
+            values = parse_json(text, "description")
         except (ValueError, RecursionError) as error:
             raise ContentsError("JSON", f"{error}") from error
         if not isinstance(values, dict) or values.get("format") != FORMAT:
@@ -139,6 +145,8 @@ class Contents:
                 raise ContentsError(f"{name} of another type", one.dtype)
             if one.shape != tuple(lengths[length] for length in shape):
                 raise ContentsError(f"{name} of shape {tuple(lengths[length] for length in shape)}", one.shape)
+            if one.crc32 is not None and len(one.crc32) != -(-one.n_bytes // CHUNK_BYTES):
+                raise ContentsError(f"{name}: a CRC-32 for every {CHUNK_BYTES:,} bytes", f"{len(one.crc32):,}")
             if name in ("X", "XT", "X.data") and np.dtype(one.dtype) != np.dtype(self.dtype):
                 raise ContentsError(f"{name} of type {self.dtype}", one.dtype)
         if self.arrays["query_ids"].dtype.startswith("|S") != (self.qid == "text"):
@@ -190,10 +198,13 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     arrays = {}
     for name, one in values["arrays"].items():
         _need(name in ARRAYS, f"arrays: names of {', '.join(ARRAYS)}", name)
-        _need(isinstance(one, dict) and set(one) == {"dtype", "shape", "sha256"}, f"{name}: dtype, shape, sha256", one)
+        keys = {"dtype", "shape", "sha256", "crc32"}
+        _need(isinstance(one, dict) and keys - {"crc32"} <= set(one) <= keys, f"{name}: {', '.join(sorted(keys))}", one)
         _need(isinstance(one["dtype"], str) and _is_counts(one["shape"], 0), f"{name}: a type and a shape", one)
         _need(isinstance(one["sha256"], str) and re.fullmatch("[0-9a-f]{64}", one["sha256"]), f"{name}: a SHA-256", one)
-        arrays[name] = Stored(one["dtype"], tuple(one["shape"]), one["sha256"])
+        sums = one.get("crc32")
+        _need(sums is None or (_is_counts(sums, 0) and all(value < 1 << 32 for value in sums)), f"{name}: CRC-32", sums)
+        arrays[name] = Stored(one["dtype"], tuple(one["shape"]), one["sha256"], None if sums is None else tuple(sums))
     return values | {
         "shape": (n, d),
         "blocks": tuple(values["blocks"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,33 +13,46 @@ from numpy.typing import NDArray
 from argrank._types import Integers
 from argrank.data.checks import LARGEST_LABEL
 from argrank.data.dataset import Dataset
-from argrank.data.io.pack.array_file import SUFFIX, open_array, sum_of
+from argrank.data.io.pack.array_file import SUFFIX, open_array
 from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
+from argrank.data.io.pack.sums import Guard, stored_of
 from argrank.data.mapped import csr_view
-from argrank.errors import FormatError, InputError, check_count
+from argrank.data.untouched import Untouched
+from argrank.errors import FormatError, InputError, check_choice, check_count
 
 CHECK_VALUES = 1 << 20  # numbers of a mapped array that are looked at together
-EXTRAS = {"docids": "document_ids", "sources": "sources", "sample_weight": "sample_weight"}
+IDS = {"docids": "document_ids", "sources": "sources"}
+BY_QUERY = ("indptr", "query_ids", "query_weight")
+VERIFY = ("lazy", "open", "never")
 
 
 class Pack:
     """An open pack: its description, and its arrays as read-only memory maps.
 
     Everything that compiled code follows blindly is checked for what is taken: sizes, borders of queries, the columns
-    of a sparse matrix, labels. Features are not looked at, unless ``verify`` compares the SHA-256 of every array.
+    of a sparse matrix, labels. With ``verify="lazy"`` every array is compared with its sums where it is first touched,
+    features and ids of documents later than the rest; "open" reads everything now, "never" nothing.
     """
 
-    def __init__(self, path: str | os.PathLike[str], verify: bool = False) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | os.PathLike[str], verify: str = "lazy") -> None:
+        check_choice("verify", verify, VERIFY)
+        self.path, self._lazy = Path(path), verify == "lazy"
         try:
             self.contents = self._read_contents()
             opened = self.contents.arrays.items()
             self.arrays = {name: open_array(self.path, name, stored) for name, stored in opened}
+            if verify == "open":
+                self._verify()
+            if self._lazy:
+                self._guards = {
+                    name: Guard(self.path / f"{name}{SUFFIX}", self.arrays[name], stored) for name, stored in opened
+                }
+                for name in BY_QUERY:
+                    self._check_sums(name, 0, self.contents.queries + (name == "indptr"))
             _check_borders("indptr", self.arrays["indptr"], self.contents.shape[0], 1)
             if self.contents.sparse:
+                self._check_sums("X.indptr", 0, self.contents.shape[0] + 1)
                 _check_borders("X.indptr", self.arrays["X.indptr"], len(self.arrays["X.data"]), 0)
-            if verify:
-                self._verify()
         except ContentsError as wrong:
             raise FormatError(path, None, wrong.expected, wrong.got) from wrong
 
@@ -79,17 +93,41 @@ class Pack:
         except ContentsError as wrong:
             raise FormatError(self.path, None, wrong.expected, wrong.got) from wrong
         fields: dict[str, Any] = dict.fromkeys(("comments", "titles", "query_texts", "preferences", "rows"))
-        fields |= {field: None if name not in arrays else arrays[name][start:end] for name, field in EXTRAS.items()}
+        fields["sample_weight"] = arrays["sample_weight"][start:end] if "sample_weight" in arrays else None
         fields["query_weight"] = arrays["query_weight"][a:b] if "query_weight" in arrays else None
         fields["query_ids"] = _ids(arrays["query_ids"][a:b])
         fields["indptr"] = arrays["indptr"][a : b + 1] - start
-        fields |= {"X": self._features(start, end), "y": arrays["y"][start:end]}
+        fields["y"] = arrays["y"][start:end]
         fields |= {name: getattr(contents, name) for name in ("feature_names", "feature_base", "categories")}
-        fields |= {"normalised": contents.normalise, "XT": arrays["XT"][:, start:end] if "XT" in arrays else None}
+        fields["normalised"] = contents.normalise
+        later = self._later(start, end)
+        fields |= {"untouched": later} if self._lazy else {name: one.values for name, one in later.items()}
         fields["longest"] = int(np.diff(arrays["indptr"]).max())  # of all: parts give the same bits as the whole
         if whole:
             fields |= {"rows": arrays.get("rows"), "fingerprint": contents.fingerprint}
         return Dataset._assemble(**fields)
+
+    def _later(self, start: int, end: int) -> dict[str, Untouched]:
+        """Return what is large and looked at only where it is used."""
+        later = {field: self._untouched(name, start, end) for name, field in IDS.items() if name in self.arrays}
+        if "XT" in self.arrays:
+            values = self.arrays["XT"][:, start:end]
+            later["XT"] = Untouched(values, self._check_of("XT"), 0, self.contents.shape[1], by_column=True)
+        if not self.contents.sparse:
+            return later | {"X": self._untouched("X", start, end)}
+        X, borders, check = self._features(start, end), self.arrays["X.indptr"], self._check_of("X.data")
+        by_row = lambda first, last: check(int(borders[first]), int(borders[last]))  # noqa: E731
+        return later | {"X": Untouched(X, by_row, start, end)}
+
+    def _untouched(self, name: str, start: int, end: int) -> Untouched:
+        return Untouched(self.arrays[name][start:end], self._check_of(name), start, end)
+
+    def _check_of(self, name: str) -> Callable[[int, int], None]:
+        return self._guards[name].check if self._lazy else lambda start, end: None
+
+    def _check_sums(self, name: str, start: int, end: int) -> None:
+        if self._lazy and name in self._guards:
+            self._guards[name].check(start, end)
 
     def _features(self, start: int, end: int) -> Any:
         if not self.contents.sparse:
@@ -112,6 +150,8 @@ class Pack:
     def _check_part(self, start: int, end: int, a: int, b: int) -> None:
         """Check what compiled code relies on, of the rows from ``start`` to ``end`` and the queries from a to b."""
         contents, arrays = self.contents, self.arrays
+        for name in ("y", "sample_weight", "rows"):
+            self._check_sums(name, start, end)
         for block in _blocks(arrays["y"][start:end]):
             fits = np.isnan(block).all() if contents.label is None else ((block >= 0) & (block <= LARGEST_LABEL)).all()
             if not fits:
@@ -125,6 +165,7 @@ class Pack:
 
     def _check_columns(self, start: int, end: int) -> None:
         indptr, indices = self.arrays["X.indptr"], self.arrays["X.indices"]
+        self._check_sums("X.indices", int(indptr[start]), int(indptr[end]))
         for first in range(start, end, CHECK_VALUES):
             begins = indptr[first : min(first + CHECK_VALUES, end) + 1]
             columns = indices[begins[0] : begins[-1]]
@@ -147,13 +188,13 @@ class Pack:
 
     def _verify(self) -> None:
         for name, stored in self.contents.arrays.items():
-            found = sum_of(self.arrays[name])
+            found = stored_of(self.arrays[name]).sha256
             if found != stored.sha256:
                 raise ContentsError(f"{name}{SUFFIX}: values with SHA-256 {stored.sha256[:12]}…", f"{found[:12]}…")
 
 
-def load_pack(path: str | os.PathLike[str], verify: bool = False) -> Dataset:
-    """Open a pack as a Dataset of memory maps; ``verify`` reads everything and compares it with its sums."""
+def load_pack(path: str | os.PathLike[str], verify: str = "lazy") -> Dataset:
+    """Open a pack as a Dataset of memory maps; ``verify`` says when it is compared with its sums."""
     return Pack(path, verify).dataset()
 
 

@@ -10,19 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from argrank._declared import Count, checked
 from argrank._files import write_folder
 from argrank._memory import parse_memory
+from argrank._once import reading_once
 from argrank._progress import Progress
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.letor.format import Options
+from argrank.data.io.naming import Naming, told_naming
 from argrank.data.io.pack.array_file import write_transposed
 from argrank.data.io.pack.bucket_sort import count, sorted_chunks
 from argrank.data.io.pack.chunks import Chunk, check_by_query, normalised
 from argrank.data.io.pack.contents import DESCRIPTION, Contents
 from argrank.data.io.pack.row_readers import Source, source_of
 from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
-from argrank.data.io.tables import named
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +33,8 @@ LEAST = 1 << 20
 BUCKETS = "buckets"  # folder of what is being sorted
 
 
+@checked
+@reading_once()
 def pack(
     source: Any,
     path: str | os.PathLike[str],
@@ -38,7 +42,7 @@ def pack(
     dtype: Any = None,
     columns: Mapping[str, str | None] | None = None,
     features: Sequence[str] | None = None,
-    n_features: int | None = None,
+    n_features: Count | None = None,
     normalise: str | None = None,
     by_column: bool = False,
     memory: str = "4GB",
@@ -93,7 +97,7 @@ def pack(
     budget = parse_memory(memory, "memory")
     if is_frame(source):
         source = Dataset(source)
-    found = source_of(source, *named(columns, features), n_features)
+    found = source_of(source, Naming(columns or {}, features).over(told_naming()), n_features)
     with write_folder(path, DESCRIPTION) as folder, Progress("packing rows", None, progress) as bar:
         work = _Packing(found, folder, dtype, normalise, budget, bar)
         try:

@@ -10,14 +10,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, check_path, is_remote, remote_files
+from argrank._files import check_path, is_remote, remote_files
+from argrank._once import is_stream
 from argrank.data.dataset import Dataset
 from argrank.data.io import arrow, delimited
+from argrank.data.io.columns.table import Reading
+from argrank.data.io.delimited import DELIMITERS
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.stream import stream_letor
+from argrank.data.io.naming import Naming
 from argrank.data.io.pack.chunks import BY_ROW, Chunk
 from argrank.data.io.pack.loader import load_pack
-from argrank.data.io.tables import DELIMITERS
 from argrank.errors import InputError, OptionError
 
 LEFT_OUT = ("comments", "titles", "query_texts")  # texts of any length, for which a pack has no place
@@ -74,11 +77,10 @@ class FileSource:
     def __init__(
         self,
         files: Sequence[tuple[str, str]],
-        columns: Mapping[str, str | None],
-        features: Sequence[str] | None,
+        said: Naming,
         n_features: int | None,
     ) -> None:
-        self._files, self._columns, self._features, self._n_features = files, columns, features, n_features
+        self._files, self._said, self._n_features = files, said, n_features
         self.feature_names: tuple[str, ...] | None = None
         self.feature_base = 1
         self.categories: Mapping[str, tuple[str, ...]] | None = None  # texts are refused
@@ -112,10 +114,11 @@ class FileSource:
             yield from (found["qid"] for found in self._table(path, kind, n_bytes, True))
 
     def _table(self, path: str, kind: str, n_bytes: int, ids_alone: bool) -> Iterator[dict[str, Any]]:
-        features = self._features if self.feature_names is None else self.feature_names
+        features = self._said.features if self.feature_names is None else self.feature_names
+        reading = Reading(self._said.columns, (), features, where=path)
         if kind in DELIMITERS:
-            return delimited.stream(path, DELIMITERS[kind], self._columns, features)
-        return arrow.stream(path, kind, self._columns, features, n_bytes // 8, ids_alone)
+            return delimited.stream(path, DELIMITERS[kind], reading, self._said.written, n_bytes)
+        return arrow.stream(path, kind, reading, n_bytes // 8, ids_alone)
 
     def _of_columns(self, found: Mapping[str, Any]) -> Chunk:
         self.left_out |= {name for name in LEFT_OUT if found.get(name) is not None}
@@ -133,8 +136,7 @@ class FileSource:
 
 def source_of(
     given: Any,
-    columns: Mapping[str, str | None],
-    features: Sequence[str] | None,
+    said: Naming,
     n_features: int | None,
 ) -> Source:
     """Return the source that something is: a Dataset, or the name of a file or folder, or several names."""
@@ -149,7 +151,7 @@ def source_of(
         files += [(file, _file_kind(file)) for file in _files_of(os.fspath(name))]
     if not files:
         raise InputError("expected at least one file to pack, got none")
-    return FileSource(files, columns, features, n_features)
+    return FileSource(files, said, n_features)
 
 
 def _file_kind(file: str) -> str:
@@ -161,8 +163,8 @@ def _file_kind(file: str) -> str:
 
 def _files_of(name: str) -> list[str]:
     """Return a file's name, or those of the files in a folder, sorted, without hidden ones."""
-    if name == STDIN:
-        raise OptionError("expected files to pack, which may have to be read twice, got standard input")
+    if is_stream(name):
+        return [name]
     if is_remote(name):
         found = remote_files(name)
         inside = [] if found is None else found

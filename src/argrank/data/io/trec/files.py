@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from argrank.data.io.text import first_repeated, id_texts, is_number, number_tex
 from argrank.errors import ArgrankWarning, FormatError, InputError, shown
 
 PathLike = str | os.PathLike[str]
+_SPACE = re.compile(r"\s")
+_SAFE = "".join(map(chr, range(33, 127))).replace("%", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +186,7 @@ class DatasetNames(NamedTuple):
 
 def dataset_names(data: Dataset) -> DatasetNames:
     """Return query and document ids as words, refusing what a TREC file cannot tell apart."""
-    qid, docno = id_texts(data.query_ids, "qid"), _document_names(data)
-    for what, words in (("qid", qid), ("document_ids", docno)):
-        for word in words:
-            if word.split() != [word]:
-                raise InputError(f"{what}: expected ids without spaces for a TREC file, got {shown(word)}")
+    qid, docno = words_of(id_texts(data.query_ids, "qid")), words_of(document_names(data))
     twice = first_repeated(qid)
     if twice is not None:
         raise InputError(f"qid: expected ids with different texts, got {shown(twice)} for two queries")
@@ -199,7 +199,15 @@ def dataset_names(data: Dataset) -> DatasetNames:
     return DatasetNames(qid, docno)
 
 
-def _document_names(data: Dataset) -> list[str]:
+def words_of(texts: Sequence[str]) -> list[str]:
+    """Return texts as words that a TREC file can hold: those with spaces percent-encoded, empty ones as %00."""
+    if not _SPACE.search("".join(texts)) and all(texts):
+        return list(texts)
+    return [(quote(text, safe=_SAFE) or "%00") if _SPACE.search(text) or not text else text for text in texts]
+
+
+def document_names(data: Dataset) -> list[str]:
+    """Return the document ids of the stored rows as texts, or the numbers of the caller's rows."""
     if data.document_ids is not None:
         return id_texts(data.document_ids, "document_ids")
     rows = np.arange(data.n_documents) if data.rows is None else data.rows
@@ -214,10 +222,10 @@ def _queries(data: Dataset) -> Iterator[tuple[int, int, int]]:
 
 def _look_up(data: Dataset, qid: NDArray[Any], docno: NDArray[Any], values: Floats) -> Floats:
     """Return the value of every stored row's (query, document), NaN where there is none."""
-    keys = zip(qid.tolist(), docno.tolist(), strict=True)
+    keys = zip(words_of(list(map(str, qid.tolist()))), words_of(list(map(str, docno.tolist()))), strict=True)
     value_of = dict(zip(keys, values.tolist(), strict=True))
-    names = id_texts(data.query_ids, "qid")
-    documents = _document_names(data)
+    names = words_of(id_texts(data.query_ids, "qid"))
+    documents = words_of(document_names(data))
     found = np.empty(data.n_documents)
     for query, first, last in _queries(data):
         name = names[query]

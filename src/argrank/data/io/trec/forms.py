@@ -7,7 +7,6 @@ None of these packages is imported.
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,17 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._files import STDIN, open_bytes, split_suffixes
+from argrank._files import open_bytes, split_suffixes
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.arrow import read_columns
+from argrank.data.io.delimited import DELIMITERS, header_of, texts_of
 from argrank.data.io.kinds import EXTENSIONS, kind_of
 from argrank.data.io.load import load
-from argrank.data.io.tables import DELIMITERS, TABLES
+from argrank.data.io.tables import TABLES
 from argrank.data.io.text import text_lines
-from argrank.data.io.trec.files import Qrels, Run, dataset_names, read_qrels, read_run
+from argrank.data.io.trec.files import Qrels, Run, dataset_names, document_names, read_qrels, read_run
 from argrank.errors import FormatError, InputError, shown
 
 #: What a column may be called; the first name that occurs is used.
@@ -115,16 +115,13 @@ def run_name(source: Any, number: int) -> str:
 def _has_columns(path: str | os.PathLike[str], *wanted: tuple[str, ...]) -> bool:
     kind = _table_kind(path)
     if kind in DELIMITERS:
-        with open_bytes(path) as stream:
-            names: list[str] = next(csv.reader(text_lines(stream, path), delimiter=DELIMITERS[kind]), [])
+        names = header_of(path, DELIMITERS[kind])
     else:
         names = list(read_columns(path, str(kind)).column_names)
     return all(_found(one, names) is not None for one in wanted)
 
 
 def _first_words(path: str | os.PathLike[str]) -> list[str]:
-    if os.fspath(path) == STDIN:
-        return []
     if kind_of(path) == "pack":
         return []
     with open_bytes(path) as stream:
@@ -202,27 +199,16 @@ def table_columns(path: str | os.PathLike[str]) -> Mapping[str, Sequence[Any]]:
     if kind not in DELIMITERS:
         columns: dict[str, Sequence[Any]] = read_columns(path, kind).to_pydict()
         return columns
-    with open_bytes(path) as stream:
-        reader = csv.reader(text_lines(stream, path), delimiter=DELIMITERS[kind], strict=True)
-        try:
-            names = next(reader, [])
-            rows = [row for row in reader if row]
-        except csv.Error as error:
-            raise FormatError(path, reader.line_num, "delimited text", str(error)) from error
-    ragged = next((number for number, row in enumerate(rows, 1) if len(row) != len(names)), None)
-    if ragged is not None:
-        raise FormatError(path, None, f"{len(names)} cells in every row", f"{len(rows[ragged - 1])} in row {ragged}")
-    cells = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return dict(zip(names, map(list, cells), strict=True))
+    return texts_of(path, DELIMITERS[kind])
 
 
 def _of_dataset(data: Dataset) -> Qrels:
     if not data.is_judged:
         raise InputError("qrels: expected judged data, got a Dataset without labels")
-    names = dataset_names(data)
+    dataset_names(data)  # refuses ids that cannot be told apart
     qid = np.empty(data.n_queries, object)
     qid[:] = data.query_ids.tolist()  # as the data has them: numbers stay numbers
-    return Qrels(np.repeat(qid, data.sizes), _objects(names.docno), data.y)
+    return Qrels(np.repeat(qid, data.sizes), _objects(document_names(data)), data.y)
 
 
 def _frame_columns(frame: Any) -> list[str]:

@@ -14,7 +14,7 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import group_by_id, offsets
 from argrank.data.io.text import id_texts
-from argrank.data.io.trec.files import Qrels, Run
+from argrank.data.io.trec.files import Qrels, Run, words_of
 from argrank.data.io.trec.forms import as_qrels, as_run
 from argrank.data.unjudged import JUDGED, OUTSIDE, POOLED, Gaps
 from argrank.errors import ArgrankWarning, InputError, shown
@@ -81,7 +81,7 @@ def join_runs(runs: Mapping[str, Any], qrels: Any) -> JudgedRuns:
     judged = as_qrels(qrels)
     read = {name: as_run(run) for name, run in runs.items()}
     queries = group_by_id(judged.qid, len(judged))
-    query_of = {text: number for number, text in enumerate(id_texts(queries.query_ids, "qid"))}
+    query_of = {text: number for number, text in enumerate(words_of(id_texts(queries.query_ids, "qid")))}
     if len(query_of) < len(queries.query_ids):
         raise InputError("qrels: expected query ids with different texts, got two that are written alike")
     query, documents, first_row = _numbered(judged, read, query_of)
@@ -122,15 +122,16 @@ def _numbered(
 
     def number(source: Qrels | Run) -> Integers:
         found = np.full(len(source), -1, np.int64)
-        texts = zip(id_texts(source.qid, "qid"), id_texts(source.docno, "docno"), strict=True)
-        for line, (qid, docno) in enumerate(texts):
+        texts = id_texts(source.docno, "docno")
+        words = zip(words_of(id_texts(source.qid, "qid")), words_of(texts), strict=True)
+        for line, (qid, docno) in enumerate(words):
             query = query_of.get(qid)
             if query is None:
                 continue
             place = found[line] = known[query].setdefault(docno, len(documents))
             if place == len(documents):
                 queries.append(query)
-                documents.append(docno)
+                documents.append(texts[line])
         return found
 
     number(judged)

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from argrank._declared import Count, Jobs
 from argrank._jit import kernel, read_only
 from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
 from argrank.data.prepare.preparation import Prepare
-from argrank.errors import check_count
 from argrank.models.stumps import StumpsModel
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.trace import Interruption, Watcher
@@ -132,19 +132,19 @@ class ThresholdRanker(BaseRanker):
 
     Parameters
     ----------
-    n_rounds : int
-        Weak rankers taken, 1 or more. It is the only regulariser; choose it by validation.
+    n_rounds
+        Weak rankers taken. It is the only regulariser; choose it by validation.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     """
 
     compares: ClassVar[bool] = True
 
-    n_rounds: int = 100
+    n_rounds: Count = 100
     scoring: Any = None
     normalise: str | None = None
     prepare: Prepare = "auto"
-    n_jobs: int | None = None
+    n_jobs: Jobs = None
     verbose: int = 0
 
     @abstractmethod
@@ -152,7 +152,6 @@ class ThresholdRanker(BaseRanker):
         """Return what looks at pairs and chooses thresholds."""
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_count("n_rounds", self.n_rounds)
         search, steps = self._search(data), Steps(data, watcher)
         objective, potentials = search.look(steps.scores)
         with Interruption(lambda: len(steps)) as stop:
@@ -166,4 +165,4 @@ class ThresholdRanker(BaseRanker):
                 facts = {"objective": found[0], name: value}
                 steps.take((feature, float(search.thresholds.values[feature, cut]), step), scores, facts)
                 objective, potentials = found
-        return Outcome(steps.model, objective, np.nan, len(steps), complaint=stop.complaint)
+        return Outcome(steps.model, objective, np.nan, len(steps), stop.stop, stop.note)

@@ -7,23 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import Count, Jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
 from argrank.data.prepare.preparation import Prepare
-from argrank.errors import check_count
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import query_shares
 from argrank.rankers.base_ranker import BaseRanker, Outcome
 from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Interruption, Watcher
 
 ALMOST_PERFECT = 1.0 - 1e-9  # a weak ranker this good would get an infinite weight
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AdaRank(BaseRanker):
+class AdaRank(Measured, BaseRanker):
     """Linear ranker by boosting (Xu and Li 2007): weak rankers are the single features, ascending or descending.
 
     Every round takes the feature with the best weighted mean of the measure, gives it the weight
@@ -36,27 +37,26 @@ class AdaRank(BaseRanker):
     ----------
     measure : str
         E: "map", "ndcg@10" or any other that lies between 0 and 1. Queries for which it is undefined do not count.
-    n_rounds : int
-        Features taken, with repetition: 1 or more. It is the only regulariser; choose it by validation.
-    normalise : str, optional
+    n_rounds
+        Features taken, with repetition. It is the only regulariser; choose it by validation.
+    normalise
         A normaliser's name, applied before training and kept with the model; none by default. Features are added as
         they are, so they should have comparable ranges.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; None for ``measure``.
-    n_jobs : int, optional
+    n_jobs
         Threads for evaluation; None for all cores.
     """
 
     measure: Any = "map"
     scoring: Any = None
-    n_rounds: int = 50
+    n_rounds: Count = 50
     normalise: str | None = None
     prepare: Prepare = "auto"
-    n_jobs: int | None = None
+    n_jobs: Jobs = None
     verbose: int = 0
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        check_count("n_rounds", self.n_rounds)
         columns = by_column(data, "AdaRank")
         values = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
         reverse = [self._per_query(-_column(columns, j), data) for j in range(data.n_features)]
@@ -94,7 +94,7 @@ class AdaRank(BaseRanker):
                 chances = losses / objective
                 kept = {"weights": weights, "scores": scores, "chances": chances}
                 watcher.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
-        return Outcome(LinearModel(weights), objective, np.nan, rounds, stop.complaint)
+        return Outcome(LinearModel(weights), objective, np.nan, rounds, stop.stop, stop.note)
 
     def _per_query(self, scores: Floats, data: Dataset) -> Floats:
         found = evaluate(data.to_caller(scores), data, self.measure, n_jobs=self.n_jobs)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from argrank._declared import Count
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.structure import level_numbers
@@ -29,11 +30,11 @@ class RankBoost(ThresholdRanker):
 
     Parameters
     ----------
-    n_jobs : int, optional
+    n_jobs
         Not used: the rounds are sequential.
     """
 
-    n_rounds: int = 300
+    n_rounds: Count = 300
 
     def _search(self, data: Dataset) -> Search:
         return _Pairs(data)

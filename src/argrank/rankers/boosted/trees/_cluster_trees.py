@@ -10,6 +10,7 @@ import contextlib
 import functools
 import io
 import warnings
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,6 +31,7 @@ from argrank.rankers.boosted.trees.lightgbm import load_lightgbm, rounded
 from argrank.rankers.boosted.trees.linear_start import RIDGE, centred, joined
 from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
 from argrank.rankers.cheap_models import regression
+from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[i
     alone = clone(ranker).set_params(n_jobs=1, verbose=-1)
     start = _linear_start(data) if ranker.start == "linear" else None
     offset = sum(data.map_blocks(functools.partial(_offset, alone, start))) / data.n_documents
-    X, y, group = data.arrays(_features), data.arrays(_labels), data.arrays(_sizes)
+    X, y, group = (data.arrays(attrgetter(name)) for name in ("X", "y", "sizes"))
     init = data.arrays(functools.partial(_begin, start, offset))
     parameters = {NAMES.get(name, name): value for name, value in ranker._parameters(cast(Dataset, data)).items()}
     for name in ("objective", "metric", "num_threads"):
@@ -135,7 +137,7 @@ def _linear_start(data: DistributedDataset) -> LinearModel | None:
 
 def _total(ranker: GradientBoostedRanker, model: Model, data: DistributedDataset) -> float:
     """Return the loss on all rows: a sum over blocks, or 1 - measure where only gradients are defined."""
-    if hasattr(ranker, "measure"):
+    if isinstance(ranker, Measured):
         return 1.0 - mean_of(model, data, ranker.measure)
     return float(sum(data.map_blocks(functools.partial(_value, ranker, model))))
 
@@ -162,18 +164,6 @@ def _offset(ranker: GradientBoostedRanker, start: Model | None, data: Dataset) -
 
 def _value(ranker: GradientBoostedRanker, model: Model, data: Dataset) -> float:
     return ranker._loss(data).value(_scores(model, data)[:, None])
-
-
-def _features(data: Dataset) -> Any:
-    return data.X
-
-
-def _labels(data: Dataset) -> Floats:
-    return data.y
-
-
-def _sizes(data: Dataset) -> Any:
-    return data.sizes
 
 
 def _begin(start: Model | None, offset: float, data: Dataset) -> Floats:

@@ -69,7 +69,7 @@ class Growing:
         sizes, scores = self._kept.sizes, self._kept.scores
         value = self._loss.value(self._outputs(sizes) if scores is None else scores)
         model = self._ranker.finished_model(self._boosters, sizes, self._start, self._offset, self._data)
-        return Outcome(model, value, np.nan, self._kept.n_rounds, stop.complaint)
+        return Outcome(model, value, np.nan, self._kept.n_rounds, stop.stop, stop.note)
 
     def _grow(self, number: int) -> bool:
         """Grow a round and record it; tell whether to go on."""

@@ -18,7 +18,7 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing
 from argrank.engines import make_risk
-from argrank.errors import OptionError, check_count, shown
+from argrank.errors import OptionError, shown
 from argrank.models.ensemble import Member
 from argrank.models.formats.lightgbm import read
 from argrank.models.tree import Tree
@@ -27,7 +27,6 @@ from argrank.objectives.pointwise import SquaredError
 from argrank.rankers.boosted.trees.boosted_ranker import row_weights
 from argrank.rankers.boosted.trees.lightgbm import (
     FRUITLESS,
-    LARGEST_INT,
     can_split,
     check_bins,
     common_parameters,
@@ -35,6 +34,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
     load_lightgbm,
     refusals,
     rounded,
+    rows_of,
     seed_of,
     shown_scores,
 )
@@ -127,13 +127,6 @@ class Settings(NamedTuple):
     random_state: int
     n_jobs: int | None
 
-    def check(self) -> None:
-        """Refuse what no tree can be grown with."""
-        for name, least in (("n_leaves", 2), ("min_documents", 1), ("random_state", 0)):
-            check_count(name, getattr(self, name), least, LARGEST_INT)
-        if not 0 < self.feature_fraction <= 1:
-            raise OptionError(f"feature_fraction: expected a share above 0, at most 1, got {self.feature_fraction!r}")
-
 
 class Growth:
     """A LightGBM booster that grows one tree per round, as the gradients of the round ask.
@@ -145,7 +138,6 @@ class Growth:
 
     def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
         lightgbm = load_lightgbm()
-        settings.check()
         check_bins(data)
         parameters = {
             **common_parameters(data, settings.n_jobs),
@@ -159,7 +151,7 @@ class Growth:
         }
         categorical: Any = feature_columns("categorical_features", settings.categorical_features, data)
         nothing = np.zeros(data.n_documents)
-        train = lightgbm.Dataset(data.X, nothing, categorical_feature=categorical or "auto", params=parameters)
+        train = lightgbm.Dataset(rows_of(data.X), nothing, categorical_feature=categorical or "auto", params=parameters)
         with refusals():
             self._booster = lightgbm.Booster(parameters, train)
             self._can_split = can_split(train, data.n_features)

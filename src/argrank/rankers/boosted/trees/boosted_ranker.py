@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from argrank._declared import LARGEST_32, AtLeast, AtMost, Count32, Jobs, Positive, Share
 from argrank._types import Floats
+from argrank.data.arranged import arranged
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.preparation import Prepare
+from argrank.engines import is_distributed
 from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers.base_ranker import BaseRanker
@@ -26,57 +29,57 @@ class BoostedRanker(BaseRanker):
 
     Parameters
     ----------
-    n_trees : int
-        Number of rounds, one tree each: 1 or more. Fewer give a smaller and faster model.
-    n_leaves : int
-        Most leaves a tree may have: 2 or more. More leaves let more features act together, and overfit sooner; try 10
+    n_trees
+        Number of rounds, one tree each. Fewer give a smaller and faster model.
+    n_leaves
+        Most leaves a tree may have. More leaves let more features act together, and overfit sooner; try 10
         to 63.
-    learning_rate : float
-        Weight of every tree, above 0 and rarely above 0.3. Halve it and double ``n_trees`` for a little more accuracy.
-    min_documents : int
-        Fewest training documents in a leaf: 1 or more. Raise it on noisy data, lower it on a few hundred documents.
-    feature_fraction : float
-        Share of the features, drawn anew for every tree, that it may split: above 0, at most 1. Raise it where there
+    learning_rate
+        Weight of every tree, rarely above 0.3. Halve it and double ``n_trees`` for a little more accuracy.
+    min_documents
+        Fewest training documents in a leaf. Raise it on noisy data, lower it on a few hundred documents.
+    feature_fraction
+        Share of the features, drawn anew for every tree, that it may split. Raise it where there
         are few features.
     categorical_features : sequence of column numbers or feature names, optional
         Features whose values, whole numbers from 0 up, have no order. Columns of texts are known as such without it.
     scoring : str or Measure, optional
         What ``score``, the validation column of ``trace_`` and early stopping look at; None for the measure that is
         optimised, and "ndcg@10" where none is.
-    early_stopping : int, optional
+    early_stopping
         Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
-    normalise : str, optional
+    normalise
         Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
         scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Trees
         hardly depend on the first two.
-    random_state : int
+    random_state
         Seeds the draw of features.
     """
 
     takes_missing: ClassVar[bool] = True
     compares: ClassVar[bool] = True
 
-    n_trees: int = 100
-    n_leaves: int = 31
-    learning_rate: float = 0.1
-    min_documents: int = 20
-    feature_fraction: float = 1.0
+    n_trees: Count32 = 100
+    n_leaves: Annotated[int, AtLeast(2), AtMost(LARGEST_32)] = 31
+    learning_rate: Positive = 0.1
+    min_documents: Count32 = 20
+    feature_fraction: Share = 1.0
     categorical_features: Sequence[int | str] | None = None
     scoring: Any = None
-    early_stopping: int | None = None
+    early_stopping: Count32 | None = None
     normalise: str | None = None
     prepare: Prepare = "auto"
-    random_state: int = 0
-    n_jobs: int | None = None
+    random_state: Annotated[int, AtLeast(0), AtMost(LARGEST_32)] = 0
+    n_jobs: Jobs = None
     verbose: int = 0
 
-    @property
-    def feature_importances_(self) -> Floats:
-        """What every feature contributed: the summed gain of its splits, as a share."""
-        if not hasattr(self, "model_") or not hasattr(self.model_, "importances"):
-            raise AttributeError(f"{type(self).__name__} has no feature_importances_: not fitted, or not made of trees")
-        gains = cast(Floats, self.model_.importances("gain"))
-        return gains / gains.sum() if gains.any() else gains
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order of its content: what is drawn by row is the same for any order of the rows."""
+        return (
+            data
+            if is_distributed(data)
+            else arranged(data, whole=self.normalise is not None or self.prepare is not None)
+        )
 
     def _served_rows(self, X: Any, qid: Any, group: Any) -> Dataset:
         """Return rows to serve as a Dataset; one query where the model does not ask."""

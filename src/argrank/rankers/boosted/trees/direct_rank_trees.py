@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from argrank._declared import CountFromZero, Share
 from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, OptionError, check_choice, check_count, shown
+from argrank.errors import InputError, OptionError
 from argrank.linesearch.landscape import Value
 from argrank.models import tree_sums
 from argrank.models.ensemble import EnsembleModel, member_sums
@@ -26,16 +27,18 @@ from argrank.rankers.boosted.trees._line_searched_weights import Weighing
 from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Settings, Source, Weak
 from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, Rounds, row_weights
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
-from argrank.rankers.boosted.trees.linear_start import check_start, joined, linear_start
+from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.inner_folds import has_enough, left_out
+from argrank.rankers.parameters import Measured
 from argrank.rankers.registry import ranker_class
 from argrank.rankers.trace import Interruption, Watcher
+from argrank.solvers.problem import Stop
 
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DirectRankTrees(BoostedRanker):
+class DirectRankTrees(Measured, BoostedRanker):
     """Boosted trees whose weights are the best for ``measure`` on the training data (DirectRank, section 2.4).
 
     A tree is fitted to the gradient of ``objective`` (least squares: to what the trees before left over, as in MART).
@@ -48,35 +51,35 @@ class DirectRankTrees(BoostedRanker):
 
     Parameters
     ----------
-    start : "linear", optional
+    start
         Grow on what a ridge regression leaves over; the model is then the sum of both. Where values are missing and
         for categorical features there is no linear part.
-    folds : int
+    folds
         The number of trees, ``n_trees`` at most, is the one that did best by cross-validation over queries in this
         number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start that was found
         there, NaN where none was looked for. With fewer than five queries a fold the start is the model, if there is
         one. 0 grows all trees, as do the leveraged variant and fits with validation data.
-    extra_trees : bool
+    extra_trees
         Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
         Turn it off to have LightGBM's usual splits.
     weight_range : (float, float)
         Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it. Weights are
         searched on the queries to which the tree was fitted and run to the top of a wide range: the paper's (0.1, 0.5)
         overfits, and the narrow default is level with ``mart``.
-    variant : "stagewise" or "leveraged"
+    variant
         Weigh each tree when it has been grown, or grow all trees with ``learning_rate`` as their weight first and then
         re-weight all of them by exact search along one tree after the other.
-    learning_rate : float
-        Weight of a tree in the leveraged variant before it is re-weighted, above 0.
-    reweighting_rounds : int
-        Most rounds over all trees in the leveraged variant, 0 or more.
-    leaves : "together" or "exact"
+    learning_rate
+        Weight of a tree in the leveraged variant before it is re-weighted.
+    reweighting_rounds
+        Most rounds over all trees in the leveraged variant.
+    leaves
         Whether a tree has one weight, or each leaf its own weight in the range, by exact search along the leaf.
     objective : str
         A name of ``ar.objective``, on whose gradients trees are grown; their weights still depend on ``measure``.
     base_estimator : regressor of scikit-learn, optional
         Weak learner to use instead of LightGBM's trees. Such a model cannot be written to a model file.
-    point : "middle" or "likelihood"
+    point
         Where in the best interval of weights; see ``ar.line_search``.
     measure : str
         What is optimised: take the measure that you report.
@@ -95,18 +98,17 @@ class DirectRankTrees(BoostedRanker):
     True
     """
 
-    measure: Any = "ndcg@10"
-    start: str | None = "linear"
-    folds: int = 3
-    feature_fraction: float = 0.5
+    start: Literal["linear"] | None = "linear"
+    folds: CountFromZero = 3
+    feature_fraction: Share = 0.5
     extra_trees: bool = True
     weight_range: tuple[float, float] = (0.05, 0.1)
-    variant: str = "stagewise"
-    reweighting_rounds: int = 3
-    leaves: str = "together"
+    variant: Literal["stagewise", "leveraged"] = "stagewise"
+    reweighting_rounds: CountFromZero = 3
+    leaves: Literal["together", "exact"] = "together"
     objective: str = "regression"
     base_estimator: Any = None
-    point: str = "middle"
+    point: Literal["middle", "likelihood"] = "middle"
 
     def _growing(self) -> Objective:
         """Return the objective on whose gradients trees are grown; what is minimised is 1 - measure itself."""
@@ -142,7 +144,7 @@ class DirectRankTrees(BoostedRanker):
             watcher = Watcher(type(self).__name__, self._validations([held]), -1)
             (part,) = watcher.validations
             begin = part.measure(np.zeros(held.n_documents) if model is None else part.scores_of(model))
-            if self._grow(train, watcher, model, self.n_trees).complaint is not None:
+            if self._grow(train, watcher, model, self.n_trees).stop is Stop.INTERRUPTED:
                 raise KeyboardInterrupt
             values = [begin, *(row[part.column] for row in watcher.trace)]
             found.append(values + values[-1:] * (1 + self.n_trees - len(values)))
@@ -188,10 +190,10 @@ class DirectRankTrees(BoostedRanker):
                     break
                 watcher.offer(functools.partial(_state, found, weights, weighing, rounds))
         self.weights_ = np.array(weights[: len(rounds.kept)])
-        if found and stop.complaint is None:
+        if found and stop.stop.is_done:
             self._leverage(weighing, begin, found[: len(rounds.kept)], rounds)
         value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
-        return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.complaint)
+        return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.stop, stop.note)
 
     def _source(self, data: Dataset, n_before: int) -> Source:
         """Return what makes weak learners; another process has made some before."""
@@ -256,15 +258,7 @@ class DirectRankTrees(BoostedRanker):
         return ensemble if start is None else SumModel((start, ensemble), np.ones(2))
 
     def _check_choices(self) -> None:
-        check_start(self.start)
-        check_count("n_trees", self.n_trees)
-        check_count("folds", self.folds, 0)
-        check_choice("variant", self.variant, ("stagewise", "leveraged"))
-        check_choice("leaves", self.leaves, ("together", "exact"))
-        try:
-            low, high = (float(end) for end in self.weight_range)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise OptionError(f"weight_range: expected (low, high), got {shown(self.weight_range)}") from error
+        low, high = (float(end) for end in self.weight_range)
         if not 0 <= low < high < np.inf:
             raise OptionError(f"weight_range: expected 0 <= low < high, got {low:g} and {high:g}")
         if self.leaves == "exact" and (self.variant == "leveraged" or self.base_estimator is not None):

@@ -7,17 +7,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 
+from argrank._declared import Above, AtLeast, AtMost, Below, Count32, NotNegative, Positive, Share
 from argrank._files import check_path, refuse_endless
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.preparation import Preparation
 from argrank.engines import is_distributed
-from argrank.errors import InputError, OptionError, check_count, shown
+from argrank.errors import InputError, OptionError, shown
 from argrank.models.files import load_model
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
@@ -28,18 +29,17 @@ from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted.trees._rounds import Growing
 from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, row_weights
 from argrank.rankers.boosted.trees.lightgbm import (
-    LARGEST_INT,
     common_parameters,
     feature_columns,
     further_parameters,
     load_lightgbm,
     seed_of,
 )
-from argrank.rankers.boosted.trees.linear_start import check_start, joined, linear_start
+from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.boosted.trees.seeded_boosters import Boosters, Loss
+from argrank.rankers.parameters import check_parameters
 from argrank.rankers.trace import Watcher
-
-MOST_SEEDS = 1000
+from argrank.solvers.problem import Stop
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -51,36 +51,36 @@ class GradientBoostedRanker(BoostedRanker):
 
     Parameters
     ----------
-    n_trees : int
-        Number of rounds, one tree each: 1 or more. Large data needs more of them: set it high and let
+    n_trees
+        Number of rounds, one tree each. Large data needs more of them: set it high and let
         ``early_stopping`` end the fit.
-    bagging_fraction : float
-        Share of the documents, drawn anew for every tree, that it is grown on: above 0, at most 1. Raise it where there
+    bagging_fraction
+        Share of the documents, drawn anew for every tree, that it is grown on. Raise it where there
         are few documents.
-    extra_trees : bool
+    extra_trees
         Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
         Turn it off to have LightGBM's usual splits.
-    max_depth : int, optional
-        Most splits between root and leaf, 1 or more; None for no limit. Set it where the time of a prediction counts.
-    l1, l2 : float
-        Penalties on the values of the leaves, 0 or more. Raise ``l2`` first where training is far better than
+    max_depth
+        Most splits between root and leaf; None for no limit. Set it where the time of a prediction counts.
+    l1, l2
+        Penalties on the values of the leaves. Raise ``l2`` first where training is far better than
         validation.
     monotone : mapping of feature name or column number to 1 or -1, optional
         Features with which the score may only rise (1) or only fall (-1); a linear start keeps to it, too.
     interactions : sequence of sequences of feature names or column numbers, optional
         Groups of features that may meet on the way to a leaf; none by default: all may.
-    start : "linear", optional
+    start
         Grow on what a ridge regression leaves over; the model is then the sum of both. Where values are missing and
         for categorical features there is no linear part.
-    n_seeds : int
-        Number of boosters whose mean is the model, 1 or more; they differ in what they draw. More are steadier, and
+    n_seeds
+        Number of boosters whose mean is the model; they differ in what they draw. More are steadier, and
         cost as many times the training and the prediction.
     init_model : ranker, model, LightGBM booster or file of a model, optional
         Continue from this model; its scores are what the first tree starts from. It replaces ``start``.
-    early_stopping : int, optional
+    early_stopping
         Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
         Without an ``eval_set`` a share of the queries is held out; the number of rounds found is then grown on all.
-    holdout : float
+    holdout
         Share of the queries that is held out to stop by, between 0 and 1. It is used only with ``early_stopping`` and
         without an ``eval_set``.
     callbacks : sequence of callables, optional
@@ -88,26 +88,26 @@ class GradientBoostedRanker(BoostedRanker):
         ``scoring`` on every ``eval_set``.
     lightgbm_params : dict, optional
         Further parameters for LightGBM, by any of its names; unknown ones are refused.
-    random_state : int
+    random_state
         Seeds the draws of rows, features and cuts.
-    verbose : int
+    verbose
         -1 hides the progress bar; 1 records the objective after every round even where that costs more than a tree.
     """
 
-    n_trees: int = 180
-    learning_rate: float = 0.05
-    feature_fraction: float = 0.5
-    bagging_fraction: float = 0.6
+    n_trees: Count32 = 180
+    learning_rate: Positive = 0.05
+    feature_fraction: Share = 0.5
+    bagging_fraction: Share = 0.6
     extra_trees: bool = True
-    max_depth: int | None = None
-    l1: float = 0.0
-    l2: float = 0.0
+    max_depth: Count32 | None = None
+    l1: NotNegative = 0.0
+    l2: NotNegative = 0.0
     monotone: Mapping[int | str, int] | None = None
     interactions: Sequence[Sequence[int | str]] | None = None
-    start: str | None = None
-    n_seeds: int = 1
+    start: Literal["linear"] | None = None
+    n_seeds: Annotated[int, AtLeast(1), AtMost(1000)] = 1
     init_model: Any = None
-    holdout: float = 0.2
+    holdout: Annotated[float, Above(0), Below(1)] = 0.2
     callbacks: Sequence[Callable[[Any], Any]] | None = None
     lightgbm_params: Mapping[str, Any] | None = None
 
@@ -166,6 +166,7 @@ class GradientBoostedRanker(BoostedRanker):
             return Growing(self, data, watcher, self.n_trees, self.early_stopping, self.callbacks).run()
         if data.n_queries < 2:
             raise InputError("early_stopping: expected an eval_set, or queries to hold out, got a single query")
+        found: Outcome | None = None
         rest, held = data.split(1.0 - self.holdout, self.holdout, random_state=self.random_state)
         done = watcher.finished()
         if done is None:
@@ -173,13 +174,13 @@ class GradientBoostedRanker(BoostedRanker):
             search.trace, search.keeper = watcher.trace, watcher.keeper
             with search:
                 found = Growing(self, rest, search, self.n_trees, self.early_stopping, self.callbacks).run()
-            done = {"n_iter": found.n_iter, "complaint": found.complaint}
-            if found.complaint is None:
+            done = {"n_iter": found.n_iter}
+            if found.stop is not Stop.INTERRUPTED:
                 watcher.finish(done)
         silent = Watcher(type(self).__name__, [], -1)
         silent.keeper = watcher.keeper
         grown = Growing(self, data, silent, max(1, done["n_iter"]), None, None).run()
-        return grown._replace(complaint=done["complaint"] or grown.complaint)
+        return grown if found is None or found.stop.is_done else grown._replace(stop=found.stop, note=found.note)
 
     def _preparation(self, data: Dataset) -> Preparation | None:
         model = self._given_model()
@@ -249,19 +250,7 @@ class GradientBoostedRanker(BoostedRanker):
         return {**parameters, **further_parameters(_mapping("lightgbm_params", self.lightgbm_params))}
 
     def _check(self) -> None:
-        counts = {"n_trees": 1, "n_seeds": 1, "n_leaves": 2, "min_documents": 1, "random_state": 0}
-        for name, least in counts.items():
-            check_count(name, getattr(self, name), least, MOST_SEEDS if name == "n_seeds" else LARGEST_INT)
-        for name in ("early_stopping", "max_depth"):
-            check_count(name, 1 if getattr(self, name) is None else getattr(self, name), most=LARGEST_INT)
-        for name in ("feature_fraction", "bagging_fraction", "holdout"):
-            value = getattr(self, name)
-            if not 0 < value <= 1 or (name == "holdout" and value == 1):
-                raise OptionError(f"{name}: expected a share above 0, at most 1, got {shown(value)}")
-        for name in ("l1", "l2"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise OptionError(f"{name}: expected a number from 0 up, got {shown(getattr(self, name))}")
-        check_start(self.start)
+        check_parameters(self)
         further_parameters(_mapping("lightgbm_params", self.lightgbm_params))
 
     def _summary(self, data: Dataset) -> dict[str, Any]:

@@ -7,16 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from argrank._declared import Count, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.evaluation.evaluate import mean_of
 from argrank.objectives.lambdas import Lambdas
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
+from argrank.rankers.parameters import Measured
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LambdaMART(GradientBoostedRanker):
+class LambdaMART(Measured, GradientBoostedRanker):
     """Boosted trees on LambdaRank's gradients for NDCG, DCG, MAP, MRR or ERR (Burges 2010).
 
     For NDCG the gradients are those of LightGBM's ``lambdarank``, except that documents of equal score count as the
@@ -24,13 +26,13 @@ class LambdaMART(GradientBoostedRanker):
 
     Parameters
     ----------
-    truncation : int
-        Pairs count that have a document above this rank: 1 or more. Set it to a little more than the cut-off that you
+    truncation
+        Pairs count that have a document above this rank. Set it to a little more than the cut-off that you
         report; fewer pairs train faster.
-    sigmoid : float
-        Steepness of the pairwise logistic function, above 0. Leave it at 1 and change ``learning_rate`` instead, which
+    sigmoid
+        Steepness of the pairwise logistic function. Leave it at 1 and change ``learning_rate`` instead, which
         does nearly the same.
-    lambda_norm : bool
+    lambda_norm
         Whether gradients are normalised within a query, as LightGBM does by default. Turn it on to compare with
         LightGBM, or where a few long lists dominate training.
     measure : str
@@ -46,9 +48,8 @@ class LambdaMART(GradientBoostedRanker):
     (20, True)
     """
 
-    measure: Any = "ndcg@10"
-    truncation: int = 30
-    sigmoid: float = 1.0
+    truncation: Count = 30
+    sigmoid: Positive = 1.0
     lambda_norm: bool = False
 
     def _loss(self, data: Dataset) -> Loss:

@@ -13,11 +13,13 @@ from argrank._memory import check_memory
 from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank._uninterrupted import uninterrupted
+from argrank.data.arranged import ArrangedRows
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, check_name, shown
 
 LARGEST_INT = 2**31 - 1  # that a parameter of LightGBM can hold
 SMALL_CELLS = 2_000_000  # features times rows that one thread works through as fast as two
+BATCH_VALUES = 1 << 22  # of features that LightGBM reads at a time where rows are in another order
 FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
 BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
 
@@ -52,6 +54,23 @@ def check_bins(data: Dataset) -> None:
     """
     n_values = data.X.nnz if data.is_sparse else data.n_documents * data.n_features
     check_memory("X: trees need a byte of every value", n_values, "take a part of the queries, or a linear ranker")
+
+
+def rows_of(X: Any) -> Any:
+    """Return features as LightGBM reads them: arrays as they are, rows in another order some at a time."""
+    if not isinstance(X, ArrangedRows):
+        return X
+
+    class Rows(load_lightgbm().Sequence):  # type: ignore[misc]  # LightGBM has no types
+        batch_size = max(1, BATCH_VALUES // X.shape[1])
+
+        def __len__(self) -> int:
+            return len(X)
+
+        def __getitem__(self, chosen: Any) -> Any:
+            return X[chosen].astype(np.float64) if isinstance(chosen, int | np.integer) else X[chosen]
+
+    return Rows()
 
 
 def can_split(train: Any, n_features: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import refuse_copy
-from argrank.errors import OptionError, shown
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
@@ -20,12 +18,6 @@ from argrank.models.trees import TreesModel
 from argrank.solvers import least_squares
 
 RIDGE = 100.0  # on sums over the documents
-
-
-def check_start(start: Any) -> None:
-    """Refuse what is no start."""
-    if start not in (None, "linear"):
-        raise OptionError(f'start: expected None or "linear", got {shown(start)}')
 
 
 def linear_start(
@@ -59,8 +51,10 @@ def linear_start(
 
 
 def centred(values: Floats, data: Dataset) -> Floats:
-    """Return values minus the mean of their query."""
-    means = np.add.reduceat(values, data.indptr[:-1]) / data.sizes
+    """Return values minus the mean of their query, in which rows count by their weights."""
+    weight = np.ones(data.n_documents) if data.sample_weight is None else data.sample_weight
+    totals = np.add.reduceat(weight, data.indptr[:-1])
+    means = np.add.reduceat(weight * values, data.indptr[:-1]) / np.where(totals > 0, totals, 1.0)
     return np.asarray(values - np.repeat(means, data.sizes), np.float64)
 
 

@@ -39,6 +39,7 @@ class MART(GradientBoostedRanker):
     """
 
     uses_row_weights: ClassVar[bool] = True
+    fits_labels: ClassVar[bool] = True
 
     gain: Any = "linear"
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, OptionError, shown
+from argrank.errors import InputError, OptionError
 from argrank.measures.gains import check_gain, gains_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.tree import Tree
-from argrank.models.tree_classes import LINKS, TreeClassesModel
+from argrank.models.tree_classes import TreeClassesModel
 from argrank.rankers.boosted.trees._label_chances import LabelChances
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.seeded_boosters import Boosters, Loss
@@ -39,12 +39,12 @@ class McRank(GradientBoostedRanker):
 
     Parameters
     ----------
-    link : "multi-class" or "ordinal"
+    link
         How probabilities are made: a sum of trees for each label, or for each step from one label to the next, which
         uses that labels are ordered.
     gain : "linear", "exp2", sequence or callable
         What a label gains in the score. "exp2" ranks for NDCG, "linear" by the expected label.
-    n_trees : int
+    n_trees
         Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 takes 30, McRank's
         authors 1,000 and more.
 
@@ -63,9 +63,10 @@ class McRank(GradientBoostedRanker):
     """
 
     uses_row_weights: ClassVar[bool] = True
+    fits_labels: ClassVar[bool] = True
 
-    start: str | None = "linear"
-    link: str = "multi-class"
+    start: Literal["linear"] | None = "linear"
+    link: Literal["multi-class", "ordinal"] = "multi-class"
     gain: Any = "linear"
 
     def predict_probabilities(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
@@ -123,8 +124,6 @@ class McRank(GradientBoostedRanker):
 
     def _check(self) -> None:
         super()._check()
-        if self.link not in LINKS:
-            raise OptionError(f"link: expected {' or '.join(LINKS)}, got {shown(self.link)}")
         for name, why in REFUSED.items():
             if getattr(self, name) is not None:
                 raise OptionError(f"{name}: expected None of McRank, which {why}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from argrank._declared import AtLeast, AtMost, Count32
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
@@ -22,7 +23,8 @@ class QueryMART(GradientBoostedRanker):
 
     Differences between queries, which move no document, are not learned (CatBoost calls the loss QueryRMSE). Trees grow
     on what a linear model leaves over, and the model is the mean of several seeds: the strongest single ranker of
-    trees here on most data. Needs the extra ``trees``.
+    trees here on most data. A row of weight 2 (``sample_weight``) counts as two equal rows, in the error and in the
+    mean of its query. Needs the extra ``trees``.
 
     Parameters
     ----------
@@ -38,14 +40,17 @@ class QueryMART(GradientBoostedRanker):
     (['LinearModel', 'TreesModel'], True)
     """
 
-    n_trees: int = 100
-    start: str | None = "linear"
-    n_seeds: int = 5
+    uses_row_weights: ClassVar[bool] = True
+
+    n_trees: Count32 = 100
+    start: Literal["linear"] | None = "linear"
+    n_seeds: Annotated[int, AtLeast(1), AtMost(1000)] = 5
     gain: Any = "linear"
 
     def _loss(self, data: Dataset) -> Loss:
         targets = centred(gains_of(data.y, check_gain(self.gain)), data)
-        return QueryResiduals(targets, data, np.repeat(query_shares(data) * data.n_queries, data.sizes))
+        weight = np.repeat(query_shares(data) * data.n_queries, data.sizes)
+        return QueryResiduals(targets, data, weight if data.sample_weight is None else weight * data.sample_weight)
 
 
 class QueryResiduals(Loss):

@@ -23,6 +23,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
     check_bins,
     load_lightgbm,
     rounded,
+    rows_of,
     seed_of,
     shown_scores,
 )
@@ -89,7 +90,8 @@ class Boosters:
         begins = [None] * (1 + len(parts)) if starts is None else starts
 
         def binned(part: Dataset, begin: Floats | None, **more: Any) -> Any:
-            return lightgbm.Dataset(part.X, np.zeros(part.n_documents), init_score=begin, params=common, **more)
+            rows = rows_of(part.X)
+            return lightgbm.Dataset(rows, np.zeros(part.n_documents), init_score=begin, params=common, **more)
 
         train = binned(data, begins[0], categorical_feature=list(categorical) or "auto")
         held = [binned(part, begin, reference=train) for part, begin in zip(parts, begins[1:], strict=True)]

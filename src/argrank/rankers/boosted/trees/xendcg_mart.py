@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from argrank._declared import NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
@@ -29,8 +30,8 @@ class XendcgMART(GradientBoostedRanker):
 
     Parameters
     ----------
-    l2 : float
-        Penalty on the values of the leaves, 0 or more. A document of a long query hardly bends the loss, so that
+    l2
+        Penalty on the values of the leaves. A document of a long query hardly bends the loss, so that
         without it leaves follow the draws; LightGBM has 0.
 
     Examples
@@ -42,8 +43,8 @@ class XendcgMART(GradientBoostedRanker):
     (['LinearModel', 'TreesModel'], True)
     """
 
-    l2: float = 10.0
-    start: str | None = "linear"
+    l2: NotNegative = 10.0
+    start: Literal["linear"] | None = "linear"
 
     def _loss(self, data: Dataset) -> Loss:
         return RandomCrossEntropy(data)

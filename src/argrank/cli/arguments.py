@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argrank._files import split_suffixes
-from argrank.errors import ClusterError, MissingExtraError, OptionError
+from argrank.errors import ClusterError, InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
+    from argrank.data.categories import Categories
     from argrank.data.dataset import Dataset
     from argrank.data.io.trec.files import Qrels
 
@@ -54,6 +55,15 @@ def system(file: str, judged: Any, column: str | None) -> Any:
     return Path(file) if as_run else read_scores(file, judged, column)
 
 
+def refuse_constant(ranker: Any, data: Any, advice: str = "; --allow-constant trains all the same") -> None:
+    """Raise where the labels leave a ranker nothing to learn, before a model without use is saved."""
+    from argrank.rankers.nothing_to_learn import nothing_to_learn
+
+    missing = nothing_to_learn(ranker, data)
+    if missing is not None:
+        raise InputError(f"expected labels to learn from, got such that {missing}{advice}")
+
+
 def segments(by: str | None) -> Any:
     """Return what ``--by`` means: segments by query id from a file, or the name of a feature."""
     from argrank.evaluation.segments import read_segments
@@ -84,14 +94,18 @@ def default_choices(name: str, fixed: dict[str, Any]) -> Any:
 
 
 def load_wide(
-    path: str, n_features: int | None, progress: bool = True, features: Sequence[str] | None = None
+    path: str,
+    n_features: int | None,
+    progress: bool = True,
+    features: Sequence[str] | None = None,
+    categories: Categories = None,
 ) -> Dataset:
     """Read data that goes with other data.
 
     LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere; of a table, the columns
-    ``features`` are the features.
+    ``features`` are the features, and those in ``categories`` are texts.
     """
-    from argrank.data.categories import made_up
+    from argrank.data.categories import kinds_of, made_up
     from argrank.data.io.kinds import kind_of
     from argrank.data.io.load import load
 
@@ -100,7 +114,40 @@ def load_wide(
         return load(path)
     if kind == "letor":
         return load(path, n_features=n_features, progress=progress)
-    return load(path, features=None if features is None or made_up(features) else features, progress=progress)
+    if features is None or made_up(features):
+        return load(path, progress=progress)
+    return load(path, columns=kinds_of(tuple(features), categories), features=features, progress=progress)
+
+
+def documents_for(model: Any, path: str, progress: bool = True, judged: bool = False) -> Dataset:
+    """Read what a model scores: its features by name, as it knows them; a label is looked for only where ``judged``."""
+    from argrank.data.io.naming import naming, told_naming
+
+    with naming(told_naming() if judged else told_naming()._replace(known=("label",))):
+        return load_wide(path, model.n_features, progress, model.feature_names, model.categories)
+
+
+def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:
+    """Return the columns of the data that are systems of their own, by name; missing values come last."""
+    import numpy as np
+
+    from argrank.data.dataset import Dataset
+
+    found = {}
+    for name in names:
+        features = data.feature_names or () if isinstance(data, Dataset) else ()
+        if name not in features or name in (data.categories or {}):
+            known = ", ".join(features) or "none"
+            raise OptionError(f"--system: expected a feature that is a number, got {name!r}; known: {known}")
+        values = data.to_caller(data.X[:, features.index(name)]).astype(float)
+        found[name] = np.where(np.isnan(values), np.nanmin(values) - 1.0, values)
+    return found
+
+
+def check_systems(systems: Mapping[str, Any]) -> None:
+    """Raise where there is nothing to measure."""
+    if not systems:
+        raise OptionError("SCORES: expected files of scores, runs or models, or --system FEATURE, got none")
 
 
 def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:

@@ -1,0 +1,300 @@
+"""What an argument may be: declared once, on its annotation, as in ``C: Annotated[float, Above(0)]``.
+
+From the declaration follow the check (of a ranker's parameters before it learns, of a public function's arguments at
+its door), the range that the docs show, the errors of the command line and the values that the fuzz draws. Types say
+what they say in Python: a union is a choice, ``Literal`` lists values, ``Optional[float]`` is a float or None. Numbers
+are finite, and whole ones fit 64 bits. What a type cannot say (Any, arrays, protocols) is checked where it is used.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import functools
+import inspect
+import math
+import operator
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from argrank.errors import OptionError, closest, shown
+
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
+
+LARGEST = 2**63 - 1  # of whole numbers: compiled code can hold no larger one
+LARGEST_32 = 2**31 - 1  # of those that LightGBM can hold; the docs do not mention it
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A limit of a number."""
+
+    limit: float
+    holds: Callable[[Any, float], Any]  # of a value and the limit
+    text: str  # in an error
+    range: str  # in the docs
+
+
+def Above(limit: float) -> Bound:  # noqa: N802 (reads as a type)
+    """More than the limit."""
+    return Bound(limit, operator.gt, f"above {limit}", f"above {limit}")
+
+
+def AtLeast(limit: float) -> Bound:  # noqa: N802 (reads as a type)
+    """The limit or more."""
+    return Bound(limit, operator.ge, f"from {limit} up", f"{limit} or more")
+
+
+def Below(limit: float) -> Bound:  # noqa: N802 (reads as a type)
+    """Less than the limit."""
+    return Bound(limit, operator.lt, f"below {limit}", f"below {limit}")
+
+
+def AtMost(limit: float) -> Bound:  # noqa: N802 (reads as a type)
+    """The limit or less."""
+    return Bound(limit, operator.le, f"at most {limit}", f"at most {limit}")
+
+
+Positive = Annotated[float, Above(0)]
+NotNegative = Annotated[float, AtLeast(0)]
+Share = Annotated[float, Above(0), AtMost(1)]
+Count = Annotated[int, AtLeast(1)]
+CountFromZero = Annotated[int, AtLeast(0)]
+Count32 = Annotated[int, AtLeast(1), AtMost(LARGEST_32)]
+Seed = Annotated[int, AtLeast(0)]
+Jobs = Annotated[int, AtLeast(1)] | Literal[-1] | None
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the things that an argument may be: a type with its bounds, or the values of a ``Literal``."""
+
+    type: Any
+    words: str  # in an error
+    accepts: Callable[[Any], bool]
+    bounds: tuple[Bound, ...] = ()
+    choices: tuple[Any, ...] = ()
+
+    def keeps(self, value: Any) -> bool:
+        """Tell whether a value that it accepts keeps to the bounds."""
+        return all(bound.holds(value, bound.limit) for bound in self.bounds)
+
+    @property
+    def phrase(self) -> str:
+        """What is expected, for an error."""
+        if self.type is float and self.bounds == (Above(0),):
+            return "a positive number"
+        words = "a number" if self.type is float and self.bounds else self.words
+        return " ".join([words, ", ".join(bound.text for bound in self.bounds)]).rstrip()
+
+    @property
+    def head(self) -> str:
+        """What it is, for the docs."""
+        name = _listed(map(_quoted, self.choices)) or getattr(self.type, "__name__", str(self.type))
+        ranges = ", ".join(bound.range for bound in self.bounds if bound.limit < LARGEST_32)
+        return f"{name} ({ranges})" if ranges else name
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What an argument may be, by its annotation."""
+
+    kinds: tuple[Kind, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may be things that are checked where they are used."""
+        return any(kind.type is Any for kind in self.kinds)
+
+    @property
+    def head(self) -> str:
+        """What the docs write after the name: types and ranges; an empty text where they say nothing."""
+        if self.is_open:
+            return ""
+        some = [kind.head for kind in self.kinds if kind.type is not None]
+        text = some[0].replace(" (", ", ").removesuffix(")") if len(some) == 1 else _listed(some)
+        return text + ("" if len(some) == len(self.kinds) else ", optional")
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise unless a value is of one of the kinds, and within its bounds."""
+        fitting = [kind for kind in self.kinds if kind.accepts(value)]
+        if any(kind.keeps(value) for kind in fitting):
+            return
+        expected = _listed(kind.phrase for kind in fitting or self.kinds)
+        raise OptionError(f"{name}: expected {expected}, got {shown(value)}{self._hint(value)}")
+
+    def _hint(self, value: Any) -> str:
+        choices = [choice for kind in self.kinds for choice in kind.choices if isinstance(choice, str)]
+        close = closest(value, choices) if isinstance(value, str) else []
+        return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+OPEN = Declared((Kind(Any, "anything", lambda value: True),))
+
+
+def declared(annotation: Any) -> Declared:
+    """Return what a resolved annotation declares."""
+    return Declared(tuple(_kinds(annotation)))
+
+
+def _kinds(annotation: Any) -> Iterable[Kind]:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        bounds = tuple(one for one in inner[1:] if isinstance(one, Bound))
+        for kind in _kinds(inner[0]):
+            yield replace(kind, bounds=bounds + kind.bounds) if kind.type in (int, float) else kind
+    elif origin is Union or origin is types.UnionType:
+        for one in inner:
+            yield from _kinds(one)
+    elif origin is Literal:
+        yield Kind(Literal, _listed(map(repr, inner)), functools.partial(_is_choice, inner), choices=inner)
+    elif annotation is None or annotation is type(None):
+        yield Kind(None, "None", lambda value: value is None)
+    elif annotation in _PLAIN:
+        yield _PLAIN[annotation]
+    else:
+        yield _of_class(origin or annotation, inner)
+
+
+def _of_class(kind: Any, inner: tuple[Any, ...]) -> Kind:
+    if kind is collections.abc.Callable:
+        return Kind(kind, "a callable", callable)
+    if not isinstance(kind, type) or issubclass(kind, np.ndarray | np.generic) or kind is object:
+        return OPEN.kinds[0]
+    if kind in _GROUPS:
+        parts = [declared(one) for one in inner if one is not ...]
+        return Kind(kind, _group_words(kind, parts), functools.partial(_is_group, kind, parts))
+    try:
+        isinstance(None, kind)
+    except TypeError:  # a protocol
+        return OPEN.kinds[0]
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    words = "a path" if kind is os.PathLike else f"{article} {kind.__name__}"
+    return Kind(kind, words, lambda value: isinstance(value, kind))
+
+
+def _group_words(kind: type, parts: Sequence[Declared]) -> str:
+    each = [_listed(one.phrase for one in part.kinds) for part in parts if not part.is_open]
+    if issubclass(kind, Mapping):
+        return f"a dict from {each[0]}" if each else "a dict"
+    return f"({', '.join(each)})" if len(each) > 1 else f"a list, each {each[0]}" if each else "a list"
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))
+
+
+def _is_whole(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and -LARGEST <= int(value) <= LARGEST
+
+
+def _is_finite(value: Any) -> bool:
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        return abs(int(value)) < 2**1023
+    if not isinstance(value, float | np.floating):
+        return False
+    return not math.isnan(float(value)) and abs(float(value)) < 2.0**1023
+
+
+def _is_choice(choices: tuple[Any, ...], value: Any) -> bool:
+    return any(
+        value is choice or (isinstance(value, str | int) and type(value) is not bool and value == choice)
+        for choice in choices
+    )
+
+
+def _is_group(kind: type, parts: Sequence[Declared], value: Any) -> bool:
+    """Tell whether a value is a sequence or mapping; what lists, tuples and mappings hold has to fit, too."""
+    if isinstance(value, str | bytes) or issubclass(kind, Mapping) != isinstance(value, Mapping):
+        return False
+    if isinstance(value, Mapping):
+        return not parts or all(_fits(parts[0], key) and _fits(parts[1], one) for key, one in value.items())
+    if isinstance(value, list | tuple):
+        if kind is tuple and len(parts) > 1 and len(parts) != len(value):
+            return False
+        return not parts or all(_fits(parts[number % len(parts)], one) for number, one in enumerate(value))
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0 and (not parts or parts[0].is_open or _is_group(kind, parts, value.tolist()))
+    return (isinstance(value, kind) or hasattr(value, "__array__")) and not isinstance(value, np.generic)
+
+
+def _fits(part: Declared, value: Any) -> bool:
+    return any(kind.accepts(value) and kind.keeps(value) for kind in part.kinds)
+
+
+_PLAIN = {
+    Any: OPEN.kinds[0],
+    bool: Kind(bool, "True or False", _is_bool),
+    int: Kind(int, "a whole number", _is_whole),
+    float: Kind(float, "a finite number", _is_finite),
+    str: Kind(str, "a name", lambda value: isinstance(value, str)),
+}
+_GROUPS = (collections.abc.Iterable, collections.abc.Collection, Sequence, list, tuple, Mapping, dict)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    *most, last = (*texts,) or ("",)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _quoted(choice: Any) -> str:
+    return f'"{choice}"' if isinstance(choice, str) else repr(choice)
+
+
+# ---- whose declarations ---------------------------------------------------------------------------------------------
+
+
+def fields_of(cls: type) -> dict[str, Declared]:
+    """Return what the annotated attributes of a class may be, its bases' among them, each as its own file means it."""
+    found: dict[str, Declared] = {}
+    for base in reversed(cls.__mro__):
+        space = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
+        found |= {name: _resolved(one, space) for name, one in inspect.get_annotations(base).items()}
+    return found
+
+
+@functools.cache
+def parameters_of(cls: type) -> Mapping[str, Declared]:
+    """Return what the parameters of ``__init__`` may be: by the fields of the class, else by its own annotations."""
+    return {**arguments_of(cls.__init__), **fields_of(cls)}  # type: ignore[misc]
+
+
+@functools.cache
+def arguments_of(function: Callable[..., Any]) -> Mapping[str, Declared]:
+    """Return what the arguments of a function may be."""
+    plain = inspect.unwrap(function)
+    space = getattr(plain, "__globals__", {})
+    given = inspect.get_annotations(plain) if callable(plain) and hasattr(plain, "__annotations__") else {}
+    return {name: _resolved(one, space) for name, one in given.items() if name != "return"}
+
+
+def _resolved(annotation: Any, space: dict[str, Any]) -> Declared:
+    """Return what an annotation declares, be it a type or its text; names that only type checkers know say nothing."""
+    holder = types.SimpleNamespace(__annotations__={"it": annotation})
+    try:
+        return declared(get_type_hints(holder, space, include_extras=True)["it"])
+    except (NameError, TypeError, AttributeError):
+        return OPEN
+
+
+def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """Have the arguments of a public function checked at its door, by their annotations."""
+    names = [one.name for one in inspect.signature(function).parameters.values() if one.kind < one.VAR_POSITIONAL]
+
+    @functools.wraps(function)
+    def door(*given: Arguments.args, **named: Arguments.kwargs) -> Returned:
+        known = arguments_of(function)
+        for name, value in (*zip(names, given, strict=False), *named.items()):
+            if name in known:
+                known[name].check(name, value)
+        return function(*given, **named)
+
+    return door

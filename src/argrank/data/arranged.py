@@ -1,0 +1,111 @@
+"""Data in an order that depends on its content alone: what is drawn by row is then the same for any order of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from argrank._memory import check_memory, max_memory
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.data.identical import Bits, fingerprints, mixed
+from argrank.data.mapped import is_mapped, size_of
+from argrank.data.subsets import fields_of_rows
+
+LARGE = 1 << 28  # bytes of features from which rows are gathered where they are used, instead of copied once
+BLOCK_VALUES = 1 << 19  # of features that are multiplied together
+
+
+class ArrangedRows:
+    """Rows of dense features in another order, gathered a few at a time."""
+
+    ndim = 2
+
+    def __init__(self, rows: Any, order: Integers) -> None:
+        self.rows, self._order = rows, order
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return len(self._order), int(self.rows.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the features."""
+        dtype: np.dtype[Any] = self.rows.dtype
+        return dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the features."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __getitem__(self, chosen: Any) -> NDArray[Any]:
+        """Return rows, or ``[:, columns]``, as an array."""
+        if isinstance(chosen, tuple):
+            return np.asarray(self.rows[:, chosen[1]][self._order[chosen[0]]])
+        return np.asarray(self.rows[self._order[chosen]])
+
+    def __matmul__(self, w: Floats) -> Floats:
+        step = max(1, BLOCK_VALUES // self.shape[1])
+        parts = [self[start : start + step].astype(np.float64) @ w for start in range(0, len(self), step)]
+        return np.concatenate(parts)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        check_memory("X", self.nbytes, "take a part of the queries, or a ranker that reads rows where they are")
+        return np.asarray(self.rows[self._order], dtype).view(np.ndarray)
+
+
+def arranged(data: Dataset, *, whole: bool = False) -> Dataset:
+    """Return the data with its queries, and the rows within them, sorted by a hash of what they hold.
+
+    Features count first, as float32, so that float32 and float64 of the same data have one order, as have other labels
+    and weights of the same documents. Large dense features stay where they are and are gathered by ``ArrangedRows``,
+    unless ``whole`` asks for an array. Sparse features on the disk that do not fit into memory keep their order.
+    """
+    if data.is_sparse and is_mapped(data.X) and size_of(data.X) > max_memory():
+        return data
+    keys = _keys(data)
+    weight = np.zeros(data.n_queries) if data.query_weight is None else data.query_weight
+    queries = np.lexsort([weight, *(np.add.reduceat(mixed(key), data.indptr[:-1]) for key in keys)])
+    place = np.empty(data.n_queries, np.int64)
+    place[queries] = np.arange(data.n_queries)
+    rows = np.lexsort([*keys, place[data.query_of_row]])
+    fields = fields_of_rows(data._but(X=np.empty((data.n_documents, 0))), rows, queries, data.sizes[queries])
+    X: Any = ArrangedRows(data.X, rows)
+    if data.is_sparse:
+        X = data.X[rows]
+    elif whole or X.nbytes <= LARGE:
+        X = np.asarray(X)
+    return Dataset._assemble(**fields | {"X": X, "normalised": data.normalised})
+
+
+def _short_prints(X: Any) -> Bits:
+    """Return the fingerprints of the rows in float32."""
+    with np.errstate(over="ignore"):
+        if sparse.issparse(X):
+            return fingerprints(X.astype(np.float32))
+        step = max(1, BLOCK_VALUES // max(1, X.shape[1]))
+        parts = [fingerprints(X[start : start + step].astype(np.float32)) for start in range(0, len(X), step)]
+    return np.concatenate(parts)
+
+
+def _keys(data: Dataset) -> list[Bits]:
+    """Return hashes of every row, the last one of its features alone; those before decide between equal ones."""
+    prints = _short_prints(data.X)
+    labelled = mixed(prints ^ _bits(data.y))
+    whole = labelled if data.X.dtype == np.float32 else mixed(labelled ^ fingerprints(data.X))
+    if data.sample_weight is not None:
+        whole = mixed(whole ^ _bits(data.sample_weight))
+    return [whole, labelled, prints]
+
+
+def _bits(values: Floats) -> Bits:
+    """Return the mixed bits of numbers; both zeros are one."""
+    return mixed((np.asarray(values, np.float64) + 0.0).view(np.uint64))

@@ -1,0 +1,125 @@
+"""What the texts of a column are: numbers, flags, dates, categories, ids or texts to read; and their values."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from argrank._types import Floats, Integers
+from argrank.data.io.columns.dates import date_format
+from argrank.data.io.columns.numbers import (
+    PLAIN,
+    WRITINGS,
+    Writing,
+    numbers,
+    share_of_numbers,
+    writings,
+    wrong_numbers,
+)
+from argrank.data.io.columns.roles import is_id_name
+from argrank.data.io.columns.texts import CellError, Texts
+from argrank.errors import shown
+
+#: Words of columns that say yes or no, in lower case: (1, 0).
+FLAGS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"))
+FEW = 50  # different texts that may be categories in any case
+NEARLY_ALL = 0.9  # share of rows with different texts, from which on they are ids
+REPEATED = 0.02  # share of rows whose text another row of the query has, up to which they are ids
+MISTAKE = 0.5  # share of numbers in a column, from which on a text among them is a mistake
+MANY_WORDS = 4.0  # of a text to read, on average
+
+
+class Kind(Enum):
+    """What a column of texts is."""
+
+    NUMBER = "number"
+    FLAG = "flag"
+    DATE = "date"
+    CATEGORY = "category"
+    ID = "id"
+    TEXT = "text"
+
+
+class Decided(NamedTuple):
+    """What a column of texts is; numbers with all ways in which they can be written, the likeliest first."""
+
+    kind: Kind
+    ways: tuple[Writing, ...] = ()
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether it has to be decided by other columns what the numbers are."""
+        return len({way.decimal for way in self.ways}) > 1
+
+
+class Marks(NamedTuple):
+    """The decimal mark and the mark of thousands of a table, where they are known."""
+
+    decimal: str | None = None
+    thousands: str | None = None
+
+
+def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, given: str | None = None) -> Decided:
+    """Say what a column of texts is, as the caller says (``given``) or by all of its texts."""
+    if given in ("category", "id", "text"):
+        return Decided(Kind(given))
+    words = texts.known_lower if len(texts.known) <= 2 else set()
+    if words and any(words <= set(pair) for pair in FLAGS):
+        return Decided(Kind.FLAG)
+    ways = writings(texts, *marks)
+    if ways:
+        return Decided(Kind.NUMBER, tuple(ways))
+    if is_id_name(name) and given is None:
+        return Decided(Kind.ID)
+    if date_format(texts) is not None:
+        return Decided(Kind.DATE)
+    _refuse_mistakes(name, texts, given)
+    return Decided(_kind_of_texts(texts, queries))
+
+
+def _refuse_mistakes(name: str, texts: Texts, given: str | None) -> None:
+    """Raise where most of a column is numbers, or the caller says so: the text among them is a mistake."""
+    shares = [(*share_of_numbers(texts, way), way) for way in WRITINGS[:4]]
+    share, wrong, _ = max(shares, key=lambda one: one[0])
+    if share >= MISTAKE or given == "number":
+        raise _wrong(name, texts, texts.first_row(wrong if wrong.any() else wrong_numbers(texts, PLAIN)))
+
+
+def _wrong(name: str, texts: Texts, row: int) -> CellError:
+    advice = "; if the column is no number, say so: --category, --text or --drop"
+    return CellError(name, row, "a finite number", shown(texts.text_of(row)), advice)
+
+
+def _kind_of_texts(texts: Texts, queries: Integers | None) -> Kind:
+    words = [word for word, count in zip(texts.plain.to_pylist(), texts.counts, strict=True) if count and word]
+    n_rows = int(texts.counts.sum())
+    if len(words) <= FEW:
+        return Kind.CATEGORY
+    if np.mean([len(word.split()) for word in words]) >= MANY_WORDS:
+        return Kind.TEXT
+    if len(words) > NEARLY_ALL * n_rows or (queries is not None and _repeated(texts.codes, queries) <= REPEATED):
+        return Kind.ID
+    return Kind.CATEGORY
+
+
+def _repeated(codes: Integers, queries: Integers) -> float:
+    """Return the share of rows whose text another row of the same query has."""
+    pairs = queries * (codes.max() + 2) + codes + 1
+    return 1.0 - len(np.unique(pairs)) / max(1, len(pairs))
+
+
+def number_values(name: str, texts: Texts, way: Writing) -> Floats:
+    """Return the numbers of a column; a CellError names the first that is not finite, or written in another way."""
+    wrong = wrong_numbers(texts, way)
+    if wrong.any():
+        raise _wrong(name, texts, texts.first_row(wrong))
+    return numbers(texts, way)
+
+
+def flag_values(texts: Texts) -> Floats:
+    """Return 1 for yes, 0 for no, NaN where a row says neither."""
+    yes, no = ({pair[side] for pair in FLAGS} for side in (0, 1))
+    meant = [1.0 if word in yes else 0.0 if word in no else np.nan for word in texts.lower.to_pylist()]
+    return texts.spread(np.array(meant, np.float64))

@@ -1,0 +1,158 @@
+"""Numbers as people write them: how a column does it is decided by the whole column, never cell by cell.
+
+A way of writing is a decimal mark, a mark of thousands, and what stands beside the number: a currency or a percent
+sign. ``1.234`` fits two ways, and so the other cells of the column decide, then the other columns of the table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
+from argrank.data.io.columns.texts import Texts
+
+CURRENCIES = "€$£¥₹₽₩₺"
+CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|TRY|ZAR|KRW|Fr\\.|kr\\.?|zł"
+_BESIDE = f"(?:[{CURRENCIES}]|{CODES})"
+PERCENT = "%"
+_EXPONENT = "(?:[eE][+-]?[0-9]+)?"
+SAMPLE = 1000  # texts that are looked at before all of them
+
+
+class Writing(NamedTuple):
+    """A way to write numbers."""
+
+    decimal: str = "."  # none: whole numbers
+    thousands: str = ""
+    beside: str = ""  # a currency or the percent sign
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression of what is written so, without what stands beside it."""
+        if not self.decimal:
+            return "^[+-]?[0-9]+$"
+        mark = re.escape(self.decimal)
+        simple = f"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+){_EXPONENT}"
+        if not self.thousands:
+            return f"^[+-]?{simple}$"
+        return f"^[+-]?(?:{simple}|[1-9][0-9]{{0,2}}(?:{re.escape(self.thousands)}[0-9]{{3}})+(?:{mark}[0-9]*)?)$"
+
+
+#: Where several fit, the first is taken, unless other columns of the table have the other decimal mark.
+WRITINGS = tuple(Writing(*marks) for marks in (".", ".,", ",", ",.", ". ", ", ", ".'", ",'"))
+PLAIN = WRITINGS[0]
+WHOLE = Writing("", "")
+
+
+def writings(texts: Texts, decimal: str | None = None, thousands: str | None = None) -> list[Writing]:
+    """Return the ways in which every text of a column is a number, the likeliest first; none where there is no way.
+
+    ``decimal`` and ``thousands`` are what the caller knows.
+    """
+    known = texts.known
+    beside = _beside(known)
+    if beside is None:
+        return []
+    bare = _bare(known, beside)
+    if _fits(bare, WHOLE).all():
+        return [WHOLE._replace(beside=beside)]
+    ways = [
+        way._replace(beside=beside)
+        for way in _allowed(decimal, thousands)
+        if _fits(bare[:SAMPLE], way).all() and (len(bare) <= SAMPLE or _fits(bare, way).all())
+    ]
+    return ways if _ambiguous(bare, ways) else ways[:1]
+
+
+def _allowed(decimal: str | None, thousands: str | None) -> list[Writing]:
+    if decimal is None and thousands is None:
+        return list(WRITINGS)
+    marks = (".", ",") if decimal is None else (decimal,)
+    groups = ("", ",", ".", " ", "'") if thousands is None else (thousands,)
+    return [Writing(mark, group) for mark in marks for group in groups if mark != group]
+
+
+def _ambiguous(bare: Any, ways: list[Writing]) -> bool:
+    """Tell whether ways differ in what the numbers are."""
+    return any(not np.array_equal(_values(bare, ways[0]), _values(bare, way)) for way in ways[1:])
+
+
+def share_of_numbers(texts: Texts, way: Writing) -> tuple[float, NDArray[np.bool_]]:
+    """Return the share of rows with a value that are numbers, and for each different text whether it is no number."""
+    wrong = ~texts.missing & ~(_fits(_bare(texts.plain, way.beside), way) | _infinite(texts))
+    known = float(texts.counts[~texts.missing].sum())
+    return (1.0 - texts.counts[wrong].sum() / known if known else 1.0), wrong
+
+
+def _infinite(texts: Texts) -> NDArray[np.bool_]:
+    return np.array([re.fullmatch(r"[+-]?inf(inity)?", word) is not None for word in texts.lower.to_pylist()], bool)
+
+
+def wrong_numbers(texts: Texts, way: Writing) -> NDArray[np.bool_]:
+    """Return for each different text whether it is no finite number written in this way, and not missing either."""
+    bare = _bare(texts.plain, way.beside)
+    fits = _fits(bare, way)
+    fits[fits] = np.isfinite(_values(bare.filter(_mask(fits)), way))
+    return ~texts.missing & ~fits
+
+
+def numbers(texts: Texts, way: Writing) -> Floats:
+    """Return the number of every row, NaN where it is missing; all texts must be written in this way."""
+    values = np.full(len(texts.words), np.nan)
+    there = ~texts.missing
+    values[there] = _values(_bare(texts.known, way.beside), way)
+    return texts.spread(values)
+
+
+def _beside(known: Any) -> str | None:
+    """Return what stands beside the numbers: nothing, one currency, or a percent sign at all of them; else None."""
+    import pyarrow.compute as pc
+
+    if not len(known):
+        return ""
+    percent = pc.match_substring(known, PERCENT).to_numpy(zero_copy_only=False)
+    if percent.any():
+        return PERCENT if percent.all() else None
+    pattern = f"(?P<sign>{_BESIDE})"
+    if not pc.match_substring_regex(known[:SAMPLE], pattern).to_numpy(zero_copy_only=False).any():
+        return ""
+    found = set(pc.struct_field(pc.extract_regex(known, pattern), "sign").to_pylist()) - {None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _bare(words: Any, beside: str) -> Any:
+    import pyarrow.compute as pc
+
+    if not beside:
+        return words
+    sign = re.escape(beside)
+    return pc.replace_substring_regex(words, rf"^([+-]?)\s*{sign}\s*|\s*{sign}$", r"\1")
+
+
+def _fits(bare: Any, way: Writing) -> NDArray[np.bool_]:
+    import pyarrow.compute as pc
+
+    fits: NDArray[np.bool_] = pc.match_substring_regex(bare, way.pattern).to_numpy(zero_copy_only=False).astype(bool)
+    return fits
+
+
+def _values(bare: Any, way: Writing) -> Floats:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if way.thousands:
+        bare = pc.replace_substring(bare, way.thousands, "")
+    if way.decimal not in (".", ""):
+        bare = pc.replace_substring(bare, way.decimal, ".")
+    values: Floats = bare.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _mask(values: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(values)

@@ -1,0 +1,42 @@
+"""Tables that are read piece by piece: what the first piece shows holds for all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from argrank.data.io.columns.kinds import Marks
+from argrank.data.io.columns.table import Reading, arguments_of, decimal_of
+from argrank.data.io.columns.texts import CellError
+from argrank.errors import InputError
+
+
+def arguments_of_pieces(
+    pieces: Iterator[Any], reading: Reading, path: str | os.PathLike[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of Dataset for every piece, a table of narwhals.
+
+    Features that are texts are refused, since all of them would have to be seen before the first can get its number.
+    """
+    row = 0
+    for piece in pieces:
+        try:
+            found = arguments_of(piece, reading)
+        except CellError as error:
+            raise CellError(error.column, row + error.row, error.expected, error.got, error.advice) from error
+        for name in found.pop("categories") or ():
+            raise refused_text(path, name)
+        if row == 0:  # a decimal mark that is known leaves nothing to decide
+            marks = Marks(reading.marks.decimal or decimal_of(piece, found["feature_names"]), reading.marks.thousands)
+            reading = reading._replace(features=found["feature_names"], marks=marks, told=())
+        row += len(piece)
+        yield found
+
+
+def refused_text(path: str | os.PathLike[str], name: str) -> InputError:
+    """Return the error for a feature that is a text, where a file is read piece by piece."""
+    return InputError(
+        f"{os.fspath(path)}: column {name!r}: expected numbers, got texts, whose categories are known only at the end; "
+        "leave it out (--drop), replace it by numbers, or pack data in memory: ar.pack(ar.load(…), …)"
+    )

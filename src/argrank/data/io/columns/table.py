@@ -1,0 +1,264 @@
+"""A table with named columns to the arguments of a Dataset: the one way for files and data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats, Integers
+from argrank.data.io.columns.kinds import Decided, Kind, Marks, decide, flag_values, number_values
+from argrank.data.io.columns.numbers import PERCENT, PLAIN, WHOLE, Writing
+from argrank.data.io.columns.roles import COLUMNS, FEATURE, NUMBERS, TEXTS, is_id_name, meanings_of, tell
+from argrank.data.io.columns.texts import CellError, Texts
+from argrank.errors import InputError, shown
+
+CATEGORICAL = ("Categorical", "Enum")
+BLOCK = 1 << 16  # values of a column that are put into X together: few enough for the cache
+
+
+class Reading(NamedTuple):
+    """What the caller says of a table.
+
+    ``given`` are meanings and kinds of columns; ``known`` meanings that come from elsewhere; ``features`` the columns
+    of a model: they alone become X, as far as they are there, whatever their names mean. ``where`` is what messages
+    call the table, ``told`` what is already known to be worth telling.
+    """
+
+    given: Mapping[str, str | None] = {}
+    known: Collection[str] = ()
+    features: Sequence[str] | None = None
+    marks: Marks = Marks()
+    where: str = ""
+    told: Sequence[str] = ()
+    strict: bool = False  # whether a label or weight below 0 or missing is refused here, by its cell
+
+
+def arguments_of(table: Any, reading: Reading = Reading()) -> dict[str, Any]:  # noqa: B008 - it is frozen
+    """Split a table of narwhals into the arguments of Dataset: features become X, other columns what they mean."""
+    wanted = [name for name in reading.features or () if name in table.columns]
+    meant = meanings_of(table.columns, reading.given, reading.known, wanted)
+    told = [*reading.told, *([", ".join(meant.told)] if meant.told else [])]
+    found: dict[str, Any] = {
+        COLUMNS[meaning]: _role_values(str(name), meaning, table.get_column(name), reading.marks)
+        for name, meaning in meant.roles.items()
+        if meaning is not None and name in table.columns
+    }
+    for name, meaning in meant.roles.items():
+        right = found[COLUMNS[meaning]] >= 0 if reading.strict and meaning in NUMBERS else np.ones(1, bool)
+        if not right.all():
+            raise CellError(str(name), int(np.argmin(right)), "a number from 0 up", "")
+    names = wanted or [name for name in table.columns if name not in meant.roles]
+    kinds = {name: meant.kinds.get(name, FEATURE if wanted else None) for name in names}
+    ids = [name for name in names if kinds[name] == "id" or (kinds[name] is None and is_id_name(str(name)))]
+    columns = {name: _column(table.get_column(name), kinds[name]) for name in names if name not in ids}
+    decided = _decided(columns, kinds, _query_numbers(found.get("qid")), reading.marks)
+    free = {name: one.kind for name, one in decided.items() if kinds[name] in (None, "id", "text")}
+    ids += [name for name, kind in free.items() if kind is Kind.ID]
+    reads = [name for name, kind in free.items() if kind is Kind.TEXT]
+    told += _told(columns, decided, ids, reads, found, "docid" in reading.known)
+    for argument, sources in (("document_ids", ids), ("titles", reads)):
+        if sources and argument not in found:
+            found[argument] = _role_values(sources[0], "docid", table.get_column(sources[0]), reading.marks)
+    if told:
+        tell(f"{reading.where}{': ' if reading.where else ''}{'; '.join(told)}")
+    names = [name for name in names if name not in ids and name not in reads]
+    found["X"], found["categories"] = _matrix(columns, decided, names, len(table))
+    return found | {"feature_names": names}
+
+
+def _column(column: Any, kind: str | None) -> Any:
+    """Return a column as a Texts where it is to be looked into, else as it is."""
+    base = str(column.dtype).partition("(")[0]
+    if base == "Object":  # of pandas: texts, truth values or anything else, with None among them
+        return _of_objects(column, kind)
+    if base == "String":
+        return Texts(column.to_arrow())
+    if kind in ("category", "id", "text") and base not in CATEGORICAL:
+        import narwhals as nw
+
+        return Texts(column.cast(nw.String).to_arrow())
+    return column
+
+
+def _of_objects(column: Any, kind: str | None) -> Any:
+    import narwhals as nw
+    import pyarrow as pa
+
+    values = [None if value is None or value != value else value for value in column.to_list()]
+    try:
+        array = pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        wrong = shown(next(value for value in values if value is not None))
+        raise InputError(f"column {column.name!r}: expected values of one plain type, got such as {wrong}") from None
+    plain = nw.from_native(pa.chunked_array([array]), series_only=True).alias(column.name)
+    return _column(plain, kind) if pa.types.is_null(array.type) is False else Texts(array.cast(pa.string()))
+
+
+def _decided(
+    columns: Mapping[str, Any], kinds: Mapping[str, str | None], queries: Integers | None, marks: Marks
+) -> dict[str, Decided]:
+    """Say what all columns of texts are; where one of them can be read in two ways, the others decide."""
+    decided = {}
+    for name, column in columns.items():
+        if isinstance(column, Texts):
+            decided[name] = decide(str(name), column, queries, marks, kinds[name])
+    if _decimal(decided) == ",":
+        for name, one in decided.items():
+            ways = [way for way in one.ways if way.decimal == ","]
+            decided[name] = one._replace(ways=tuple(ways)) if ways else one
+    return decided
+
+
+def _decimal(decided: Mapping[str, Decided]) -> str:
+    """Return the decimal mark of a table: the comma where all columns that show a mark show this one."""
+    certain = {one.ways[0].decimal for one in decided.values() if one.ways and not one.ambiguous} - {""}
+    return "," if certain == {","} else "."
+
+
+def decimal_of(table: Any, names: Sequence[str]) -> str:
+    """Return the decimal mark of some columns of a table."""
+    columns = {name: _column(table.get_column(name), FEATURE) for name in names}
+    return _decimal(_decided(columns, dict.fromkeys(names, FEATURE), None, Marks()))
+
+
+def _query_numbers(qid: Any) -> Integers | None:
+    if qid is None:
+        return None
+    from argrank.data.grouping import group_by_id
+
+    groups = group_by_id(qid, len(qid))
+    numbers = np.repeat(np.arange(len(groups.query_ids)), np.diff(groups.indptr))
+    if groups.rows is None:
+        return numbers
+    by_row = np.empty_like(numbers)
+    by_row[groups.rows] = numbers
+    return by_row
+
+
+def _role_values(name: str, meaning: str, column: Any, marks: Marks) -> NDArray[Any]:
+    """Return a column with a meaning as an array."""
+    if meaning in NUMBERS and str(column.dtype) == "String":
+        texts = Texts(column.to_arrow())
+        try:
+            return number_values(name, texts, decide(name, texts, None, marks, "number").ways[0])
+        except CellError as error:
+            raise CellError(name, error.row, "a number from 0 up", error.got) from error
+    if meaning in TEXTS and str(column.dtype) == "String" and column.null_count():
+        column = column.fill_null("")
+    values: NDArray[Any] = column.to_numpy()
+    return values
+
+
+def _told(
+    columns: Mapping[str, Any],
+    decided: Mapping[str, Decided],
+    ids: Sequence[str],
+    reads: Sequence[str],
+    found: Mapping[str, Any],
+    has_ids: bool,
+) -> list[str]:
+    """Return what is worth telling of the columns, in a few words each."""
+    told = []
+    words: dict[str, list[str]] = {}
+    for name, one in decided.items():
+        if one.ways and one.ways[0] not in (PLAIN, WHOLE):
+            words.setdefault(_way_text(one.ways[0]), []).append(repr(name))
+        if len(one.ways) > 1:
+            told.append(_ambiguity(name, columns[name], one.ways))
+        if one.kind is Kind.NUMBER and columns[name].missing_words():
+            told.append(f"{', '.join(map(repr, columns[name].missing_words()))} in {name!r} is missing")
+    told = [f"{', '.join(names)} {text}" for text, names in words.items()] + told
+    of_kind = {kind: [name for name, one in decided.items() if one.kind is kind] for kind in Kind}
+    if of_kind[Kind.FLAG]:
+        told.append(f"flags {', '.join(map(repr, of_kind[Kind.FLAG]))}")
+    if of_kind[Kind.CATEGORY]:
+        counts = [f"{name!r} ({(columns[name].counts > 0).sum():,})" for name in of_kind[Kind.CATEGORY]]
+        told.append(f"categories {', '.join(counts)}")
+    for sources, argument, what in ((ids, "document_ids", "docid"), (reads, "titles", "title")):
+        vacant = argument not in found and not (has_ids and what == "docid")
+        taken, left = (sources[:1], sources[1:]) if vacant else ([], sources)
+        told += [f"{what} from column {name!r}" for name in taken]
+        if left:
+            told.append(f"left out as {'ids' if what == 'docid' else 'texts to read'} {', '.join(map(repr, left))}")
+    return told
+
+
+def _way_text(way: Writing) -> str:
+    parts = ["with decimal comma"] if way.decimal == "," else []
+    parts += [f"with {way.thousands!r} for thousands"] if way.thousands else []
+    parts += ["in percent"] if way.beside == PERCENT else [f"in {way.beside}"] if way.beside else []
+    return ", ".join(parts) or "as numbers"
+
+
+def _ambiguity(name: str, texts: Texts, ways: Sequence[Writing]) -> str:
+    """Say how a number was read that could be another one, and how to read it otherwise."""
+    from argrank.data.io.columns.numbers import numbers
+
+    values = [numbers(texts, way) for way in ways]
+    other = next(place for place, one in enumerate(values) if not np.array_equal(values[0], one, equal_nan=True))
+    row = int(np.argmax(~((values[0] == values[other]) | np.isnan(values[0]))))
+    text = shown(texts.text_of(row))
+    return (
+        f"{text} in {name!r} is read as {values[0][row]:.15g}, not {values[other][row]:.15g} "
+        f"(--decimal {ways[other].decimal!r} would)"
+    )
+
+
+def _matrix(
+    columns: Mapping[str, Any], decided: Mapping[str, Decided], names: Sequence[str], n_rows: int
+) -> tuple[Floats, dict[str, tuple[str, ...]] | None]:
+    categories: dict[str, tuple[str, ...]] = {}
+    single = bool(names) and all(name not in decided and str(columns[name].dtype) == "Float32" for name in names)
+    X = np.empty((n_rows, len(names)), np.float32 if single else np.float64)
+    step = max(1, BLOCK // max(1, len(names)))
+    for start in range(0, len(names), step) if n_rows else ():
+        some = names[start : start + step]
+        values = [_values(name, columns[name], decided.get(name), categories) for name in some]
+        for row in range(0, n_rows, step):  # by blocks: a column at a time would leave the cache for every value
+            for place, one in enumerate(values, start):
+                X[row : row + step, place] = one[row : row + step]
+    X.flags.writeable = False  # made here: a Dataset may keep it
+    return X, categories or None
+
+
+def _values(name: str, column: Any, decided: Decided | None, categories: dict[str, tuple[str, ...]]) -> NDArray[Any]:
+    """Return the numbers of a feature; of a category, its texts go into ``categories``."""
+    if isinstance(column, Texts) and decided is not None:
+        if decided.kind is Kind.NUMBER:
+            return number_values(name, column, decided.ways[0])
+        if decided.kind is Kind.FLAG:
+            return flag_values(column)
+        if decided.kind is Kind.DATE:
+            raise _refused_date(name, column.text_of(int(np.argmax(column.codes >= 0))))
+        values, categories[name] = column.categories()
+        return values
+    base = str(column.dtype).partition("(")[0]
+    if column.dtype.is_numeric() or column.dtype.is_boolean():
+        numbers: NDArray[Any] = column.to_numpy()
+        return numbers
+    if base in CATEGORICAL:
+        known = [str(one) for one in column.dtype.categories] if base == "Enum" else None
+        values, categories[name] = Texts(_as_text(column)).categories(known)
+        return values
+    first = shown(column.head(1).to_list()[0] if len(column) else column.dtype)
+    if base in ("Date", "Datetime"):
+        raise _refused_date(name, first)
+    raise InputError(
+        f"column {name!r}: expected numbers or texts, got {first}; columns with a meaning are {', '.join(COLUMNS)}"
+    )
+
+
+def _as_text(column: Any) -> Any:
+    import narwhals as nw
+
+    return column.cast(nw.String).to_arrow()
+
+
+def _refused_date(name: str, got: str | None) -> InputError:
+    return InputError(
+        f"column {name!r}: expected numbers or texts, got dates such as {got}; leave it out (--drop {name}, "
+        f"columns={{{name!r}: None}}), or replace it by a number of days"
+    )

@@ -1,0 +1,105 @@
+"""A column of texts by its different texts: everything that is decided or converted is decided on those."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats, Integers
+from argrank.errors import InputError
+
+MISSING = ("", "#n/a", "-", "?", "n/a", "na", "nan", "none", "null")  # in a column of numbers, in lower case
+SILENT = ("", "nan", "null")  # of these nothing is told
+
+
+class CellError(InputError):
+    """A cell that does not fit its column; a reader of a file adds the line."""
+
+    def __init__(self, column: str, row: int, expected: str, got: str, advice: str = "") -> None:
+        self.column, self.row, self.expected, self.got, self.advice = column, row, expected, got, advice
+        super().__init__(f"column {column!r}: expected {expected}, got {got} in row {row}{advice}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.column, self.row, self.expected, self.got, self.advice)
+
+
+class Texts:
+    """A column of texts: its different ``words`` as they are and ``plain`` (trimmed), and which one each row has.
+
+    ``codes`` is -1 where a row has none.
+    """
+
+    def __init__(self, column: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):  # too large for one array
+            column = pa.concat_arrays(column.chunks)
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        self.words = encoded.dictionary.cast(pa.large_string())
+        self.codes: Integers = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        self.counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.words))
+        self.plain = _plain(self.words)
+        lower = pc.utf8_lower(self.plain)
+        self.missing = _array(pc.is_in(lower, pa.array(MISSING, pa.large_string())))
+        self.lower = lower
+
+    @property
+    def known(self) -> Any:
+        """The different texts, trimmed, that are not a word for a missing value."""
+        import pyarrow as pa
+
+        return self.plain.filter(pa.array(~self.missing))
+
+    @property
+    def known_lower(self) -> set[str]:
+        """The same in lower case."""
+        import pyarrow as pa
+
+        return set(self.lower.filter(pa.array(~self.missing)).to_pylist())
+
+    def missing_words(self) -> list[str]:
+        """Return the words for a missing value that are worth telling of."""
+        found = {word for word, gap in zip(self.lower.to_pylist(), self.missing, strict=True) if gap}
+        return sorted(found - set(SILENT)) if self.missing.any() else []
+
+    def first_row(self, wrong: NDArray[np.bool_]) -> int:
+        """Return the first row whose text is one of those marked."""
+        return int(np.argmax(np.append(wrong, False)[self.codes]))
+
+    def text_of(self, row: int) -> str | None:
+        """Return the text of a row as it is."""
+        code = int(self.codes[row])
+        return None if code < 0 else str(self.words[code].as_py())
+
+    def spread(self, values: Floats) -> Floats:
+        """Return one value for each row of one for each text; NaN where a row has none."""
+        return np.append(values, np.nan)[self.codes]
+
+    def categories(self, known: Collection[str] | None = None) -> tuple[Floats, tuple[str, ...]]:
+        """Return the number of every row's text, NaN where it is empty or absent, and the texts in their order."""
+        words = self.words.to_pylist()
+        used = [word for word, count in zip(words, self.counts, strict=True) if count and word.strip()]
+        order = tuple(sorted(used)) if known is None else tuple(known)
+        number = {word: float(place) for place, word in enumerate(order)}
+        return self.spread(np.array([number.get(word, np.nan) for word in words], np.float64)), order
+
+
+def _plain(words: Any) -> Any:
+    """Return texts trimmed, with the ordinary space, minus and apostrophe."""
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(words)
+    for strange, usual in (("[\u00a0\u2009\u202f]", " "), ("\u2212", "-"), ("\u2019", "'")):
+        if _array(pc.match_substring_regex(trimmed, strange)).any():
+            trimmed = pc.replace_substring_regex(trimmed, strange, usual)
+    return trimmed
+
+
+def _array(mask: Any) -> NDArray[np.bool_]:
+    return np.asarray(mask.to_numpy(zero_copy_only=False), bool)

@@ -1,0 +1,34 @@
+"""A feature that alone ranks nearly as well as a model: a leak, or a model that has learned nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from argrank.data.dataset import Dataset
+from argrank.data.doctor.single_features import order_of_labels
+from argrank.data.summary import feature_label
+from argrank.evaluation.evaluate import mean_of
+
+NEARLY = 0.98  # of what the model reaches
+SURE = 0.85  # AUC of the feature alone, below which nothing is said
+SAMPLE_ROWS = 20_000
+
+
+def single_feature(data: Dataset, mean: float, measure: str, convention: str = "default") -> str | None:
+    """Return what to tell of the feature that orders the labels best, where it alone nearly reaches ``mean``."""
+    if data.is_sparse or not data.is_judged:
+        return None
+    step = max(1, -(-data.n_documents // SAMPLE_ROWS))
+    shares = np.nan_to_num(order_of_labels(data.select(np.arange(0, data.n_queries, step)) if step > 1 else data))
+    best = int(np.argmax(shares))
+    if shares[best] < SURE:
+        return None
+    column = data.to_caller(data.X[:, best]).astype(np.float64)
+    column = np.where(np.isnan(column), np.nanmean(column), column)
+    alone = max(mean_of(sign * column, data, measure, convention=convention) for sign in (1.0, -1.0))
+    if alone < NEARLY * mean:
+        return None
+    return (
+        f"{feature_label(data, best)} alone reaches {measure} {alone:.3f} of the model's {mean:.3f}: if it is made of "
+        "judgements it is a leak, leave it out (--drop)"
+    )

@@ -1,0 +1,108 @@
+"""Permutation importance by query: what a measure loses where a feature's values are shuffled within queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argrank._tables import Table, table, to_html, to_text
+from argrank._types import Floats
+from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.foreign_models import scores as scores_of
+from argrank.errors import check_count
+from argrank.evaluation.evaluate import evaluate
+from argrank.measures.conventions import Convention
+from argrank.models.importance import label, reordered, shuffled
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationImportance:
+    """What the mean of a measure loses for each feature, with standard errors over queries.
+
+    ``by_query`` has one row for each query and one column for each feature: the loss there, mean over the shuffles.
+    """
+
+    measure: str
+    value: float
+    features: tuple[str, ...]
+    losses: Floats
+    errors: Floats
+    by_query: Floats
+
+    @property
+    def largest(self) -> list[tuple[str, float, float]]:
+        """Features with loss and standard error, the largest loss first."""
+        order = np.argsort(-self.losses, kind="stable")
+        return [(self.features[i], float(self.losses[i]), float(self.errors[i])) for i in order]
+
+    def _table(self) -> Table:
+        rows = [(name, f"{loss:+.4f}", f"{error:.4f}") for name, loss, error in self.largest[:SHOWN]]
+        return table(("feature", f"loss of {self.measure}", "standard error"), rows)
+
+    def _note(self) -> str:
+        more = f"; the first {SHOWN} of {len(self.features)} features" if len(self.features) > SHOWN else ""
+        return f"{self.measure} is {self.value:.4f} with all features as they are{more}."
+
+    def __repr__(self) -> str:
+        return to_text([self._table()], [self._note()])
+
+    def _repr_html_(self) -> str:
+        return to_html([self._table()], [self._note()])
+
+
+def permutation_importance(
+    ranker: Any,
+    data: Dataset,
+    measure: Any = "ndcg@10",
+    *,
+    n_repeats: int = 5,
+    random_state: int = 0,
+    convention: str | Convention = "default",
+) -> PermutationImportance:
+    """Return what a measure loses where a feature's values change places among the documents of a query.
+
+    Any model can be asked, on any judged data. A feature that another one can replace loses little: shuffling tells
+    what the model would miss, not what the feature knows.
+
+    Parameters
+    ----------
+    ranker : fitted ranker, model, or anything that ``ar.evaluate`` takes for a model
+    data : Dataset
+        Judged data; take queries that training did not see.
+    measure : str or Measure
+        What you report.
+    n_repeats : int
+        Shuffles of every feature, 1 or more.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(30, 20, 3, random_state=0)
+    >>> found = ar.permutation_importance(ar.make_ranker("regression").fit(data), data, "ndcg@10")
+    >>> len(found.losses), found.by_query.shape
+    (3, (30, 3))
+    """
+    check_dataset("data", data)
+    check_count("n_repeats", n_repeats)
+
+    def values(part: Dataset) -> Floats:
+        (found,) = evaluate(scores_of(ranker, part, "ranker"), part, measure, convention=convention).values.values()
+        return np.asarray(found)
+
+    own, losses = values(data), np.zeros((data.n_queries, data.n_features))
+    orders = [shuffled(data.indptr, np.random.default_rng((random_state, repeat))) for repeat in range(n_repeats)]
+    for column in range(data.n_features):
+        for order in orders:
+            losses[:, column] += (own - values(reordered(data, column, order))) / n_repeats
+    defined = ~np.isnan(own)
+    n = max(1, int(defined.sum()))
+    errors = losses[defined].std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(data.n_features, np.nan)
+    names = tuple(label(data, column) for column in range(data.n_features))
+    return PermutationImportance(
+        str(measure), float(own[defined].mean()) if defined.any() else np.nan, names,
+        losses[defined].mean(axis=0) if defined.any() else np.full(data.n_features, np.nan), errors, losses,
+    )  # fmt: skip

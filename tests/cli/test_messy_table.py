@@ -1,0 +1,175 @@
+"""A shop's own table, from inspecting it to a report: every command at first try, and walls that were there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from tests.messy_table import as_people_write, messy_csv, messy_rows
+
+import argrank as ar
+from argrank import cli
+from argrank.data.io.columns import roles
+from argrank.errors import InputError
+
+DROP = ("--drop", "listed,judge_minutes")
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    roles.tell.cache_clear()
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(arguments)
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return run
+
+
+def test_from_a_spreadsheet_to_a_report(run, tmp_path: Path) -> None:
+    rows = messy_rows()
+    Path("judged.csv").write_bytes(messy_csv(rows))
+    code, out, err = run("inspect", "judged.csv", "--drop", "listed")
+    assert code == 0, err
+    told = "separated by semicolons; encoded as cp1252; qid from column 'Query', label from column 'grade', docid from"
+    assert told in err
+    assert "in €" in err
+    assert "flags 'in_stock'" in err
+    assert "categories 'brand' (40)" in err
+    assert "left out as ids 'ean'" in err
+    assert "title from column 'description'" in err
+    listed = run("inspect", "judged.csv", "--drop", "listed", "-q")[1]
+    assert "1 feature looks like a label: feature 'judge_minutes' (AUC 1.000); the next best" in listed  # no rating
+    assert "error" not in out.split("Doctor:")[1]  # missing values are none
+    code, _, err = run("train", "judged.csv", "--drop", "listed", "-r", "regression", "--json")
+    assert code == 0
+    assert "warning: feature 'judge_minutes' alone reaches ndcg@10 1.000 of the model's" in err
+    code, out, err = run("train", "judged.csv", *DROP, "-r", "lambda-mart", "-p", "n_trees=20", "-o", "model.json")
+    assert code == 0, err
+    new = [{"new_column": "x", **dict(reversed(row.items()))} for row in messy_rows(20, seed=1)]
+    new = [{name: value for name, value in row.items() if name not in ("grade", "judge_minutes")} for row in new]
+    Path("new.csv").write_bytes(messy_csv(new, "utf-8-sig"))
+    code, _, err = run("predict", "model.json", "new.csv", "-o", "ranked.csv", "--keep")
+    assert code == 0, err
+    ranked = pd.read_csv("ranked.csv")
+    assert list(ranked.columns[:4]) == ["qid", "docid", "rank", "score"]
+    assert "new_column" in ranked
+    assert len(ranked) == len(new)
+    for _, part in ranked.groupby("qid"):
+        assert part["rank"].tolist() == list(range(1, len(part) + 1))
+        assert (np.diff(part["score"]) <= 0).all()
+    for name in ("ranked.parquet", "ranked.jsonl"):
+        assert run("predict", "model.json", "new.csv", "-o", name)[0] == 0
+    lines = [json.loads(line) for line in Path("ranked.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["docid"] for line in lines] == ranked["docid"].tolist()
+    assert pd.read_parquet("ranked.parquet")["score"].tolist() == ranked["score"].tolist()
+
+
+def test_query_texts_in_every_command(run) -> None:
+    rows = messy_rows(40)[:-1]
+    Path("judged.csv").write_bytes(messy_csv(rows))
+    options = (*DROP, "-q")
+    assert run("train", "judged.csv", *options, "-r", "regression", "-o", "model.json")[0] == 0
+    for name, how in (("scores.txt", ()), ("ranked.csv", ()), ("model.run", ("--run",))):
+        code, _, err = run("predict", "model.json", "judged.csv", "-o", name, *how, "-q")
+        assert (code, err) == (0, "")
+    assert "cheap%20blender%200 Q0 P-" in Path("model.run").read_text()
+    means = [run("evaluate", "judged.csv", name, *options)[1] for name in ("scores.txt", "ranked.csv", "model.run")]
+    assert means[0] == means[1] == means[2] != ""
+    code, out, err = run("evaluate", "judged.csv", "ranked.csv", "--system", "bm25_title", *options)
+    assert code == 0, err
+    assert "bm25_title\tndcg@10\t" in out, err
+    code, out, err = run("compare", "judged.csv", "ranked.csv", "--system", "bm25_title", *DROP)
+    assert code == 0, err
+    assert "bm25_title" in out, err
+    code, _, err = run("report", "judged.csv", "model.json", "--system", "bm25_title", "-o", "report.html", *options)
+    assert code == 0, err
+    assert Path("report.html").exists(), err
+
+
+def ways_in(rows: list[dict[str, Any]], folder: Path) -> dict[str, ar.Dataset]:
+    """Return one table by every way in, and as texts as people write them."""
+    frame = pd.DataFrame(rows)
+    frame.to_csv(folder / "plain.csv", index=False)
+    frame.to_parquet(folder / "plain.parquet")
+    (folder / "messy.csv").write_bytes(messy_csv(rows))
+    (folder / "wide.csv").write_bytes(messy_csv(rows, "utf-16"))
+    texts = pd.DataFrame([{name: as_people_write(name, value) for name, value in row.items()} for row in rows])
+    found = {name: ar.load(folder / name) for name in ("plain.csv", "plain.parquet", "messy.csv", "wide.csv")}
+    frames = {"pandas": frame, "polars": pl.from_pandas(frame), "arrow": pa.Table.from_pandas(frame), "texts": texts}
+    return found | {name: ar.Dataset(one) for name, one in frames.items()}
+
+
+def test_the_same_table_gives_the_same_model_whichever_way_it_came(tmp_path: Path) -> None:
+    rows = [{name: value for name, value in row.items() if name != "listed"} for row in messy_rows(60)]
+    found = ways_in(rows, tmp_path)
+    first = found.pop("pandas")
+    assert first.feature_names == (
+        "bm25_title",
+        "price",
+        "sold",
+        "rating",
+        "discount",
+        "in_stock",
+        "brand",
+        "judge_minutes",
+    )
+    assert "NA" in first.categories["brand"]
+    model = ar.make_ranker("lambda-mart", n_trees=10, random_state=0).fit(first).predict(first)
+    for name, data in found.items():
+        assert data.X.tobytes() == first.X.tobytes(), name
+        assert data.fingerprint == first.fingerprint, name
+        assert data.categories == first.categories, name
+        assert data.query_ids.tolist() == first.query_ids.tolist(), name
+        assert data.document_ids.tolist() == first.document_ids.tolist(), name
+        assert data.titles.tolist() == first.titles.tolist(), name
+        own = ar.make_ranker("lambda-mart", n_trees=10, random_state=0).fit(data).predict(data)
+        assert own.tobytes() == model.tobytes(), name
+
+
+def test_weak_names_are_never_labels(run) -> None:
+    rows = [
+        {"judged_grade" if name == "grade" else name: value for name, value in row.items()} for row in messy_rows(9)
+    ]
+    Path("a.csv").write_bytes(messy_csv(rows))
+    code, _, err = run("train", "a.csv", *DROP, "-r", "regression")
+    assert code == 2
+    assert "--label judged_grade" in err
+    assert "bm25_title" in err
+    frame = pd.DataFrame(rows).drop(columns=["listed"])
+    assert not ar.Dataset(frame).is_judged
+    ranker = ar.make_ranker("lambda-mart", n_trees=3).fit(
+        ar.Dataset(frame.drop(columns=["judged_grade"]), frame["judged_grade"])
+    )
+    assert [len(order) for order in ranker.rank(frame)] == [13] + [12] * 8  # without looking for a label
+    clicks = pd.DataFrame({"qid": [1, 1], "position": [1, 2], "clicked": [0, 1], "f": [1.0, 2.0]})
+    with pytest.raises(InputError, match=r"--label .*'clicked' beside 'position' is a click log.*argrank clicks"):
+        ar.make_ranker("regression").fit(clicks)
+
+
+def test_evaluate_takes_a_frame() -> None:
+    frame = pd.DataFrame(messy_rows(10)[:-1]).drop(columns=["listed", "judge_minutes"])
+    data = ar.Dataset(frame)
+    ranker = ar.make_ranker("lambda-mart", n_trees=5, random_state=0).fit(data)
+    assert ar.evaluate(ranker, frame, "ndcg@10").means == ar.evaluate(ranker, data, "ndcg@10").means
+    assert (
+        ar.evaluate(frame["bm25_title"], frame, "ndcg@10").means
+        == ar.evaluate(frame["bm25_title"], data, "ndcg@10").means
+    )
+
+
+def test_dates_are_refused_by_name(run) -> None:
+    Path("a.csv").write_bytes(messy_csv(messy_rows(5)))
+    code, _, err = run("inspect", "a.csv")
+    assert code == 2
+    assert "column 'listed': expected numbers or texts, got dates such as" in err
+    assert "--drop listed" in err
