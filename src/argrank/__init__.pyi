@@ -2,7 +2,13 @@
 from argrank import errors as errors
 from argrank import trials as trials
 from argrank._version import __version__ as __version__
+from argrank.clicks.judgements import judgements as judgements
+from argrank.clicks.models import click_model as click_model
+from argrank.clicks.propensities import propensities as propensities
+from argrank.clicks.simulation import simulate_clicks as simulate_clicks
 from argrank.data.bundled import load_bundled as load_bundled
+from argrank.data.clicks.load import load_clicks as load_clicks
+from argrank.data.clicks.log import Clicks as Clicks
 from argrank.data.collections import check_collection as check_collection
 from argrank.data.collections import collection_names as collection_names
 from argrank.data.collections import load_collection as load_collection
