@@ -159,7 +159,7 @@ def api_pages() -> Pages:
 def autodoc(path: str, found: Any) -> list[str]:
     """Return the directive that shows one name."""
     if inspect.isclass(found):
-        return rst("autoclass", path, ":members:")
+        return rst("autoclass", path, ":members:", ":exclude-members: " + ROUTING)
     return rst("autofunction", path)
 
 

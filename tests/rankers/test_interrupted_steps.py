@@ -12,6 +12,7 @@ from scipy import sparse
 import argrank as ar
 from argrank.errors import ArgrankWarning
 from argrank.solvers import minimise
+from argrank.solvers.problem import Stop
 
 DATA = ar.make_ranking(8, (3, 6), 3, random_state=0)
 CHEAP = "argrank.rankers.cheap_models"
@@ -24,7 +25,7 @@ def interrupt(monkeypatch, module: str, call: int) -> list[int]:
     def interrupted(*given, **options):
         calls.append(next(numbers))
         result = minimise(*given, **options)
-        return replace(result, reason="interrupted") if calls[-1] == call else result
+        return replace(result, reason=Stop.INTERRUPTED) if calls[-1] == call else result
 
     monkeypatch.setattr(f"{module}.minimise", interrupted)
     return calls
