@@ -12,6 +12,13 @@ import numpy as np
 import argrank as ar
 
 
+def tables(folder: Path) -> None:
+    """Write and read Parquet."""
+    data = ar.make_ranking(10, 5, 3, random_state=0)
+    ar.dump(data, folder / "data.parquet")
+    assert ar.load(folder / "data.parquet").n_documents == data.n_documents
+
+
 def core(folder: Path) -> None:
     """Train, evaluate, compare, save, load, report; without any extra."""
     train, test = ar.make_ranking(40, 10, 4, random_state=0).split(0.5, 0.5)
@@ -62,13 +69,6 @@ def onnx(folder: Path) -> None:
     ar.export(ar.make_ranker("regression").fit(data), "onnx").write(folder / "onnx")
 
 
-def parquet(folder: Path) -> None:
-    """Write and read Parquet."""
-    data = ar.make_ranking(10, 5, 3, random_state=0)
-    ar.dump(data, folder / "data.parquet")
-    assert ar.load(folder / "data.parquet").n_documents == data.n_documents
-
-
 def plot(folder: Path) -> None:
     """Draw."""
     import matplotlib as mpl
@@ -85,7 +85,7 @@ def trees(folder: Path) -> None:
     ranker.save(folder / "trees.json")
 
 
-EXTRAS = {one.__name__: one for one in (dask, frames, onnx, parquet, plot, trees)}
+EXTRAS = {one.__name__: one for one in (dask, frames, onnx, plot, trees)}
 NOT_IN_ALL = ("dask",)
 
 
@@ -94,6 +94,7 @@ def main() -> None:
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     with tempfile.TemporaryDirectory() as folder:
         core(Path(folder))
+        tables(Path(folder))
         for name, run in EXTRAS.items():
             if asked == name or (asked == "all" and name not in NOT_IN_ALL):
                 run(Path(folder))

@@ -80,7 +80,7 @@ def test_the_make_targets_exist():
 
 def test_the_extras_and_links_exist():
     project = (ROOT / "pyproject.toml").read_text("utf-8")
-    for extra in ("all", "frames", "parquet", "plot", "trees"):
+    for extra in ("all", "frames", "plot", "trees"):
         assert f"\n{extra} = [" in project
     for link in re.findall(r"\]\(([\w./-]+)\)", README):
         assert (ROOT / link).exists(), link

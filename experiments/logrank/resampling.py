@@ -26,7 +26,7 @@ def resampling(
     rows: list[dict[str, Any]] = []
     for name, redrawn in (("fixed", False), ("redrawn", True)):
         risk = _Watched(data, objective, redrawn)
-        ended = minimise(risk, "l-bfgs", C=C, tol=1e-6, max_iter=max_iter).reason
+        ended = minimise(risk, "l-bfgs", C=C, tol=1e-6, max_iter=max_iter).reason.value
         rows += [{"sample": name, "evaluation": number, "ended": ended, **row} for number, row in enumerate(risk.rows)]
     return rows
 

@@ -29,6 +29,7 @@ __all__ = [
     "MissingExtraError", "ModelError", "OptionError",
 ]  # fmt: skip
 
+_LINE_END = re.compile(r"\s*\n\s*")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -151,5 +152,5 @@ def is_text(text: str) -> bool:
 
 def shown(value: object, limit: int = 60) -> str:
     """Return a value's repr, cut to fit a one-line message."""
-    text = repr(value)
+    text = _LINE_END.sub(" ", repr(value))
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -81,7 +81,7 @@ def test_a_file_with_an_equals_sign_in_its_name(files, capsys):
         (["good.txt", "poor.txt", "--baseline", "god"], "unknown baseline 'god'; did you mean good"),
         (["good.txt", "poor.txt", "--test", "anova"], "unknown test 'anova'; known: randomisation, t, wilcoxon"),
         (["good.txt", "poor.txt", "--format", "pdf"], "unknown format 'pdf'"),
-        (["good.txt", "poor.txt", "--level", "95"], "level: expected a share between 0 and 1, got 95.0"),
+        (["good.txt", "poor.txt", "--level", "95"], "level: expected a number from 1e-06 up, below 1, got 95.0"),
         ([], "SCORES"),
     ],
 )

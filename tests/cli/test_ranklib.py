@@ -10,6 +10,7 @@ from argrank import cli
 from argrank.cli.ranklib import flags as ranklib_flags
 from argrank.cli.ranklib.flags import RANKERS, measure_of, read_flags
 from argrank.cli.ranklib.forests import RandomForests
+from argrank.data.arranged import arranged
 from argrank.errors import OptionError
 from argrank.models.formats.ranklib import read_ranklib
 
@@ -248,7 +249,7 @@ def test_every_ranker_saves_ranklibs_text_without_validation_data(files, run, fe
 
 
 def test_a_forest_is_the_mean_of_its_bags():
-    data = ar.make_ranking(12, 8, 3, random_state=0)
+    data = arranged(ar.make_ranking(12, 8, 3, random_state=0), whole=True)  # bags are drawn in this order
     forest = RandomForests(n_bags=3, n_trees=2, n_leaves=4, min_documents=1, random_state=5).fit(data)
     rng, total = np.random.default_rng(5), np.zeros(data.n_documents)
     for bag in range(3):

@@ -410,7 +410,7 @@ def test_documents_for_slots_from_a_table(tmp_path, monkeypatch, run):
     ):
         (tmp_path / "wrong.csv").write_text(f"qid,x,gain:a\n1,1,{cells[0]}\n1,2,{cells[1]}\n")
         code, _, err = run("train", "-r", "position-match", "wrong.csv")
-        assert (code, complaint in err, err.count("\n")) == (2, True, 1)
+        assert (code, complaint in err.splitlines()[-1]) == (2, True)
     (tmp_path / "texts.csv").write_text("qid,x,brand,gain:a\n1,1,u,0\n1,2,v,1\n")
     assert (
         "column 'brand': PositionMatch takes numbers, got texts" in run("train", "-r", "position-match", "texts.csv")[2]

@@ -30,6 +30,7 @@ from argrank.rankers import RankSVM
 from argrank.rankers.linear.linear_ranker import LinearRanker
 from argrank.rankers.registry import RANKERS
 from argrank.solvers import SOLVERS, bundle, l_bfgs
+from argrank.solvers.problem import Stop
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +137,7 @@ class WrongReport(RankSVM):
 def boast(problem):
     """Claim that the weights found are optimal."""
     result = bundle.minimise(problem)
-    return replace(result, gap=0.0, lower_bound=result.objective, reason="gap")
+    return replace(result, gap=0.0, lower_bound=result.objective, reason=Stop.GAP)
 
 
 def by_score(hinge, data):

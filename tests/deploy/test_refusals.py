@@ -101,7 +101,7 @@ def test_options(forest):
     refused(LINEAR, "solr", "expected 2 names", OptionError, features=["a"])
     refused(LINEAR, "solr", "expected 2 names", OptionError, features="ab")
     refused(LINEAR, "solr", "plain name", OptionError, name="../x")
-    refused(LINEAR, "solr", "expected a Dataset", InputError, check=np.ones((2, 2)))
+    refused(LINEAR, "solr", "expected a Dataset", OptionError, check=np.ones((2, 2)))
     refused(LINEAR, "vespa", "rank features such as", features=["a b", "c"])
     refused(forest, "xgboost", r"without \[", features=["a[", "b", "c", "d", "e"])
     refused(LINEAR, "solr", "2 features", InputError, check=ar.Dataset(np.ones((2, 3)), [0, 1], [1, 1]))

@@ -72,7 +72,7 @@ def test_bad_scores(data, scores, message):
 
 def test_bad_data_and_measures(data):
     unjudged = ar.Dataset(np.zeros((3, 1)), qid=[1, 1, 1], preferences=[[0, 1]])
-    with pytest.raises(InputError, match="expected labels, got data without judgements"):
+    with pytest.raises(InputError, match="expected labels to measure against, got data without judgements"):
         ar.evaluate([1, 2, 3], unjudged, "ndcg")
     with pytest.raises(InputError, match="expected a Dataset"):
         ar.evaluate([1, 2, 3], [1, 2, 3], "ndcg")

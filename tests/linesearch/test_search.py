@@ -189,7 +189,7 @@ def test_bad_input_is_refused():
         ar.line_search([1.0, 2.0], [1.0], data)
     with pytest.raises(OptionError, match="window: expected low < high"):
         ar.line_search([1.0, 2.0], [1.0, 0.0], data, window=(1, 0))
-    with pytest.raises(OptionError, match="window: expected two numbers"):
+    with pytest.raises(OptionError, match="window: expected"):
         ar.line_search([1.0, 2.0], [1.0, 0.0], data, window="wide")
     with pytest.raises(OptionError, match="interval"):
         ar.line_search([1.0, 2.0], [1.0, 0.0], data, interval="best")

@@ -117,7 +117,7 @@ def test_dcg_of_natural_logarithm(data):
     ("switches", "message"),
     [
         ({"convention": "letor5"}, "did you mean letor"),
-        ({"convention": 3}, "unknown convention"),
+        ({"convention": 3}, "convention: expected a name"),
         ({"tie": "row"}, "unknown switch 'tie'; did you mean ties"),
         ({"ties": "random"}, "ties: expected one of expected"),
         ({"undefined": "zero"}, "undefined: expected skip, nan or a number"),

@@ -19,7 +19,7 @@ from argrank.measures.names import measure_list
 
 
 @checked
-def diversify(scores: Any, data: Dataset, k: Count | None = 10, at_most: Count = 1) -> Floats:
+def diversify(scores: Any, data: Dataset, k: Count | None = 10, at_most: Count | bool = 1) -> Floats:
     """Return scores, in the caller's row order, that rank at most ``at_most`` documents of a source among the first k.
 
     The first k are chosen by score; below them come all others, by score. Fewer sources lower k.
@@ -42,7 +42,7 @@ def diversify(scores: Any, data: Dataset, k: Count | None = 10, at_most: Count =
 
 @checked
 def evaluate_diverse(
-    scores: Any, data: Dataset, measures: Any, k: Count | None = 10, at_most: Count = 1, **options: Any
+    scores: Any, data: Dataset, measures: Any, k: Count | None = 10, at_most: Count | bool = 1, **options: Any
 ) -> Evaluation:
     """Evaluate rankings that do not repeat a source, as shares of the best such ranking.
 

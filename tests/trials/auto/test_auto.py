@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import argrank as ar
-from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.errors import ArgrankWarning, OptionError
 from argrank.rankers.boosted.trees.seeded_boosters import Boosters
 from argrank.trials.auto import members as members_module
 from argrank.trials.auto.members import Member, TreeMember
@@ -281,14 +281,14 @@ def test_three_queries_one_query_and_one_feature(data):
     assert np.isfinite(thin.predict(data.X[:, :1])).all()
 
 
-def test_missing_values_leave_the_trees_alone(data):
+def test_missing_values_are_prepared_for_linear_members(data):
     X = data.X.copy()
     X[::7, 2] = np.nan
     ranker = auto().fit(X, data.y, group=data.sizes)
-    assert {part.kind for part in ranker.model_.members} == {"trees"}
+    assert {part.kind for part in ranker.model_.members} == {"linear", "trees"}
     assert np.isfinite(ranker.predict(X)).all()
-    with pytest.raises(InputError, match="missing"):
-        auto(family="linear").fit(X, data.y, group=data.sizes)
+    linear = auto(family="linear").fit(X, data.y, group=data.sizes)
+    assert np.isfinite(linear.predict(X)).all()
 
 
 @pytest.mark.parametrize("normalise", [None, "query-zscore"])

@@ -96,7 +96,7 @@ def _compare(collection: Collection, role: str, data: Dataset, parts: Sequence[P
             warnings.warn(
                 f"{collection.name}: expected {sum(known)} {what} in the {role} part, as published, got {got}",
                 ArgrankWarning,
-                stacklevel=4,
+                stacklevel=5,  # past the check of arguments at the door
             )
 
 
