@@ -51,8 +51,8 @@ def test_levels_and_rare_documents():
 
 
 def test_debiased_judgements_agree_better_with_true_labels_than_rates():
-    data = make_ranking(n_queries=40, random_state=3)
-    log = simulate_clicks(data, data.X[:, 0], n_sessions=40_000, vary=0.3, noise=0.05, random_state=0)
+    data = make_ranking(n_queries=160, random_state=3)
+    log = simulate_clicks(data, data.X[:, 0], n_sessions=160_000, vary=0.3, noise=0.05, random_state=0)
     label = np.empty(log.n_pairs)
     label[log.pair] = data.to_caller(data.y)[log.document_ids[log.pair_document].astype(int)][log.pair]
     theta = propensities(log)
@@ -60,7 +60,8 @@ def test_debiased_judgements_agree_better_with_true_labels_than_rates():
     for method, options in (("ctr", {}), ("coec", {}), ("examinations", {"propensities": theta}), ("pbm", {})):
         value = judgements(log, method, **options).value
         of_queries = [log.pair_query == query for query in range(log.n_queries)]
-        agreement[method] = np.nanmean([stats.kendalltau(value[one], label[one]).statistic for one in of_queries])
-    assert agreement["examinations"] > agreement["ctr"] + 0.005
-    assert agreement["pbm"] > agreement["ctr"] + 0.005
-    assert agreement["coec"] > agreement["ctr"]
+        agreement[method] = np.array([stats.kendalltau(value[one], label[one]).statistic for one in of_queries])
+    for method in ("coec", "examinations", "pbm"):
+        gains = agreement[method] - agreement["ctr"]
+        gains = gains[~np.isnan(gains)]
+        assert gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(len(gains)), method

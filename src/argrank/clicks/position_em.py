@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from argrank._jit import kernel, read_only
 from argrank._types import Floats
+from argrank.clicks.models.examination import expect
 from argrank.data.clicks.counts import ClickCounts
 
 MAX_ITER = 1000
@@ -40,7 +38,7 @@ def _fit(
     def step(point: Floats) -> Floats:
         """One step of expectation maximisation on the logarithms of theta and the attractions."""
         curve, attractions = np.exp(point[:n]), np.exp(point[n:])
-        _expect(counts.pair, position, shown, clicks, attractions, curve, *sums)
+        expect(counts.pair, position, shown, clicks, attractions, curve, *sums)
         new = np.concatenate((sums[2] / np.maximum(sums[3], 1e-300), sums[0] / np.maximum(sums[1], 1e-300)))
         return np.asarray(np.log(np.clip(new, LEAST, 1.0 - LEAST)), np.float64)
 
@@ -57,34 +55,3 @@ def _fit(
         if moved <= TOL:
             break
     return np.exp(point[:n]), np.exp(point[n:])
-
-
-def _expect_signature(types: Any) -> Any:
-    whole, read, write = read_only(types, "int64"), read_only(types), types.float64[::1]
-    return types.void(whole, whole, read, read, read, read, write, write, write, write)
-
-
-@kernel(_expect_signature)
-def _expect(
-    pair: Any,
-    position: Any,
-    shown: Any,
-    clicks: Any,
-    attraction: Any,
-    theta: Any,
-    attracted: Any,
-    of_pair: Any,
-    examined: Any,
-    of_position: Any,
-) -> None:
-    attracted[:] = 0.0
-    of_pair[:] = 0.0
-    examined[:] = 0.0
-    of_position[:] = 0.0
-    for cell in range(len(pair)):
-        a, t = attraction[pair[cell]], theta[position[cell]]
-        without = (shown[cell] - clicks[cell]) / (1.0 - a * t)
-        attracted[pair[cell]] += clicks[cell] + without * a * (1.0 - t)
-        of_pair[pair[cell]] += shown[cell]
-        examined[position[cell]] += clicks[cell] + without * t * (1.0 - a)
-        of_position[position[cell]] += shown[cell]

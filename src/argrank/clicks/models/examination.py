@@ -47,7 +47,7 @@ class ExaminationModel(ClickModel):
         sums = np.empty(log.n_pairs), np.empty(log.n_pairs), np.empty(self._n_situations), np.empty(self._n_situations)
         moved = np.inf
         for step in range(1, self.max_iter + 1):
-            _expect(*cells, attraction, examination, *sums)
+            expect(*cells, attraction, examination, *sums)
             new = np.minimum((self._rate * weight + sums[0]) / (weight + sums[1]), 1 - LEAST)
             new_examination = np.minimum((1.0 + sums[2]) / (2.0 + sums[3]), 1 - LEAST)
             moved = max(np.abs(new - attraction).max(), np.abs(new_examination - examination).max())
@@ -159,7 +159,7 @@ def _expect_signature(types: Any) -> Any:
 
 
 @kernel(_expect_signature)
-def _expect(
+def expect(
     pair: Any,
     situation: Any,
     shown: Any,
