@@ -5,7 +5,7 @@ ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
 endif
 
-.PHONY: demo test test-slow test-integrations check fuzz bench bench-peers docs dist clean
+.PHONY: demo test test-slow test-lowest test-integrations check fuzz bench bench-peers docs dist release clean
 
 demo: .venv/.package
 	$(BIN)/argrank demo
@@ -19,11 +19,20 @@ test-slow: .venv/.test
 test-integrations: .venv/.integrations
 	$(BIN)/python -m pytest tests/integrations tests/trials/test_foreign_estimators.py
 
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+test-lowest:
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lowest/bin/uv pip compile --quiet --resolution lowest-direct --extra all --extra dask --python .venv-lowest/bin/python pyproject.toml -o .venv-lowest/lowest.txt
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --constraint .venv-lowest/lowest.txt --editable ".[all,dask]" --group test
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow"
+
 check: .venv/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 fuzz: .venv/.test
 	$(BIN)/python -m tests.fuzz
@@ -43,8 +52,12 @@ docs: .venv/.docs
 dist: .venv/.dist
 	$(BIN)/python scripts/check_dist.py
 
+# make release VERSION=0.1.0: checks, builds, tries out and tags; pushing the tag publishes.
+release: .venv/.dist
+	$(BIN)/python scripts/release.py "$(VERSION)"
+
 clean:
-	rm -rf .venv build dist site docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-lowest build dist site docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python .venv/Scripts/python.exe:
 	$(PYTHON) -m venv .venv

@@ -32,7 +32,14 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_extensions", "_templates", "gallery/README.md", "gallery/*.ipynb", "gallery/*.codeobj.json"]
+exclude_patterns = [
+    "_extensions",
+    "_templates",
+    "generated/claims",
+    "gallery/README.md",
+    "gallery/*.ipynb",
+    "gallery/*.codeobj.json",
+]
 nitpicky = False
 highlight_language = "none"  # of blocks that name no language: commands and output
 smartquotes_action = "qe"  # quotes and ellipses; two hyphens are an option of a command

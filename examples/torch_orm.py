@@ -1,6 +1,6 @@
 """A small PyTorch network trained on ORM's bound of NDCG@10.
 
-    pip install torch
+    pip install argrank[torch]
     python examples/torch_orm.py
 
 The objective is a function of the scores alone: it hands its gradient by the scores to PyTorch, which carries it on to
@@ -15,37 +15,22 @@ import numpy as np
 import torch
 
 import argrank as ar
-
-
-class Risk(torch.autograd.Function):
-    """An argrank objective as a node of PyTorch's graph."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: torch.Tensor, objective: Any, data: ar.Dataset) -> torch.Tensor:
-        """Evaluate the objective and keep its gradient."""
-        value, gradient = objective(scores.detach().cpu().numpy().astype(np.float64), data)
-        ctx.save_for_backward(torch.as_tensor(gradient, dtype=scores.dtype, device=scores.device))
-        return scores.new_tensor(value)
-
-    @staticmethod
-    def backward(ctx: Any, above: torch.Tensor) -> Any:
-        """Scale the kept gradient."""
-        (gradient,) = ctx.saved_tensors
-        return above * gradient, None, None
+from argrank.torch import RankingLoss
 
 
 def train(data: ar.Dataset, *, hidden: int = 16, steps: int = 200, seed: int = 0, **objective: Any) -> torch.nn.Module:
     """Train a network with one hidden layer by Adam on whole passes."""
     torch.manual_seed(seed)
-    risk = ar.objective("orm", **objective)
+    loss = RankingLoss("orm", **objective)
     network = torch.nn.Sequential(
         torch.nn.Linear(data.n_features, hidden), torch.nn.Tanh(), torch.nn.Linear(hidden, 1, bias=False)
     )
     optimizer = torch.optim.Adam(network.parameters(), lr=0.02, weight_decay=1e-4)
-    X = torch.tensor(data.to_caller(data.X), dtype=torch.float32)
+    X, y = torch.tensor(data.to_caller(data.X), dtype=torch.float32), data.to_caller(data.y)
+    queries = data.to_caller(data.query_of_row)
     for _ in range(steps):
         optimizer.zero_grad()
-        Risk.apply(network(X).squeeze(1), risk, data).backward()
+        loss(network(X), y, queries).backward()
         optimizer.step()
     return network
 

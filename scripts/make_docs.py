@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,11 @@ BASE = "argrank.rankers.base_ranker.BaseRanker"
 #: What scikit-learn adds to every estimator; its own documentation describes it.
 ROUTING = "get_metadata_routing, set_fit_request, set_predict_request, set_score_request, set_params, get_params"
 
-#: What can come of a claim -> its colour.
-VERDICTS = {"holds": "success", "partly": "warning", "fails": "danger", "not tested": "secondary"}
+#: Papers whose claims are listed -> their folders of experiments.
+PAPERS = {
+    name: ROOT / "experiments" / folder
+    for name, folder in {"KDD 2008": "kdd2008", "ORM": "orm", "DirectRank": "directrank", "LogRank": "logrank"}.items()
+}
 
 Pages = dict[str, str]  # name -> Markdown
 
@@ -185,9 +189,12 @@ def command_pages() -> Pages:
     pages = {}
     group = typer.main.get_command(_app())
     for name in COMMANDS:
-        command = group.commands[name]
+        command = group
+        for word in name.split():
+            command = command.commands[word]
         text, _, examples = (command.help or "").replace("\b\n", "").partition("For example:\n")
-        lines.append(f"| [`argrank {name}`]({name}.md) | {cell(text.split(chr(10) * 2)[0])} |")
+        page_name = name.replace(" ", "-")
+        lines.append(f"| [`argrank {name}`]({page_name}.md) | {cell(text.split(chr(10) * 2)[0])} |")
         words = " ".join(placeholder(one) for one in command.params if one.param_type_name == "argument")
         page = [
             f"# argrank {name}",
@@ -205,7 +212,7 @@ def command_pages() -> Pages:
             entries = [one for one in command.params if one.param_type_name == kind and not getattr(one, "hidden", 0)]
             if entries:
                 page += [f"## {title}", "", *(line for one in entries for line in parameter(one))]
-        pages[name] = "\n".join(page)
+        pages[page_name] = "\n".join(page)
     return {"index": "\n".join([*lines, *contents(pages)]), **pages}
 
 
@@ -246,10 +253,9 @@ def experiment_folders() -> list[Path]:
     return sorted(path.parent for path in (ROOT / "experiments").glob("*/README.md"))
 
 
-def results(folder: Path) -> str:
-    """Return the page of a folder of experiments: its README, its tables, and its figures, which are copied."""
-    page, pictures = _demoted(folder / "README.md", folder, 0), sorted(folder.glob("*.png"))
-    tables = [_demoted(path, folder, 1) for path in sorted(folder.glob("*.md")) if path.name != "README.md"]
+def results(folder: Path) -> Pages:
+    """Return the pages of a folder of experiments: its README with its figures, which are copied, and its tables."""
+    page, pictures = _linked(folder / "README.md", folder), sorted(folder.glob("*.png"))
     if pictures:
         target = TARGET / folder.name
         target.mkdir(parents=True, exist_ok=True)
@@ -257,11 +263,21 @@ def results(folder: Path) -> str:
             shutil.copyfile(picture, target / picture.name)
     apart = [path for path in pictures if f"({folder.name}/{path.name})" not in page]
     shown = [f"![{path.stem}]({folder.name}/{path.name})" for path in apart]
-    return "\n\n".join([page, *tables, *(["## Figures", *shown] if shown else [])]) + "\n"
+    name = f"results-{folder.name}"
+    found = sorted([*folder.glob("*.md"), *folder.glob("letor/*.md")])  # the folder of LETOR has no page of its own
+    tables = {f"{name}-{path.stem}": path for path in found if path.name != "README.md"}
+    lists = ["## Tables", *(f"- [{path.name}]({one}.md)" for one, path in tables.items())] if tables else []
+    parts = [page, *(["## Figures", *shown] if shown else []), "\n".join(lists)]
+    main = (
+        "\n\n".join(part for part in parts if part)
+        + "\n"
+        + "\n".join(contents(dict.fromkeys(tables, "")) if tables else [])
+    )
+    return {name: main, **{one: _linked(path, folder) + "\n" for one, path in tables.items()}}
 
 
-def _demoted(path: Path, folder: Path, by: int) -> str:
-    """Return a page with lower headings, verdicts in colour, pictures where they are copied to, other files as text."""
+def _linked(path: Path, folder: Path) -> str:
+    """Return a page with pictures where they are copied to, and other files as text."""
 
     def link(found: re.Match[str]) -> str:
         picture, text, address = found.groups()
@@ -269,15 +285,12 @@ def _demoted(path: Path, folder: Path, by: int) -> str:
             return found.group()
         if address.endswith("/README.md"):
             return f"[{text}](results-{Path(address).parent.name}.md)"
+        if address.endswith(".md") and not address.startswith(".."):
+            return f"[{text}](results-{folder.name}-{Path(address).stem}.md)"
         return f"![{text}]({folder.name}/{address})" if picture else text
 
-    text = re.sub(r"(!?)\[([^\]]*)\]\(([^)]+)\)", link, path.read_text("utf-8").rstrip())
-    text = re.sub(rf"\| ({'|'.join(VERDICTS)}) \|", lambda one: f"| {{bdg-{VERDICTS[one[1]]}}}`{one[1]}` |", text)
-    lines, is_code = [], False
-    for line in text.splitlines():
-        is_code ^= line.startswith("```")
-        lines.append("#" * by + line if line.startswith("#") and not is_code else line)
-    return "\n".join(lines)
+    page = re.sub(r"(!?)\[([^\]]*)\]\(([^)]+)\)", link, path.read_text("utf-8").rstrip())
+    return page if page.startswith("# ") else f"# {path.stem}\n\n{page}"
 
 
 def docstring(found: object) -> str:
@@ -327,8 +340,22 @@ def first_line(found: object) -> str:
     return (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
 
 
+def claim_pages() -> Pages:
+    """Return the tables of the papers' claims, which docs/results.md includes."""
+    sys.path.append(str(ROOT))
+    from experiments._claims import page, summary
+
+    return {"summary": summary(PAPERS), **{folder.name: page(folder) for folder in PAPERS.values()}}
+
+
 PAGES = {"contributing": contributing, "conventions": conventions}
-FOLDERS = {"api": api_pages, "commands": command_pages, "measures": measure_pages, "rankers": ranker_pages}
+FOLDERS = {
+    "api": api_pages,
+    "claims": claim_pages,
+    "commands": command_pages,
+    "measures": measure_pages,
+    "rankers": ranker_pages,
+}
 
 
 def main() -> None:
@@ -345,7 +372,8 @@ def main() -> None:
         for name, page in make_all().items():
             (TARGET / folder / f"{name}.md").write_text(page, "utf-8")
     for folder in (ROOT / "experiments", *experiment_folders()):
-        (TARGET / f"results-{folder.name}.md").write_text(results(folder), "utf-8")
+        for name, page in results(folder).items():
+            (TARGET / f"{name}.md").write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

@@ -78,6 +78,17 @@ def plot(folder: Path) -> None:
     ar.plot.histogram(data).figure.savefig(folder / "plot.png")
 
 
+def torch(_folder: Path) -> None:
+    """Take a loss's gradient."""
+    import torch as pytorch
+
+    from argrank.torch import RankingLoss
+
+    scores = pytorch.zeros(3, dtype=pytorch.float64, requires_grad=True)
+    RankingLoss("listnet")(scores, pytorch.tensor([2.0, 1.0, 0.0])).backward()
+    assert scores.grad[0] < 0 < scores.grad[2]
+
+
 def trees(folder: Path) -> None:
     """Grow trees."""
     data = ar.make_ranking(30, 20, 3, random_state=0)
@@ -85,8 +96,8 @@ def trees(folder: Path) -> None:
     ranker.save(folder / "trees.json")
 
 
-EXTRAS = {one.__name__: one for one in (dask, frames, onnx, plot, trees)}
-NOT_IN_ALL = ("dask",)
+EXTRAS = {one.__name__: one for one in (dask, frames, onnx, plot, torch, trees)}
+NOT_IN_ALL = ("dask", "torch")
 
 
 def main() -> None:

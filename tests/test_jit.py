@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from argrank._jit import LazyKernel, is_private, over_queries, query_kernel
+from argrank._jit import LazyKernel, is_private, kernel, over_queries, query_kernel
+from argrank._types import Filled, FilledMatrix, Matrix
 
 EVALUATE = """
 import numpy as np, argrank as ar
@@ -120,8 +122,8 @@ def test_without_jit_a_helper_is_a_plain_function(tmp_path: Path):
 def test_a_function_without_a_file_compiles_without_cache():
     scope: dict[str, object] = {}
     exec("def double(x):\n    return 2.0 * x", scope)
-    kernel = LazyKernel(scope["double"], lambda types: types.float64(types.float64))
-    assert kernel(1.5) == 3.0
+    double = LazyKernel(scope["double"], lambda types: types.float64(types.float64))
+    assert double(1.5) == 3.0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -185,3 +187,29 @@ def test_machine_code_is_not_kept_where_others_can_write(tmp_path, caplog):
     assert not is_private(str(open_to_all), __file__)
     assert not is_private(str(open_to_all / "below"), __file__)
     assert "can be written by others" in caplog.text
+
+
+def _annotated(
+    wide: Matrix[np.uint8],
+    flags: NDArray[np.bool_],
+    factor: float,
+    times: int,
+    again: bool,
+    sums: Filled[np.float64],
+    table: FilledMatrix[np.int64],
+) -> None: ...
+
+
+def test_the_types_of_a_kernel_are_those_of_its_annotations():
+    from numba import types
+
+    expected = types.void(
+        types.Array(types.uint8, 2, "C", readonly=True),
+        types.Array(types.boolean, 1, "C", readonly=True),
+        types.float64,
+        types.int64,
+        types.boolean,
+        types.float64[::1],
+        types.int64[:, ::1],
+    )
+    assert kernel()(_annotated).signature(types) == expected

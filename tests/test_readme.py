@@ -58,6 +58,8 @@ def test_the_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     for number, name in enumerate("ab"):
         ar.write_scores(parts["test"].X[:, number], f"{name}.txt")
     write_runs(data, "q.qrels", {"bm25.run": 0, "embedding.run": 1})
+    for judge in ("expert", "model"):
+        write_runs(data, f"{judge}.qrels", {})
     named = {shlex.split(line)[1] for line in commands()}
     assert {"inspect", "train", "predict", "evaluate", "compare", "report", "cv", "convert", "ranklib"} <= named
     for line in commands():

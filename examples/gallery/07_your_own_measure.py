@@ -14,9 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import argrank as ar
-from argrank.measures.product import Product
 
-shop = Product(a=[1.0, 0.8, 0.3, 0.2], b=[0, 1, 10], normalised=True)
+shop = ar.Product(a=[1.0, 0.8, 0.3, 0.2], b=[0, 1, 10], normalised=True)
 
 rng = np.random.default_rng(0)
 labels = np.tile(np.repeat([2, 1, 0], [1, 7, 12]), 400)  # bought, clicked, ignored

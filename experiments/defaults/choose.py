@@ -53,7 +53,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "svm-mrr": _over_c(1000.0, 1e4, **TIGHT),
     "svm-combo": _over_c(1000.0, 1e4, **TIGHT),
     "dorm": _over_c(30.0, 100.0, **TIGHT),
-    "orm": _over_c(30.0, 100.0, **TIGHT, **MEASURE),
+    "orm": _over_c(30.0, 100.0, **TIGHT, **MEASURE) + _over_c(100.0, **TIGHT, decay="sqrt"),
     "smooth-grad": _over_c(1.0, 10.0, 100.0),
     "softrank": _over_c(100.0, 1000.0),
     "lambdarank": _over_c(1.0, 10.0, 100.0),

@@ -2,8 +2,9 @@
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.near [--sets A B]
 
-The constant ``NEAR`` of ``rankers.linear.cheap_models`` is tried at several values on validation parts; test parts are
-not touched. It takes some minutes.
+The constant ``NEAR`` of ``rankers.linear.cheap_models`` is tried at several values on validation parts, and of
+``log-mle``, which is around 0, its C in units of the features' spread; test parts are not touched. It takes some
+minutes.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from unittest import mock
 import numpy as np
 
 from argrank.rankers import cheap_models
+from argrank.rankers.linear import log_rank
 from experiments.defaults._common import HERE, MEASURES, Store, fitted_on, fold_of, judged
 from experiments.defaults.choose import FOLDS
 
-RANKERS = ("smooth-grad", "log-mle", "log-gain", "log-loss", "log-combined", "log-convex")
+RANKERS = ("smooth-grad", "log-gain", "log-loss", "log-combined", "log-convex")
 VALUES = (0.003, 0.01, 0.03, 0.1, 0.3)
+LIKELIHOOD = (1.0, 3.0, 10.0, 30.0, 100.0)  # C of log-mle, in units of the features' spread
 BESIDE = ("regression", "rank-svm")
 
 
@@ -27,11 +30,13 @@ def compute(store: Store, sets: list[str]) -> None:
     for name in sets:
         for fold in FOLDS[name]:
             settings = [(ranker, value) for ranker in RANKERS for value in VALUES]
+            settings += [("log-mle", C) for C in LIKELIHOOD]
             for ranker, value in [(one, cheap_models.NEAR) for one in BESIDE] + settings:
                 key = {"data": name, "fold": fold, "ranker": ranker, "near": value}
                 if not store.has(key):
                     parts = fold_of(name, fold)
-                    with mock.patch.object(cheap_models, "NEAR", value):
+                    home, constant = (log_rank, "LIKELIHOOD_C") if ranker == "log-mle" else (cheap_models, "NEAR")
+                    with mock.patch.object(home, constant, value):
                         fitted, seconds = fitted_on(parts.train, ranker, {})
                     values, _ = judged(fitted, parts.valid)
                     means = {measure: float(np.nanmean(values[measure])) for measure in MEASURES}

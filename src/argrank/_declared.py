@@ -9,6 +9,7 @@ are finite, and whole ones fit 64 bits. What a type cannot say (Any, arrays, pro
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import functools
 import inspect
 import math
@@ -23,10 +24,16 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 
 import numpy as np
 
-from argrank.errors import OptionError, closest, shown
+from argrank._files import check_path
+from argrank.errors import InputTypeError, OptionError, closest, shown
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
+
+
+class IsData:
+    """What holds data, such as a Dataset, or ``Annotated[…, IsData]``: errors about it are InputErrors."""
+
 
 LARGEST = 2**63 - 1  # of whole numbers: compiled code can hold no larger one
 LARGEST_32 = 2**31 - 1  # of those that LightGBM can hold; the docs do not mention it
@@ -71,6 +78,7 @@ Count32 = Annotated[int, AtLeast(1), AtMost(LARGEST_32)]
 Seed = Annotated[int, AtLeast(0)]
 Jobs = Annotated[int, AtLeast(1)] | Literal[-1] | None
 PathLike = str | os.PathLike[str]
+FloatType = str | np.dtype[Any] | type[np.floating[Any]] | type[float]  # float32 or float64
 
 
 @dataclass(frozen=True)
@@ -82,10 +90,12 @@ class Kind:
     accepts: Callable[[Any], bool]
     bounds: tuple[Bound, ...] = ()
     choices: tuple[Any, ...] = ()
+    is_data: bool = False  # otherwise it is an option
 
     def keeps(self, value: Any) -> bool:
         """Tell whether a value that it accepts keeps to the bounds."""
-        return all(bound.holds(value, bound.limit) for bound in self.bounds)
+        plain = value.item() if isinstance(value, np.generic) else value
+        return all(bound.holds(plain, bound.limit) for bound in self.bounds)
 
     @property
     def phrase(self) -> str:
@@ -115,6 +125,11 @@ class Declared:
         return any(kind.type is Any for kind in self.kinds)
 
     @property
+    def is_path(self) -> bool:
+        """Whether a text is the name of a file."""
+        return any(kind.type is os.PathLike for kind in self.kinds)
+
+    @property
     def head(self) -> str:
         """What the docs write after the name: types and ranges; an empty text where they say nothing."""
         if self.is_open:
@@ -129,7 +144,8 @@ class Declared:
         if any(kind.keeps(value) for kind in fitting):
             return
         expected = _listed(kind.phrase for kind in fitting or self.kinds)
-        raise OptionError(f"{name}: expected {expected}, got {shown(value)}{self._hint(value)}")
+        error = InputTypeError if any(kind.is_data for kind in self.kinds) else OptionError
+        raise error(f"{name}: expected {expected}, got {shown(value)}{self._hint(value)}")
 
     def _hint(self, value: Any) -> str:
         choices = [choice for kind in self.kinds for choice in kind.choices if isinstance(choice, str)]
@@ -150,6 +166,7 @@ def _kinds(annotation: Any) -> Iterable[Kind]:
     if origin is Annotated:
         bounds = tuple(one for one in inner[1:] if isinstance(one, Bound))
         for kind in _kinds(inner[0]):
+            kind = replace(kind, is_data=kind.is_data or IsData in inner)
             yield replace(kind, bounds=bounds + kind.bounds) if kind.type in (int, float) else kind
     elif origin is Union or origin is types.UnionType:
         for one in inner:
@@ -169,6 +186,9 @@ def _of_class(kind: Any, inner: tuple[Any, ...]) -> Kind:
         return Kind(kind, "a callable", callable)
     if not isinstance(kind, type) or issubclass(kind, np.ndarray | np.generic) or kind is object:
         return OPEN.kinds[0]
+    if kind is type and inner and isinstance(base := get_origin(inner[0]) or inner[0], type):
+        words = f"a class that derives from {base.__name__}"
+        return Kind(kind, words, lambda value: isinstance(value, type) and issubclass(value, base))
     if kind in _GROUPS:
         parts = [declared(one) for one in inner if one is not ...]
         return Kind(kind, _group_words(kind, parts), functools.partial(_is_group, kind, parts))
@@ -178,7 +198,7 @@ def _of_class(kind: Any, inner: tuple[Any, ...]) -> Kind:
         return OPEN.kinds[0]
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     words = "a path" if kind is os.PathLike else f"{article} {kind.__name__}"
-    return Kind(kind, words, lambda value: isinstance(value, kind))
+    return Kind(kind, words, lambda value: isinstance(value, kind), is_data=issubclass(kind, IsData))
 
 
 def _group_words(kind: type, parts: Sequence[Declared]) -> str:
@@ -217,12 +237,13 @@ def _is_group(kind: type, parts: Sequence[Declared], value: Any) -> bool:
         return False
     if isinstance(value, Mapping):
         return not parts or all(_fits(parts[0], key) and _fits(parts[1], one) for key, one in value.items())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         if kind is tuple and len(parts) > 1 and len(parts) != len(value):
             return False
         return not parts or all(_fits(parts[number % len(parts)], one) for number, one in enumerate(value))
     if isinstance(value, np.ndarray):
-        return value.ndim > 0 and (not parts or parts[0].is_open or _is_group(kind, parts, value.tolist()))
+        plain = all(kind.type in _PLAIN for part in parts for kind in part.kinds)  # numbers and texts, not dicts
+        return plain and kind is not tuple and value.ndim > 0 and _is_group(kind, parts, value.tolist())
     return (isinstance(value, kind) or hasattr(value, "__array__")) and not isinstance(value, np.generic)
 
 
@@ -252,13 +273,21 @@ def _quoted(choice: Any) -> str:
 # ---- whose declarations ---------------------------------------------------------------------------------------------
 
 
-def fields_of(cls: type) -> dict[str, Declared]:
+def fields_of(cls: type) -> Mapping[str, Declared]:
     """Return what the annotated attributes of a class may be, its bases' among them, each as its own file means it."""
     found: dict[str, Declared] = {}
     for base in reversed(cls.__mro__):
         space = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
         found |= {name: _resolved(one, space) for name, one in inspect.get_annotations(base).items()}
     return found
+
+
+def check_fields(value: Any) -> None:
+    """Raise where a field of a dataclass is not what its class declares."""
+    kind: type = type(value)
+    known = parameters_of(kind)
+    for field in dataclasses.fields(value):
+        known[field.name].check(field.name, getattr(value, field.name))
 
 
 @functools.cache
@@ -285,16 +314,32 @@ def _resolved(annotation: Any, space: dict[str, Any]) -> Declared:
         return OPEN
 
 
+CHECKED: set[Callable[..., Any]] = set()  # the functions whose arguments are checked at the door, unwrapped
+
+
 def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Have the arguments of a public function checked at its door, by their annotations."""
-    names = [one.name for one in inspect.signature(function).parameters.values() if one.kind < one.VAR_POSITIONAL]
+    """Have the arguments of a public function or method checked at its door, by their annotations."""
+    parameters = inspect.signature(function).parameters.values()
+    names = [one.name for one in parameters if one.kind < one.VAR_POSITIONAL]
+    rest = [one.name for one in parameters if one.kind == one.VAR_POSITIONAL]
+    call: Callable[..., Returned] = function
+    CHECKED.add(inspect.unwrap(function))
 
     @functools.wraps(function)
     def door(*given: Arguments.args, **named: Arguments.kwargs) -> Returned:
         known = arguments_of(function)
-        for name, value in (*zip(names, given, strict=False), *named.items()):
-            if name in known:
-                known[name].check(name, value)
-        return function(*given, **named)
+        places = (*names, *rest * (len(given) - len(names)))
+        taken = [_taken(known, name, value) for name, value in zip(places, given, strict=False)]
+        return call(*taken, *given[len(places) :], **{name: _taken(known, name, one) for name, one in named.items()})
 
     return door
+
+
+def _taken(known: Mapping[str, Declared], name: str, value: Any) -> Any:
+    """Return an argument that fits its declaration; NumPy's numbers, maybe of 8 bits, and lists become Python's."""
+    if name not in known or known[name].is_open:
+        return value
+    known[name].check(name, value)
+    if known[name].is_path and isinstance(value, str | os.PathLike):
+        check_path(value)
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

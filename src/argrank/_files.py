@@ -42,8 +42,15 @@ def check_path(path: object) -> None:
         name = os.fsencode(path)
     except UnicodeEncodeError as error:
         raise InputError(f"{os.fspath(path)!r}: expected the name of a file, got half a surrogate") from error
+    if not name:
+        raise InputError("expected the name of a file, got an empty one")
     if b"\0" in name:
         raise InputError(f"{os.fspath(path)!r}: expected the name of a file, got a NUL byte in it")
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"{shown(path)}: expected the name of a file, got {len(name):,} bytes") from error
 
 
 def refuse_endless(path: str | os.PathLike[str]) -> None:
@@ -123,15 +130,16 @@ def is_remote(path: str | os.PathLike[str]) -> bool:
 
 
 def remote_files(path: str) -> list[str] | None:
-    """Return the addresses of the files in a remote folder, sorted; None where it is not a folder."""
+    """Return the addresses of the files in a remote folder and below it, sorted; None where it is not a folder."""
     fs, system, place = _remote(path)
     try:
         if system.get_file_info(place).type != fs.FileType.Directory:
             return None
-        found = system.get_file_info(fs.FileSelector(place))
+        found = system.get_file_info(fs.FileSelector(place, recursive=True))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
-    return sorted(f"{path.rstrip('/')}/{one.base_name}" for one in found if one.type == fs.FileType.File)
+    begin = len(place.rstrip("/")) + 1
+    return sorted(f"{path.rstrip('/')}/{one.path[begin:]}" for one in found if one.type == fs.FileType.File)
 
 
 def _remote_file(path: str) -> Any:

@@ -25,11 +25,13 @@ import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from types import FunctionType, ModuleType
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
+import numpy as np
 from numpy.typing import NDArray
 
-from argrank._types import Floats, Integers
+from argrank._types import Floats, Integers, Layout
 from argrank._uninterrupted import uninterrupted
 
 Signature = Callable[[Any], Any]  # takes the module numba.types, returns a signature
@@ -66,27 +68,34 @@ class LazyKernel:
         for function in _helpers.get(module, ()) if module not in _registered else ():
             numba.extending.register_jitable(forceinline=True, _nrt=False)(function)
         _registered.add(module)
-        signature = self.signature(numba.types)
         options = {"nogil": True, "fastmath": self._fastmath}
-        if self._may_cache(numba.njit(**options)(self.function)):
-            with contextlib.suppress(OSError):
-                return cast("Callable[..., Any]", numba.njit(signature, cache=True, **options)(self.function))
-        return cast("Callable[..., Any]", numba.njit(signature, **options)(self.function))  # for this process alone
-
-    def _may_cache(self, dispatcher: Any) -> bool:
-        """Tell whether there is a folder for machine code that nobody else can write to: numba unpickles it."""
-        if not hasattr(dispatcher, "enable_caching"):
-            return False  # JIT is switched off
-        try:
-            dispatcher.enable_caching()
-        except (RuntimeError, OSError) as error:
-            if isinstance(error, RuntimeError) and "no locator available" not in str(error):
-                raise
-            return False  # nowhere to write
-        return is_private(dispatcher.stats.cache_path, self.function.__code__.co_filename)
+        return _machine_code(self.function, self.signature(numba.types), options)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.compiled(*arguments)
+
+
+def _machine_code(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Callable[..., Any]:
+    """Compile a function, or find its machine code where it was kept."""
+    import numba
+
+    if _may_cache(numba.njit(**options)(function), function):
+        with contextlib.suppress(OSError):
+            return cast("Callable[..., Any]", numba.njit(signature, cache=True, **options)(function))
+    return cast("Callable[..., Any]", numba.njit(signature, **options)(function))  # for this process alone
+
+
+def _may_cache(dispatcher: Any, function: Callable[..., Any]) -> bool:
+    """Tell whether there is a folder for machine code that nobody else can write to: numba unpickles it."""
+    if not hasattr(dispatcher, "enable_caching"):
+        return False  # JIT is switched off
+    try:
+        dispatcher.enable_caching()
+    except (RuntimeError, OSError) as error:
+        if isinstance(error, RuntimeError) and "no locator available" not in str(error):
+            raise
+        return False  # nowhere to write
+    return is_private(dispatcher.stats.cache_path, function.__code__.co_filename)
 
 
 @functools.lru_cache
@@ -111,13 +120,39 @@ def is_private(folder: str, source: str) -> bool:
     return private
 
 
-def kernel(signature: Signature, reorder_sums: bool = False) -> Callable[[Callable[..., Any]], LazyKernel]:
-    """Declare a kernel: ``@kernel(lambda types: types.float64(types.float64[::1]))``.
+def kernel(
+    signature: Signature | None = None, *, reorder_sums: bool = False
+) -> Callable[[Callable[..., Any]], LazyKernel]:
+    """Declare a kernel, ``@kernel()``, whose types are those of its annotations.
 
+    An ``int`` is an int64, a ``float`` a float64, an array a vector that is only read, unless its annotation is one of
+    those of ``_types``. A kernel that takes functions, or is compiled for several types, brings its ``signature``.
     ``reorder_sums`` lets the compiler add in another order than written, which a long sum needs to use vector
     instructions; NaN and infinity keep their meaning.
     """
-    return lambda function: LazyKernel(function, signature, reorder_sums)
+    return lambda function: LazyKernel(function, signature or _annotated(function), reorder_sums)
+
+
+def _annotated(function: Callable[..., Any]) -> Signature:
+    """Return the signature that the annotations of a function state."""
+
+    def signature(types: ModuleType) -> Any:
+        hints = get_type_hints(function, include_extras=True)
+        result = _type_of(types, hints.pop("return"))
+        return result(*(_type_of(types, hint) for hint in hints.values()))
+
+    return signature
+
+
+def _type_of(types: ModuleType, hint: Any) -> Any:
+    """Return numba's type for an annotation."""
+    scalars = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
+    if hint in scalars:
+        return scalars[hint]
+    array, layout = get_args(hint) if get_origin(hint) is Annotated else (hint, Layout(1, False))
+    (element,) = get_args(get_args(array)[1])
+    name = "boolean" if element is np.bool_ else element.__name__
+    return types.Array(getattr(types, name), layout.n_axes, "C", readonly=not layout.is_filled)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -144,17 +179,17 @@ def declared_kernels() -> list[LazyKernel]:
     return list(_declared)
 
 
-def read_only(types: Any, element: str = "float64") -> Any:
+def read_only(types: ModuleType, element: str = "float64") -> Any:
     """Return the type of a contiguous vector that is only read; writable ones are accepted for it too."""
     return types.Array(getattr(types, element), 1, "C", readonly=True)
 
 
-def _query_signature(types: Any) -> Any:
+def _query_signature(types: ModuleType) -> Any:
     read = read_only(types)
     return types.float64(read, read_only(types, "int64"), read, read, types.float64[::1])
 
 
-def _curvature_signature(types: Any) -> Any:
+def _curvature_signature(types: ModuleType) -> Any:
     read = read_only(types)
     return types.void(read, read_only(types, "int64"), read, read, read, types.float64[::1])
 
@@ -169,7 +204,7 @@ def curvature_kernel(function: Callable[[Floats, Integers, Floats, Floats, Float
     return LazyKernel(function, _curvature_signature)
 
 
-def _over_queries_signature(types: Any) -> Any:
+def _over_queries_signature(types: ModuleType) -> Any:
     read, whole = read_only(types), read_only(types, "int64")
     write = types.float64[::1]
     return types.void(types.FunctionType(_query_signature(types)), read, whole, read, whole, read, write, write)
@@ -192,7 +227,7 @@ def _query_loop(
         losses[query] = kernel(scores[a:b], order[a:b], gains[a:b], constants, gradient[a:b])
 
 
-def _over_directions_signature(types: Any) -> Any:
+def _over_directions_signature(types: ModuleType) -> Any:
     read, whole = read_only(types), read_only(types, "int64")
     write = types.float64[::1]
     return types.void(types.FunctionType(_curvature_signature(types)), read, whole, read, whole, read, read, write)
@@ -230,3 +265,66 @@ def curvature_over_queries(kernel: LazyKernel, *arrays: NDArray[Any]) -> None:
     The arrays are scores, order, gains, indptr, constants, direction and product.
     """
     _curvature_loop(kernel.compiled, *arrays)
+
+
+# ---- functions of the user's own ------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=256)
+def compiled_own(function: Callable[..., Any], n_arrays: int, returns_number: bool = True) -> Callable[..., Any] | None:
+    """Compile a function of the user's that takes arrays of floats, once a process; None where numba cannot.
+
+    Indices are checked, as Python does. The machine code is kept on disk only where the function uses nothing but its
+    arguments, NumPy and math: numba would not notice a change of anything else.
+    """
+    import warnings
+
+    import numba
+
+    plain = function.py_func if isinstance(function, numba.core.dispatcher.Dispatcher) else function
+    if not isinstance(plain, FunctionType) or numba.config.DISABLE_JIT:
+        return None
+    arrays = (read_only(numba.types),) * n_arrays
+    signature = numba.types.float64(*arrays) if returns_number else arrays
+    options = {"nogil": True, "boundscheck": True}
+    with uninterrupted(), _compiling, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if _stands_alone(plain):
+                return _machine_code(plain, signature, options)
+            return cast("Callable[..., Any]", numba.njit(signature, **options)(_with_helpers(plain, {})))
+        except Exception:  # whatever the compiler says of somebody's Python: it runs as Python, then
+            return None
+
+
+def _stands_alone(function: FunctionType) -> bool:
+    used = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
+    modules = {one.__name__ for one in used.values() if isinstance(one, ModuleType)}
+    return function.__closure__ is None and len(modules) == len(used) and modules <= {"numpy", "math"}
+
+
+def _with_helpers(function: FunctionType, known: dict[FunctionType, Any]) -> FunctionType:
+    """Return a copy of a function that calls compiled versions of the plain functions it calls."""
+    import numba
+
+    space = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        helper = space.get(name)
+        if isinstance(helper, FunctionType):
+            if helper not in known:
+                known[helper] = None  # one that calls itself stays as it is, and does not compile
+                known[helper] = numba.njit(nogil=True, boundscheck=True)(_with_helpers(helper, known))
+            space[name] = known[helper] or helper
+    return FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+
+
+def own_type(types: ModuleType) -> Any:
+    """Return the type of a compiled function from one array to a number, as kernels take it."""
+    return types.FunctionType(types.float64(read_only(types)))
+
+
+@kernel(lambda types: types.void(own_type(types), read_only(types), read_only(types, "int64"), types.float64[::1]))
+def over_rankings(function: Any, values: Floats, indptr: Integers, results: Floats) -> None:
+    """Call a compiled function with every part of some values."""
+    for part in range(len(indptr) - 1):
+        results[part] = function(values[indptr[part] : indptr[part + 1]])

@@ -34,10 +34,15 @@ def max_memory() -> int:
 
 
 def machine_memory() -> int:
-    """Return the memory of the machine, or of the container that this process is in."""
+    """Return the memory of the machine, of the container that this process is in, or of its limits (ulimit)."""
     limits = []
     with contextlib.suppress(AttributeError, ValueError, OSError):  # no such question on this system
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
+        import resource
+
+        soft = [resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+        limits += [limit for limit in soft if limit != resource.RLIM_INFINITY]
     for path in _CONTROL_GROUPS:
         with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
             limits.append(int(Path(path).read_text()))

@@ -30,6 +30,12 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, description=f"{self.what} {note}".rstrip())
 
+    def expect(self, total: float) -> None:
+        """Say how much there is to do, as soon as it is known: the bar then shows a share and the time left."""
+        self.total = total
+        if self._bar is not None:
+            self._bar.update(self._task, total=total)
+
     def _show(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

@@ -1,4 +1,4 @@
-"""One class for everything that has a name: rankers, measures, solvers, targets, commands, kinds of model.
+"""One class for everything that has a name: rankers, measures, solvers, targets, kinds of model.
 
 A registry holds argrank's own lines, one for each name. Other packages add theirs with the public ``register_…``
 functions, or by an entry point, which is loaded when somebody lists the names or asks for one that is not known yet:

@@ -65,6 +65,16 @@ def render(format: str, tables: Sequence[Table], notes: Sequence[str] = ()) -> s
     return FORMATS[format](tables, notes)
 
 
+def heading(format: str, text: str) -> str:  # noqa: A002 (as in render)
+    """Return a title in the format of the tables below it."""
+    forms = {
+        "markdown": f"# {plain(text)}",
+        "latex": rf"\section*{{{_latex(text)}}}",
+        "html": f"<h1>{_html(text)}</h1>",
+    }
+    return forms.get(format, plain(text))
+
+
 def text_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Return one table as lines of text, for results that print more than tables."""
     return _text_table(table(header, rows)).split("\n")
@@ -202,3 +212,9 @@ FORMATS = {"html": to_html, "latex": to_latex, "markdown": to_markdown, "text": 
 def counted(number: int, one: str, many: str) -> str:
     """Return a number with the words that agree with it."""
     return f"{number:,} {one if number == 1 else many}"
+
+
+def facts_html(name: str, facts: Sequence[tuple[str, str]]) -> str:
+    """Return what an object tells of itself, a word and a few more each, for a notebook."""
+    rows = "".join(f"<tr><th>{_html(word)}</th><td>{_html(text)}</td></tr>" for word, text in facts)
+    return f"<table><caption>argrank {name}</caption>{rows}</table>"

@@ -1,11 +1,27 @@
-"""Names of the array types that signatures use everywhere."""
+"""Names of the array types that signatures use everywhere; kernels are compiled by them."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+
+class Layout(NamedTuple):
+    """The shape of an array that a kernel takes, and whether the kernel writes into it."""
+
+    n_axes: int
+    is_filled: bool
+
+
+Element = TypeVar("Element", bound=np.generic)
+
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+
+# In the signature of a kernel an array is a vector that is only read, unless it is one of these.
+Matrix: TypeAlias = Annotated[NDArray[Element], Layout(2, False)]
+Filled: TypeAlias = Annotated[NDArray[Element], Layout(1, True)]
+FilledMatrix: TypeAlias = Annotated[NDArray[Element], Layout(2, True)]
+FilledCube: TypeAlias = Annotated[NDArray[Element], Layout(3, True)]

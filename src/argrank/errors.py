@@ -20,6 +20,7 @@ import difflib
 import os
 import re
 import sys
+import warnings
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
@@ -82,6 +83,14 @@ class MissingExtraError(ArgrankError, ImportError):
 
 class ArgrankWarning(UserWarning):
     """Something that will probably hurt, though work can go on."""
+
+
+def warn(message: str) -> None:
+    """Warn at the line outside argrank from which the work was asked for."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "argrank":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ArgrankWarning, stacklevel=level)
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:

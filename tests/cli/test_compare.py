@@ -92,3 +92,16 @@ def test_mistakes_are_one_line(files, capsys, arguments, message):
     assert err.count("\n") == 1
     assert message in err
     assert not (files / "table.out").exists()
+
+
+def test_power_is_told_beside_the_comparison(files, capsys):
+    _, text, _ = run(capsys, "data.txt", "good.txt", "poor.txt", "-m", "map", "--power", "--difference", "0.05")
+    assert "queries for 0.05" in text
+    assert "judging again" in text
+    code, text, _ = run(capsys, "data.txt", "good.txt", "poor.txt", "-m", "map", "--power", "--format", "json")
+    assert code == 0
+    found = json.loads(text)
+    assert found["pairs"][0]["measure"] == found["power"]["rows"][0]["measure"] == "map"
+    code, _, told = run(capsys, "data.txt", "good.txt", "poor.txt", "--power", "--difference", "-1")
+    assert code == 2
+    assert told == "argrank: difference: expected a positive number, got -1.0\n"

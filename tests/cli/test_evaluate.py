@@ -258,3 +258,40 @@ def test_compare_and_inspect_and_report(trec, capsys):
     page = (trec / "report.html").read_text()
     for words in ('id="coverage"', 'id="segments"', "head", f"{found.means['two']['map']:.4f}"):
         assert words in page
+
+
+def test_trusted_judgements_correct_cheap_ones(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    grades = rng.integers(0, 3, (40, 6))
+    for name, labels, every in (
+        ("cheap", np.clip(grades + rng.integers(0, 2, grades.shape), 0, 2), 1),
+        ("expert", grades, 4),
+    ):
+        lines = [f"q{q} 0 d{d} {labels[q, d]}\n" for q in range(0, 40, every) for d in range(6)]
+        (tmp_path / f"{name}.qrels").write_text("".join(lines))
+    run = [f"q{q} Q0 d{d} 1 {grades[q, d] + rng.normal():.4f} x\n" for q in range(40) for d in range(6)]
+    (tmp_path / "ours.run").write_text("".join(run))
+    (tmp_path / "chances.csv").write_text("qid,probability\n" + "".join(f"q{q},0.25\n" for q in range(0, 40, 4)))
+    arguments = ["evaluate", "cheap.qrels", "ours.run", "-m", "ndcg@5", "--trusted", "expert.qrels", "--json"]
+    found = []
+    for further in ([], ["--probability", "0.25"], ["--probability", "chances.csv"]):
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*arguments, *further])
+        assert ended.value.code == 0
+        found.append(json.loads(capsys.readouterr().out))
+    truth = ar.evaluate("ours.run", "cheap.qrels", "ndcg@5", trusted="expert.qrels")
+    for one in found:
+        assert one["means"] == pytest.approx(truth.means)
+        assert one["low"] == pytest.approx(truth.low)
+        assert one["n_trusted"] == 10
+
+
+def test_a_range_of_cutoffs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.txt").write_text(DATA)
+    (tmp_path / "scores.txt").write_text("".join(f"{n}\n" for n in range(DATA.count("\n"))))
+    with pytest.raises(SystemExit):
+        cli.main(["evaluate", "data.txt", "scores.txt", "-m", "ndcg@1..3,map", "-q"])
+    out = capsys.readouterr().out
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["ndcg@1", "ndcg@2", "ndcg@3", "map"]

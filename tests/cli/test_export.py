@@ -92,9 +92,9 @@ def test_verify_compares_logged_scores(capsys, saved, tmp_path):
     [
         ([["price", "score"]], "a column 'bm25'"),
         ([["bm25", "price", "score"]], "logged rows"),
-        ([["bm25", "price", "score"], ["x", "1", "1"]], "log.csv:2: expected a number"),
+        ([["bm25", "price", "score"], ["x", "1", "1"]], "log.csv:2: expected a finite number in column 'bm25'"),
         ([["bm25", "price", "score"], ["1", "1"]], "3 cells"),
-        ([["bm25", "price", "score", "score"], ["1", "1", "1", "1"]], "different columns"),
+        ([["bm25", "price", "score", "score"], ["1", "1", "1", "1"]], "columns of different names"),
     ],
 )
 def test_verify_says_where_a_table_is_wrong(rows, words, capsys, saved, tmp_path):

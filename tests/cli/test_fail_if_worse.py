@@ -80,3 +80,30 @@ def test_evaluations_of_several_systems_show_undefined_queries() -> None:
     rows = [line.split() for line in found.split("\n")]
     assert ["a", "ndcg@10", "1", "0.5000"] in rows
     assert ["b", "map", "1", "0.2500"] in rows
+
+
+def test_without_test_data_the_scores_are_out_of_fold(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def train(*arguments: str) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["train", "train.csv", "-r", "regression", "--fail-if-worse", "-o", "model.json", *arguments])
+        return ended.value.code, *capsys.readouterr()
+
+    code, out, _ = train("--drop", "good", "--baseline", "bad")
+    assert (code, Path("model.json").exists()) == (0, True)
+    data = ar.load("train.csv", columns={"good": None})
+    rows, scores = np.arange(data.n_documents), np.empty(data.n_documents)
+    for inside, held in ar.QueryKFold(5).split(data):
+        ranker = ar.make_ranker("regression").fit(data.select(inside))
+        for query in held:
+            own = rows[data.indptr[query] : data.indptr[query + 1]]
+            scores[own] = ranker.predict(data.select([query]))
+    found = ar.compare({"new": scores, "bad": data.X[:, 4]}, data, "ndcg@10")
+    assert f"{found.pairs[0].difference:+.4f}" in out
+    assert "training queries out of fold (5 folds)" in out
+    before = Path("model.json").read_bytes()
+    assert train("--drop", "bad", "--baseline", "good", "-q")[::2] == (1, "")
+    assert Path("model.json").read_bytes() == before
+    for wrong, told in (((), "or --baseline FEATURE"), (("--baseline", "model.json"), "may have been trained on")):
+        code, _, err = train(*wrong)
+        assert code == 2
+        assert told in err

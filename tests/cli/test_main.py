@@ -42,7 +42,9 @@ def run(capsys, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_version(capsys):
-    assert run(capsys, "--version") == (0, f"argrank {argrank.__version__}\n", "")
+    code, out, err = run(capsys, "--version")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"argrank {argrank.__version__}\nPython 3.")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
@@ -51,14 +53,25 @@ def test_help_lists_every_command(capsys, arguments):
     assert (code, err) == (0, "")
     assert cli.HELP in out
     for command in cli.COMMANDS:
-        assert command in out
+        assert command.split()[0] in out
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_every_command_has_a_help_text(capsys, command):
-    code, out, err = run(capsys, command, "--help")
+    code, out, err = run(capsys, *command.split(), "--help")
     assert (code, err) == (0, "")
     assert f"Usage: argrank {command}" in out
+
+
+def test_help_of_train_lists_the_parameters_of_a_ranker_with_their_ranges(capsys):
+    assert "Parameters of" not in run(capsys, "train", "--help")[1]
+    code, out, err = run(capsys, "train", "-r", "rank-svm", "--help")
+    assert (code, err) == (0, "")
+    listed = out.partition("Parameters of rank-svm, for -p and --grid:\n")[2].splitlines()
+    assert "    C=30.0: float, above 0" in listed
+    assert '    loss=squared: "squared" or "hinge"' in listed
+    assert len(listed) == len(argrank.make_ranker("rank-svm").get_params())
+    assert run(capsys, "train", "--ranker", "rank-smv", "--help")[0] == 2
 
 
 def test_unknown_command_and_option(capsys, fail):

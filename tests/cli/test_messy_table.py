@@ -16,6 +16,7 @@ from tests.messy_table import as_people_write, messy_csv, messy_rows
 import argrank as ar
 from argrank import cli
 from argrank.data.io.columns import roles
+from argrank.deploy.deployment import deployment
 from argrank.errors import InputError
 
 DROP = ("--drop", "listed,judge_minutes")
@@ -74,6 +75,58 @@ def test_from_a_spreadsheet_to_a_report(run, tmp_path: Path) -> None:
     assert pd.read_parquet("ranked.parquet")["score"].tolist() == ranked["score"].tolist()
 
 
+@pytest.mark.parametrize("ranker", ["lambda-mart", "rank-svm"])
+def test_from_a_spreadsheet_to_the_engine_and_back(ranker: str, run) -> None:
+    """With a date as a feature: train for OpenSearch, export with a strict check, verify what it would log."""
+    rows = messy_rows(60)
+    Path("judged.csv").write_bytes(messy_csv(rows))
+    options = ["-p", "n_trees=20"] if ranker == "lambda-mart" else []
+    told = ["--date", "listed", "--drop", "judge_minutes"]
+    train = ["train", "judged.csv", *told, "--target", "opensearch", "-r", ranker, *options, "-o", "model.json"]
+    code, _, err = run(*train, "--baseline", "price", "--fail-if-worse")
+    assert code == 0, err
+    assert "dates 'listed' (days before 2025-12-28)" in err
+    code, out, err = run(
+        "export", "model.json", "--to", "opensearch", "-o", "deploy", "--check", "judged.csv", "--strict"
+    )
+    assert code == 0, out
+    assert "0 queries reordered" in out
+    assert "Mean ndcg@10" in out
+    assert "listed was a date in training" in out
+    unjudged = [{name: value for name, value in row.items() if name not in ("grade", "judge_minutes")} for row in rows]
+    Path("unjudged.csv").write_bytes(messy_csv(unjudged))
+    code, out, err = run(
+        "export", "model.json", "--to", "opensearch", "-o", "deploy", "--check", "unjudged.csv", "--strict"
+    )
+    assert (code, "Mean ndcg@10" in out) == (0, False), err
+    Path("next.csv").write_bytes(messy_csv(messy_rows(30, seed=9)))  # values that lie between those of training
+    code, out, err = run(
+        "export", "model.json", "--to", "opensearch", "-o", "deploy", "--check", "next.csv", "--strict"
+    )
+    assert code == 0, out
+    model = ar.load_model("model.json")
+    logged = pd.DataFrame(unjudged)
+    scores = deployment(model, "opensearch").score(model._given(logged, None, None).X)
+    for name, values in (("right", scores), ("wrong", scores[::-1])):
+        Path(f"{name}.csv").write_bytes(messy_csv([*logged.assign(score=values).to_dict("records")], "utf-8"))
+        code, out, err = run("verify", "model.json", f"{name}.csv", "--to", "opensearch")
+        assert (code, err) == (int(name == "wrong"), ""), out
+    code, out, err = run("report", "judged.csv", "model.json", "--system", "bm25_title", "-o", "report.html", "-q")
+    assert (code, out, err) == (0, "", "")
+    assert run("evaluate", "judged.csv", "model.json", "--system", "bm25_title", "-q")[::2] == (0, "")
+    assert run("explain", "model.json", "judged.csv", "--query", "cheap blender 0", "-q")[::2] == (0, "")
+
+
+def test_the_report_warns_of_a_leak(run) -> None:
+    Path("judged.csv").write_bytes(messy_csv(messy_rows(40)))
+    for name, drop, warned in (("leak", "listed", True), ("sound", "listed,judge_minutes", False)):
+        train = ("train", "judged.csv", "--drop", drop, "-r", "regression", "-o", f"{name}.json", "-q")
+        assert run(*train)[0] == 0
+        assert run("report", "judged.csv", f"{name}.json", "-o", f"{name}.html", "--drop", drop, "-q")[0] == 0
+        text = Path(f"{name}.html").read_text(encoding="utf-8")
+        assert ("alone reaches ndcg@10 1.000 of the model" in text) == warned
+
+
 def test_query_texts_in_every_command(run) -> None:
     rows = messy_rows(40)[:-1]
     Path("judged.csv").write_bytes(messy_csv(rows))
@@ -104,14 +157,14 @@ def ways_in(rows: list[dict[str, Any]], folder: Path) -> dict[str, ar.Dataset]:
     (folder / "messy.csv").write_bytes(messy_csv(rows))
     (folder / "wide.csv").write_bytes(messy_csv(rows, "utf-16"))
     texts = pd.DataFrame([{name: as_people_write(name, value) for name, value in row.items()} for row in rows])
-    found = {name: ar.load(folder / name) for name in ("plain.csv", "plain.parquet", "messy.csv", "wide.csv")}
+    files = ("plain.csv", "plain.parquet", "messy.csv", "wide.csv")
+    found = {name: ar.load(folder / name, dates=["listed"]) for name in files}
     frames = {"pandas": frame, "polars": pl.from_pandas(frame), "arrow": pa.Table.from_pandas(frame), "texts": texts}
-    return found | {name: ar.Dataset(one) for name, one in frames.items()}
+    return found | {name: ar.Dataset(one, dates=["listed"]) for name, one in frames.items()}
 
 
 def test_the_same_table_gives_the_same_model_whichever_way_it_came(tmp_path: Path) -> None:
-    rows = [{name: value for name, value in row.items() if name != "listed"} for row in messy_rows(60)]
-    found = ways_in(rows, tmp_path)
+    found = ways_in(messy_rows(60), tmp_path)
     first = found.pop("pandas")
     assert first.feature_names == (
         "bm25_title",
@@ -121,6 +174,7 @@ def test_the_same_table_gives_the_same_model_whichever_way_it_came(tmp_path: Pat
         "discount",
         "in_stock",
         "brand",
+        "listed",
         "judge_minutes",
     )
     assert "NA" in first.categories["brand"]
@@ -129,6 +183,7 @@ def test_the_same_table_gives_the_same_model_whichever_way_it_came(tmp_path: Pat
         assert data.X.tobytes() == first.X.tobytes(), name
         assert data.fingerprint == first.fingerprint, name
         assert data.categories == first.categories, name
+        assert data.dates == first.dates == {"listed": "2025-12-28"}, name
         assert data.query_ids.tolist() == first.query_ids.tolist(), name
         assert data.document_ids.tolist() == first.document_ids.tolist(), name
         assert data.titles.tolist() == first.titles.tolist(), name
@@ -151,9 +206,60 @@ def test_weak_names_are_never_labels(run) -> None:
         ar.Dataset(frame.drop(columns=["judged_grade"]), frame["judged_grade"])
     )
     assert [len(order) for order in ranker.rank(frame)] == [13] + [12] * 8  # without looking for a label
+    np.testing.assert_array_equal(ranker.shap_values(frame).shape, (len(frame), ranker.model_.n_features))
+    frame.drop(columns=["judged_grade"]).to_csv("new.csv", index=False)
+    loaded = ar.load("new.csv")
+    assert not loaded.is_judged
+    assert "rating" in loaded.feature_names
     clicks = pd.DataFrame({"qid": [1, 1], "position": [1, 2], "clicked": [0, 1], "f": [1.0, 2.0]})
     with pytest.raises(InputError, match=r"--label .*'clicked' beside 'position' is a click log.*argrank clicks"):
         ar.make_ranker("regression").fit(clicks)
+    clicks.to_csv("clicks.csv", index=False)
+    code, _, err = run("train", "clicks.csv", "-r", "regression")
+    assert (code, "'clicked' beside 'position' is a click log" in err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["product_id", "sku", "item_id", "asin", "product"])
+def test_ids_of_products_are_no_features(name: str, run) -> None:
+    rows = [{name if key == "product_id" else key: value for key, value in row.items()} for row in messy_rows(20)]
+    Path("a.csv").write_bytes(messy_csv(rows))
+    for data in (ar.load("a.csv", dates=["listed"]), ar.Dataset(pd.DataFrame(rows), dates=["listed"])):
+        assert name not in data.feature_names
+        assert data.document_ids[0].startswith("P-")
+
+
+def test_flags_are_numbers_in_files_and_frames(run) -> None:
+    """A model of one takes the data of the other, and no ranker is lost over them."""
+    rows = messy_rows(20)[:-1]
+    Path("a.csv").write_bytes(messy_csv(rows))
+    frame = pd.DataFrame(rows).drop(columns=["listed", "judge_minutes"])
+    assert frame["in_stock"].dtype == bool
+    file, frame_data = ar.load("a.csv", columns={"listed": None, "judge_minutes": None}), ar.Dataset(frame)
+    for name in ("regression", "rank-svm", "mart"):
+        scores = [
+            [ranker.predict(data).tolist() for data in (file, frame_data, frame)]
+            for ranker in (ar.make_ranker(name).fit(file), ar.make_ranker(name).fit(frame))
+        ]
+        assert scores[0] == scores[1]
+        assert scores[0][0] == scores[0][1] == scores[0][2]
+
+
+def test_a_dialect_can_be_given(run) -> None:
+    rows = messy_rows(10)
+    Path("a.csv").write_bytes(messy_csv(rows))
+    drop = {"listed": None}
+    given = ar.load("a.csv", sep=";", decimal=",", thousands=".", encoding="cp1252", columns=drop)
+    found = ar.load("a.csv", columns=drop)
+    assert given.fingerprint == found.fingerprint
+    options = ("--sep", ";", "--decimal", ",", "--thousands", ".", "--encoding", "cp1252", "--drop", "listed", "--json")
+    code, out, err = run("inspect", "a.csv", *options)
+    assert code == 0, err
+    assert (
+        json.loads(out)["files"][0]["features"]
+        == json.loads(run("inspect", "a.csv", "--drop", "listed", "--json")[1])["files"][0]["features"]
+    )
+    code, _, err = run("inspect", "a.csv", "--sep", ",", "--drop", "listed")
+    assert code == 2
 
 
 def test_evaluate_takes_a_frame() -> None:
@@ -172,4 +278,5 @@ def test_dates_are_refused_by_name(run) -> None:
     code, _, err = run("inspect", "a.csv")
     assert code == 2
     assert "column 'listed': expected numbers or texts, got dates such as" in err
+    assert "--date listed" in err
     assert "--drop listed" in err

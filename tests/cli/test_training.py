@@ -10,7 +10,7 @@ import pytest
 
 import argrank as ar
 from argrank import cli
-from argrank.cli._options import parse_grid, parse_parameters, parse_value
+from argrank.cli.options import parse_grid, parse_parameters, parse_value
 from argrank.errors import FormatError, OptionError
 
 
@@ -47,6 +47,12 @@ def run(capsys):
         ("[1, 0.5,log2]", [1, 0.5, "log2"]),
         ("[]", []),
         ("nan", "nan"),
+        ("null", None),
+        ('["map", "ndcg@10"]', ["map", "ndcg@10"]),
+        ('["AP(rel=2, undefined=0)@10", null]', ["AP(rel=2, undefined=0)@10", None]),
+        ('{"price": -1}', {"price": -1}),
+        ('"none"', "none"),
+        ("[map,ndcg@10]", ["map", "ndcg@10"]),
     ],
 )
 def test_values(text, value):
@@ -93,6 +99,47 @@ def test_the_first_measure_is_what_auto_is_judged_by(files, run):
         code, out, _ = run("train", "train.txt", "-m", measures, *small)
         assert code == 0
         assert json.loads(out)["estimate"]["measure"] == measures.split(",")[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["-r", "direct-rank", "-m", "map,ndcg@10"], "optimised: map; reported: map, ndcg@10."),
+        (
+            ["-r", "direct-rank", "-m", "map", "-p", "measure=ndcg@10"],
+            "optimised: nDCG@10 instead of map; reported: map.",
+        ),
+        (["-r", "svm-ndcg", "-m", "err@10"], "optimised: nDCG@10 instead of err@10; reported: err@10."),
+        (["-r", "svm-map", "-m", "map"], "optimised: map; reported: map."),
+        (["-r", "orm", "-m", "p@5"], "optimised: p@5; reported: p@5."),
+        (
+            ["-r", "rank-svm", "-m", "map"],
+            "optimised: no measure (it minimises pairs in the wrong order); reported: map.",
+        ),
+        (["-r", "orm", "-p", "k=5"], "optimised: nDCG@5 instead of ndcg@10; reported: ndcg@10, map, mrr@10."),
+        (["-r", "svm-combo", "-p", 'measures=["map", "ndcg@10"]'], "optimised: no measure (it minimises the hinges"),
+        (["-r", "svm-mrr", "-p", "scale=null", "-m", "mrr@10", "-p", "C=1"], "optimised: mrr@10; reported: mrr@10."),
+    ],
+)
+def test_a_line_says_what_is_optimised(files, run, options, line):
+    code, out, _ = run("train", "train.txt", "-q", *options)
+    assert (code, "optimised" in out) == (0, False)
+    code, out, _ = run("train", "train.txt", *options)
+    assert code == 0
+    assert line in out.replace("\n", " ")
+
+
+def test_cross_validation_optimises_the_first_measure(files, run):
+    code, out, _ = run("cv", "train.txt", "-r", "direct-rank,rank-svm,svm-auc", "-m", "map,p@5", "--no-grid", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["optimised"]["direct-rank"] == "map"
+    assert "map is optimised by direct-rank; another measure is optimised by svm-auc (gAUC); no measure " in (
+        " ".join(found["notes"])
+    )
+    assert "direct-rank kept its start, RankSVM" in " ".join(found["notes"])
+    fixed = run("cv", "train.txt", "-r", "direct-rank", "-m", "map", "-p", "measure=ndcg@10", "--no-grid", "--json")
+    assert json.loads(fixed[1])["optimised"]["direct-rank"] == "nDCG@10 instead of map"
 
 
 def test_train_then_predict_then_evaluate(files, run):
@@ -306,6 +353,9 @@ def test_experiment(files, run):
     assert err.startswith("argrank: mine fold 1 regression: map 0.")
     code, out, _ = run("experiment", "mine.toml", "--json")
     assert json.loads(out) == json.loads((files / "mine" / "results.json").read_text())
+    code, out, err = run("experiment", "mine.toml", "--format", "latex")
+    assert (out, err) == ((files / "mine" / "results.tex").read_text(), "1 runs, 0 of them computed now; see mine\n")
+    assert run("experiment", "mine.toml", "--format", "pdf")[0] == 2
     (files / "mine.toml").write_text(CONFIG.replace("tolerance = 0.5", "tolerance = 1e-9"))
     code, out, err = run("experiment", "mine.toml", "-q", "-o", "mine")
     assert (code, out) == (1, "")

@@ -37,7 +37,18 @@ def run(capsys, *arguments):
 
 def test_runs(capsys, folder):
     runs = [folder / f"{name}.run" for name in ("bm25", "embedding", "popularity")]
-    chosen = ["--normalise", "minmax", "--bounds", "0:", "--cv", "2", "--formula", "opensearch"]
+    chosen = [
+        "--normalise",
+        "minmax",
+        "--bounds",
+        "0:",
+        "--cv",
+        "2",
+        "--formula",
+        "opensearch",
+        "--requests",
+        folder / "hybrid",
+    ]
     files = ["-o", folder / "weights.json", "--plot", folder / "weights.png"]
     code, out, err = run(capsys, folder / "q.qrels", *runs, "-m", "ndcg@5", *chosen, *files, "-j", 1)
     assert (code, err) == (0, "")
@@ -47,8 +58,10 @@ def test_runs(capsys, folder):
     assert min(weights["weights"].values()) >= 0
     assert (folder / "weights.png").read_bytes().startswith(b"\x89PNG")
     by_name = {name: folder / f"{name}.run" for name in ("bm25", "embedding", "popularity")}
-    tuned = ar.tune_weights(by_name, folder / "q.qrels", "ndcg@5", normalise="minmax", bounds=(0, None), cv=None)
+    tuned = ar.tune_weights(by_name, folder / "q.qrels", "ndcg@5", normalise="minmax", engine="opensearch", cv=None)
     assert weights["weights"] == tuned.weights
+    assert weights["engine"] == {"name": "opensearch", "way": "minmax", "window": 100, "constant": 0}
+    assert json.loads((folder / "hybrid" / "pipeline.json").read_text()) == json.loads(tuned.formula("opensearch"))
 
 
 def test_a_table_with_one_column_per_system(capsys, folder):
@@ -73,7 +86,9 @@ def test_a_table_with_one_column_per_system(capsys, folder):
         (["q.qrels", "bm25.run", "--bounds", "0"], "--bounds: expected LOW:HIGH"),
         (["q.qrels", "bm25.run", "--bounds", "x:1"], "--bounds: expected LOW:HIGH"),
         (["q.qrels", "bm25.run", "--bounds", "0:", "--bounds", "bm25=0:1"], "--bounds: expected one LOW:HIGH"),
-        (["q.qrels", "bm25.run", "--formula", "solr"], "--formula: expected one of"),
+        (["q.qrels", "bm25.run", "--engine", "lucene"], "unknown engine"),
+        (["q.qrels", "bm25.run", "--engine", "opensearch@1.2"], "expected opensearch from 2.10 up"),
+        (["q.qrels", "bm25.run", "--requests", "x"], "--requests: expected --engine"),
         (["q.qrels", "bm25.run", "--normalise", "rank", "--normalise", "bm25=none"], "--normalise: expected one NAME"),
         (["q.qrels", "bm25.run", "--missing", "top"], "missing: expected"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,7 +13,7 @@ from argrank.clicks.propensities import propensities
 from argrank.clicks.simulation import simulate_clicks
 from argrank.data.clicks.log import Clicks
 from argrank.data.generated.synthetic import make_ranking
-from argrank.errors import OptionError
+from argrank.errors import ArgrankWarning, InputError, OptionError
 
 
 def small_log():
@@ -36,6 +38,14 @@ def test_coec_sums_the_rate_of_every_rank():
     assert (found.value <= found.high).all()
 
 
+def test_a_log_without_clicks_and_positions_from_zero_are_told():
+    log = small_log()
+    with pytest.raises(InputError, match="expected clicks to judge by, got none in 8 impressions"):
+        judgements(replace(log, click=np.zeros(8, bool)), "coec")
+    with pytest.warns(ArgrankWarning, match="position 0 is taken for a rank of its own"):
+        judgements(replace(log, position=log.position - 1), "coec")
+
+
 def test_clicks_over_examinations():
     theta = propensities(None, "given", values=[1.0, 0.5])
     found = judgements(small_log(), "examinations", propensities=theta)
@@ -50,6 +60,32 @@ def test_levels_and_rare_documents():
     assert found.grade.tolist() == [2.0, 1.0]
 
 
+def test_what_takes_the_rank_out_finds_the_better_document_where_rates_do_not():
+    """The better of two documents (.8 against .4) stands second in 900 of 1,000 sessions, where a quarter look."""
+    usual, swapped = 900, 100
+    top, second = np.zeros(1000), np.zeros(1000)
+    top[:360], second[:180], top[900:980], second[900:910] = 1, 1, 1, 1  # as many clicks as are expected
+    log = Clicks.of(
+        {
+            "session": np.repeat(np.arange(1000), 2),
+            "qid": np.repeat("tv", 2000),
+            "docid": ["poor", "good"] * usual + ["good", "poor"] * swapped,
+            "position": np.tile([1, 2], 1000),
+            "click": np.column_stack((top, second)).ravel(),
+        }
+    )
+    theta = propensities(log)
+    np.testing.assert_allclose(theta.values, [1.0, 0.25], rtol=1e-6)
+    value = {one: judgements(log, one).value for one in ("ctr", "coec", "pbm")}
+    value["examinations"] = judgements(log, "examinations", propensities=theta).value
+    assert log.document_ids.tolist() == ["poor", "good"]
+    np.testing.assert_allclose(value["ctr"], [0.37, 0.26])
+    np.testing.assert_allclose(value["coec"], [0.37 / (0.9 * 0.44 + 0.1 * 0.19), 0.26 / (0.9 * 0.19 + 0.1 * 0.44)])
+    np.testing.assert_allclose(value["examinations"], [0.4, 0.8], rtol=1e-6)
+    assert value["pbm"][1] > value["pbm"][0]  # its prior pulls them together a little
+
+
+@pytest.mark.slow
 def test_debiased_judgements_agree_better_with_true_labels_than_rates():
     data = make_ranking(n_queries=160, random_state=3)
     log = simulate_clicks(data, data.X[:, 0], n_sessions=160_000, vary=0.3, noise=0.05, random_state=0)

@@ -138,9 +138,11 @@ def test_bad_input_is_refused():
     log = pages(5, 4, 3, 0)
     with pytest.raises(OptionError, match="unknown click model 'umb'; did you mean ubm"):
         click_model("umb")
+    with pytest.raises(OptionError, match="click model pbm 'prior_wieght'; did you mean prior_weight"):
+        click_model("pbm", prior_wieght=1.0)
     with pytest.raises(InputError, match="before fit"):
         click_model("pbm").predict(log)
-    with pytest.raises(InputError, match="expected a click log"):
+    with pytest.raises(InputError, match="log: expected a Clicks"):
         click_model("pbm").fit([1, 2])
     with pytest.raises(OptionError, match="prior_mean"):
         click_model("pbm", prior_mean=2.0).fit(log)

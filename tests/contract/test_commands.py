@@ -10,7 +10,9 @@ from argrank import cli
 
 def check_help(name: str) -> None:
     """A command has a help text, and so has every option and argument."""
-    command = typer.main.get_command(cli._app()).commands[name]
+    command = typer.main.get_command(cli._app())
+    for word in name.split():
+        command = command.commands[word]
     assert command.help, f"{name}: no help"
     silent = [option.name for option in command.params if not (option.help or "").strip()]
     assert silent == [], f"{name}: options without a help text"

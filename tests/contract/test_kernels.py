@@ -21,7 +21,7 @@ from argrank.objectives.objective import Kernels, Prepared, Sorter
 
 def import_everything() -> None:
     for module in pkgutil.walk_packages(argrank.__path__, "argrank."):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith(("__main__", "argrank.torch")):  # which needs PyTorch, and has no kernel
             importlib.import_module(module.name)
 
 

@@ -38,7 +38,7 @@ SIGNS = [1.0, 0.0, -1.0]
 PENALTIES = [{}, {"signs": SIGNS}, {"penalty": "l1"}, {"penalty": "l1", "signs": SIGNS}]
 WITH_PENALTIES = [{}, {"k": 3}, {"k": 2}, {"k": 2, "feature_map": "first"}, {"measure": "ndcg", "k": 3}]
 ORM = [
-    replace(case, name="orm", parameters={"measure": "ndcg", **case.parameters})
+    replace(case, name="orm", parameters={"measure": "ndcg", "decay": "sqrt", **case.parameters})
     for case in CASES
     if case.name == "dorm" and "measure" not in case.parameters
 ]
@@ -119,7 +119,7 @@ def test_near_given_weights(w0, options):
     labels, X = queries(case)
     slacks = [planes(case, y, x) for y, x in zip(labels, X, strict=True)]
     for C in (2.0, 30.0):
-        ranker = ar.make_ranker("orm", bound="convex", C=C, measure="ndcg@3", w0=w0, **options)
+        ranker = ar.make_ranker("orm", bound="convex", decay="sqrt", C=C, measure="ndcg@3", w0=w0, **options)
         check(ranker, data_of(labels, X), least(slacks, 1 / len(labels), C, centre=w0, **options))
 
 
@@ -291,7 +291,7 @@ TIGHT = [
     ("svm-ndcg-nc", [Case("", dcg_loss(None), pairs())], {"gain": "exp2"}),
     ("svm-mrr", [Case("", rr_loss(10), BINARY)], {}),
     *(("dorm", [Case("", dcg_loss(3), positions(sqrt))], {"k": 3, "bound": b}) for b in ("tight", "tie-broken")),
-    *(("orm", [Case("", dcg_loss(10), positions(sqrt))], {"measure": "ndcg", "bound": b})
+    *(("orm", [Case("", dcg_loss(10), positions(sqrt))], {"measure": "ndcg", "decay": "sqrt", "bound": b})
       for b in ("tight", "tie-broken")),
     *(
         ("svm-combo", [Case("", dcg_loss(3), pairs()), Case("", ap_loss(), BINARY), Case("", rr_loss(2), BINARY)],

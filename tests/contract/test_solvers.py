@@ -13,7 +13,7 @@ from scipy.optimize import minimize as scipy_minimize
 import argrank as ar
 from argrank.engines import make_risk
 from argrank.errors import OptionError
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank.rankers.linear.structured_ranker import StructuredRanker
 from argrank.rankers.registry import ranker_class
 from argrank.solvers import SOLVERS, Squared, block_qp, choose, minimise
 from argrank.solvers.problem import Stop

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from scipy.optimize import nnls
 
 from argrank import Dataset, objective
@@ -410,6 +411,10 @@ def least_subgradient(slopes: list[np.ndarray], signs: np.ndarray) -> float:
     return float(np.linalg.norm(mixture @ (weights / (sums @ weights)[query]) - signs * against))
 
 
+@pytest.mark.skipif(
+    tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15),
+    reason="the truth of this test needs the non-negative least squares of SciPy 1.15: before, they lose accuracy",
+)
 @pytest.mark.parametrize("signs", [[0.0, 0.0], [1.0, 0.0], [1.0, -1.0]], ids=str)
 def test_a_collapse_is_proven_exactly_where_all_rankings_say_so(signs):
     signs = np.array(signs)

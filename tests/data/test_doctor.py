@@ -9,7 +9,7 @@ from scipy import sparse
 import argrank as ar
 from argrank.data.doctor import CHECKS, PAIR_CHECKS, Diagnosis, Finding
 from argrank.data.doctor.single_features import order_of_labels
-from argrank.errors import OptionError
+from argrank.errors import InputError, OptionError
 
 
 def checks(*sets: ar.Dataset, **options) -> dict[str, Finding]:
@@ -169,7 +169,7 @@ def test_every_check_is_registered_once():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(OptionError, match="expected a Dataset, got array"):
+    with pytest.raises(InputError, match="expected a Dataset, a Clicks or a ClickCounts, got array"):
         ar.doctor(np.zeros((2, 2)))
     with pytest.raises(OptionError, match="expected 1 names, got 2"):
         ar.doctor(good_data(), names=["a", "b"])

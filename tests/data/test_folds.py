@@ -86,9 +86,13 @@ def test_folds_of_datasets_follow_letors_rule() -> None:
 @pytest.mark.parametrize(
     ("make_it", "error", "message"),
     [
-        (lambda: ar.QueryKFold(1), OptionError, "n_splits: expected a number from 2 up, got 1"),
-        (lambda: ar.QueryKFold(2, letor=True), OptionError, "n_splits: expected a number from 3 up, got 2"),
-        (lambda: ar.QueryKFold(2.5), OptionError, "n_splits: expected a number from 2 up, got 2.5"),
+        (lambda: ar.QueryKFold(1), OptionError, "n_splits: expected a whole number from 2 up, got 1"),
+        (
+            lambda: ar.QueryKFold(2, letor=True),
+            OptionError,
+            "n_splits: expected a whole number from 3 up with letor=True, got 2",
+        ),
+        (lambda: ar.QueryKFold(2.5), OptionError, "n_splits: expected a whole number from 2 up, got 2.5"),
         (lambda: list(ar.QueryKFold(2).folds(make([1, 1, 1]))), OptionError, "folds: expected n_splits from 3 up"),
         (
             lambda: list(ar.QueryKFold(4).split(make([9, 9, 9]))),

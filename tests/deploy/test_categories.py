@@ -307,3 +307,6 @@ def test_made_up_names_are_not_those_that_xgboost_counts_from_0():
     forest = TreesModel((random_tree(np.random.default_rng(0), 2, 2),), 2)
     learner = json.loads(ar.export(forest, "xgboost").files["model.json"])["learner"]
     assert learner["feature_names"] == ["feature_1", "feature_2"]
+    for names, warned in (("f1", "f2"), True), (("f0", "f1"), False), (("feature_1", "f_2"), False):
+        notes = ar.export(forest, "xgboost", features=names).notes
+        assert any("f1 is feature 1 here, but eland reads f1 as feature 2" in note for note in notes) == warned

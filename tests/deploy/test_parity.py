@@ -173,7 +173,7 @@ def test_trees_of_the_wrong_sums_are_found(forest, monkeypatch):
     classes = TreeClassesModel(forest.trees[:8], 5, np.arange(4.0), np.arange(4.0))
     wrong = replace(classes, trees=classes.trees[1:] + classes.trees[:1])
     files = ar.export(wrong, "python").files
-    monkeypatch.setattr(python, "write", lambda *_: files)
+    monkeypatch.setattr(python, "WRITER", replace(python.WRITER, write=lambda *_: files))
     assert not ar.export(classes, "python").parity.holds
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.deploy.conftest import random_tree
 from tests.deploy.test_categories import TEXTS
@@ -13,7 +14,7 @@ import argrank as ar
 from argrank.cli import main
 from argrank.deploy.deployment import deployment
 from argrank.deploy.one_hot import computed
-from argrank.deploy.verification import verify
+from argrank.deploy.verification import TOLERANCE, verify
 from argrank.models.linear import LinearModel
 from argrank.models.trees import TreesModel
 
@@ -127,15 +128,38 @@ def right_large_scores(shop, path):
     return model, "opensearch", log(path, ("feature_1", "feature_2"), rows.astype(float).tolist(), scores)
 
 
+def right_long_sum(shop, path):
+    """Two thousand equal steps added in float32: errors of one direction, which grow with the number of trees."""
+    random = np.random.default_rng(1)
+    tree = random_tree(random, 2, 3, [0.5, 1.0])
+    steps = [tree.with_values(np.full(tree.n_leaves, 0.1))] * 2000
+    model = TreesModel((tree, *steps), 2)
+    rows = random.random((30, 2)).astype(np.float32)
+    begin = TreesModel((tree,), 2).scores(rows).astype(np.float32)
+    scores = np.cumsum(np.vstack([begin, np.full((2000, 30), 0.1, np.float32)]), axis=0, dtype=np.float32)[-1]
+    path = log(path, ("feature_1", "feature_2"), rows.astype(float).tolist(), scores)
+    assert not verify(model, path, tolerance=TOLERANCE).holds
+    return model, None, path
+
+
+def right_lightgbm_unnamed(shop, path):
+    return shop[1], None, right_lightgbm(shop, path)[2]
+
+
+def right_onnx_unnamed(shop, path):
+    return shop[1], None, right_onnx_trees(shop, path)[2]
+
+
 RIGHT = [right_lightgbm, right_lightgbm_numbers, right_xgboost_columns, right_xgboost_texts, right_onnx_trees,
-         right_onnx_linear, right_python, right_frank_in_doubles, right_large_scores]  # fmt: skip
+         right_onnx_linear, right_python, right_frank_in_doubles, right_large_scores, right_long_sum,
+         right_lightgbm_unnamed, right_onnx_unnamed]  # fmt: skip
 
 
 @pytest.mark.parametrize("right", RIGHT)
 def test_right_deployments_are_accepted(right, shop, tmp_path, capsys):
     model, to, path = right(shop, tmp_path / "log.csv")
     model.save(tmp_path / "saved.json")
-    found, said = code(capsys, "verify", tmp_path / "saved.json", path, "--to", to)
+    found, said = code(capsys, "verify", tmp_path / "saved.json", path, *([] if to is None else ["--to", to]))
     assert found == 0, said
 
 
@@ -281,3 +305,42 @@ def test_strict_counts_reorderings_whatever_their_cause(tmp_path, capsys):
     assert code(capsys, *command, "--strict=beyond-rounding")[0] == 0
     assert code(capsys, *command, "--strict=often")[0] == 2
     assert code(capsys, *command[:3], "python", *command[4:], "--strict")[0] == 0
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["log.parquet", "log.arrow", "log.tsv", "log.csv.gz", "german.csv"])
+def test_every_table_that_is_loaded_is_verified(shop, name, tmp_path):
+    data, trees, _ = shop
+    frame = pd.DataFrame(texts(data.X), columns=NAMES).assign(score=trees.scores(data.X), qid=data.qid)
+    frame["in_stock"] = frame["in_stock"] == 1
+    path, wrong = tmp_path / name, tmp_path / f"wrong-{name}"
+    for where, table in ((path, frame), (wrong, frame.assign(bm25=frame["bm25"].to_numpy()[::-1]))):
+        if name == "log.parquet":
+            table.to_parquet(where)
+        elif name == "log.arrow":
+            table.to_feather(where)
+        else:
+            options = {"sep": ";", "decimal": ","} if name == "german.csv" else {}
+            table.to_csv(where, index=False, **({"sep": "\t"} if name == "log.tsv" else options))
+    assert verify(trees, path, to="lightgbm").holds
+    found = verify(trees, wrong, to="lightgbm")
+    assert not found.holds
+    assert ", qid " in found.lines[0]
+    assert ("row " if name in ("log.parquet", "log.arrow") else "line ") in found.lines[0]
+
+
+def test_dates_are_logged_as_dates_or_as_days(tmp_path):
+    random = np.random.default_rng(0)
+    days = pd.Timestamp("2025-06-30") - pd.to_timedelta(random.integers(0, 300, 120), unit="D")
+    frame = pd.DataFrame({"qid": np.repeat(np.arange(12), 10), "label": random.integers(0, 3, 120), "listed": days})
+    data = ar.Dataset(frame, dates=["listed"])
+    model = ar.make_ranker("regression").fit(data).model_
+    log = frame.assign(score=model.predict(data))
+    for number, listed in enumerate((log["listed"].dt.strftime("%d.%m.%Y"), log["listed"], data.X[:, 0])):
+        path = tmp_path / f"{number}.parquet"
+        log.assign(listed=listed).iloc[20:].to_parquet(path)
+        assert verify(model, path).holds
+    log.assign(listed=log["listed"] + pd.Timedelta(days=1)).to_parquet(path)
+    assert not verify(model, path).holds

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,9 +21,12 @@ from tests.engines.test_part import FITS, Here, assert_same_fit, make
 
 import argrank as ar
 from argrank.dask import DistributedDataset
+from argrank.data.io.pack.loader import load_part
 from argrank.engines import _part, dask_data, make_risk
 from argrank.engines._direct import ask_holders
+from argrank.engines._stamp import stamp
 from argrank.errors import ArgrankWarning, ClusterError, InputError, OptionError
+from argrank.rankers.boosted.trees import _cluster_watch
 
 pytestmark = [pytest.mark.dask, pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")]
 
@@ -33,6 +40,17 @@ def test_the_same_bits_on_one_machine_and_on_any_number_of_partitions(name, pack
         data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=n_partitions)
         assert data.n_partitions == n_partitions
         assert_same_fit(make(name).fit(data), local)
+
+
+def test_a_loss_of_the_users_own_has_the_same_bits_on_a_cluster(packs, cluster):
+    def squares(scores, labels):
+        return ((scores - labels) ** 2).sum(), 2.0 * (scores - labels)
+
+    ranker = ar.make_ranker("custom", objective=squares, convex=True, verbose=-1)
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=3)
+    assert_same_fit(clone(ranker).fit(data), clone(ranker).fit(ar.load(packs / "plain.pack")))
+    with pytest.raises(OptionError, match="model: expected 'linear' on a cluster"):
+        clone(ranker).set_params(model="trees").fit(data)
 
 
 @pytest.mark.slow
@@ -303,3 +321,103 @@ def test_without_workers_the_message_says_who_waits(packs, monkeypatch):
     monkeypatch.setattr(Deserted, "nthreads", lambda self: {})
     with pytest.raises(ClusterError, match="at least one worker"):
         DistributedDataset.read(packs / "plain.pack", Deserted())
+
+
+@pytest.fixture(scope="module")
+def altered(cluster, tmp_path_factory):
+    """Give a function that starts a worker with a copy of argrank whose gradients are others; return its address."""
+    folder = tmp_path_factory.mktemp("altered")
+    source = Path(ar.__file__).parent
+    shutil.copytree(source, folder / "argrank", ignore=shutil.ignore_patterns("*.nb*", "__pycache__"))
+    module = folder / "argrank" / "objectives" / "pairwise.py"
+    module.write_text(module.read_text() + "\nALTERED = True\n")
+    running = []
+
+    def start():
+        before = set(cluster.scheduler_info(n_workers=-1)["workers"])
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler.address, "--no-nanny"]
+        command += ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(folder)]
+        running.append(subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(folder)}, stderr=subprocess.PIPE))
+        while not (new := set(cluster.scheduler_info(n_workers=-1)["workers"]) - before):
+            assert running[-1].poll() is None, running[-1].stderr.read().decode()
+            time.sleep(0.05)
+        return new.pop()
+
+    yield start
+    for process in running:
+        process.terminate()
+        process.wait()
+        process.stderr.close()
+
+
+def test_a_worker_with_an_altered_argrank_is_refused(packs, cluster, altered):
+    """When data are placed, and when it takes over what was placed before it came."""
+    cluster.wait_for_workers(1, timeout=60)
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=2)
+    address = altered()
+    with pytest.raises(ClusterError, match=rf"on every worker.*with altered modules.*{re.escape(address)}"):
+        DistributedDataset.read(packs / "plain.pack", cluster)
+    how = _part.Placement(30, stamp())
+    taken_over = cluster.submit(_part.Part, how, load_part, str(packs / "plain.pack"), 0, 1, workers=[address])
+    with pytest.raises(ClusterError, match=r"as on the client, got argrank .* with altered modules"):
+        data.gathered([taken_over])
+    cluster.retire_workers([address])
+
+
+def test_trees_fail_in_time_where_their_worker_is_killed(packs, cluster, monkeypatch):
+    """One partition, so that LightGBM opens no ports."""
+    monkeypatch.setattr(_cluster_watch, "GRACE", 1.0)
+    let_there_be_two(cluster)
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=1)
+    killed = []
+
+    def kill_in_training():
+        while not any("_train_part" in str(key) for own in cluster.processing().values() for key in own):
+            time.sleep(0.02)
+        kill_the_holder(data)
+        killed.append(time.monotonic())
+
+    killer = threading.Thread(target=kill_in_training)
+    killer.start()
+    with pytest.raises(ClusterError, match=r"lost the worker tcp://.*without which LightGBM cannot go on"):
+        ar.make_ranker("mart", n_trees=100_000, min_documents=5).fit(data)
+    assert time.monotonic() - killed[0] < _cluster_watch.GRACE + _cluster_watch.LAST
+    killer.join()
+    let_there_be_two(cluster)
+
+
+def test_a_pack_that_was_replaced_is_not_mixed_with_the_old_one(packs, cluster):
+    let_there_be_two(cluster)
+    ar.pack(ar.load(packs / "plain.pack"), packs / "grows.pack")
+    data = DistributedDataset.read(packs / "grows.pack", cluster, n_partitions=2)
+    value = make_risk(data, ar.objective("rank-svm")).value_and_gradient(np.ones(6))[0]
+    ar.pack(ar.Dataset(np.ones((2, 6)), [0, 1], ["a", "a"]), packs / "grows.pack", append=True)
+    assert make_risk(data, ar.objective("rank-svm")).value_and_gradient(np.ones(6))[0] == value
+    kill_the_holder(data)
+    with pytest.raises(InputError, match="expected the pack that was here when it was placed"):
+        make_risk(data, ar.objective("rank-svm")).value_and_gradient(np.ones(6))
+    let_there_be_two(cluster)
+
+
+def test_frames_that_cannot_be_placed_and_categories_of_all_partitions(cluster):
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"qid": np.repeat(np.arange(12), 3), "label": np.tile([0.0, 1.0, 2.0], 12)})
+    frame["kind"] = [f"k{q % 5}" for q in frame["qid"]]
+    frame["x"] = np.arange(36.0)
+    with pytest.raises(InputError, match=r"expected a Dask data frame, got pandas\..*DataFrame"):
+        DistributedDataset.from_dask(frame, cluster)
+    twice = dd.from_pandas(frame.assign(Q=1), npartitions=2)
+    with pytest.raises(InputError, match="one column that is the qid, got 'Q' and 'qid'"):
+        DistributedDataset.from_dask(twice, cluster, qid="Q")
+    data = DistributedDataset.from_dask(dd.from_pandas(frame, npartitions=4), cluster)
+    assert data.n_partitions > 1
+    assert data.categories == {"kind": ("k0", "k1", "k2", "k3", "k4")}
+    for own in data.map_blocks(_codes_and_queries):
+        assert all(data.categories["kind"][int(code)] == f"k{query % 5}" for code, query in own)
+    with pytest.raises(InputError, match="expected a Dataset, got DistributedDataset"):
+        ar.why_above(ar.make_ranker("regression"), data, 0, 1)
+
+
+def _codes_and_queries(data):
+    return list(zip(data.X[:, data.feature_names.index("kind")], data.qid, strict=True))

@@ -11,7 +11,8 @@ import pytest
 import argrank as ar
 from argrank.data.io.pack.loader import load_part
 from argrank.engines import LocalRisk, _part
-from argrank.engines._part import Part, Recipe, Task, work
+from argrank.engines._part import Part, Placement, Recipe, Task, work
+from argrank.engines._stamp import stamp
 from argrank.engines.dask_data import DistributedDataset
 from argrank.errors import ArgrankWarning
 from argrank.rankers.checkpoint import Checkpoint
@@ -26,6 +27,12 @@ class Here:
 
     def nthreads(self):
         return {"here": 2}
+
+    def run(self, function, **_):
+        return {"here": function()}
+
+    def scheduler_info(self, **_):
+        return {"workers": {"here": {"nthreads": 2, "memory_limit": 0}}}
 
     def map(self, function, *columns, **_):
         return [function(*arguments) for arguments in pickle.loads(pickle.dumps(list(zip(*columns, strict=True))))]
@@ -151,7 +158,9 @@ def test_a_blend_has_the_same_bits_on_any_partitions_and_goes_on_from_its_checkp
         assert ranker.trace_[-1]["validation"] == ranker.trace_[-1]["validation_1"] == ranker.score(data)
         found.append((ranker.predict(local).tobytes(), ranker.estimate_, [one[:4] for one in ranker.members_]))
     assert found[0] == found[1]
-    here = ar.make_ranker("auto", family="linear", verbose=-1).fit(local)
+    with monkeypatch.context() as patch:  # folds of data on a cluster are drawn in the order it has
+        patch.setattr(type(ranker), "_arranged", lambda self, data: data)
+        here = ar.make_ranker("auto", family="linear", verbose=-1).fit(local)
     np.testing.assert_allclose(ranker.predict(local), here.predict(local), rtol=1e-6)
     assert ranker.estimate_.value == pytest.approx(here.estimate_.value, abs=1e-9)
     count, fit = [0], type(ar.make_ranker("listnet")).fit
@@ -172,7 +181,7 @@ def test_a_blend_has_the_same_bits_on_any_partitions_and_goes_on_from_its_checkp
 
 
 def test_a_worker_that_lacks_a_vector_says_so_and_makes_it_from_all_recipes(packs):
-    part = Part(30, load_part, str(packs / "plain.pack"), 0, 2)
+    part = Part(Placement(30, stamp()), load_part, str(packs / "plain.pack"), 0, 2)
     borders = (0, part.data.n_queries)
     rng = np.random.default_rng(0)
     w, v = rng.standard_normal((2, 6))
@@ -195,9 +204,10 @@ def test_a_worker_that_lacks_a_vector_says_so_and_makes_it_from_all_recipes(pack
 
 
 def test_a_partition_travels_as_the_call_that_made_it(packs):
-    part = Part(30, load_part, str(packs / "plain.pack"), 1, 3)
+    part = Part(Placement(30, stamp()), load_part, str(packs / "plain.pack"), 1, 3)
     sent = pickle.dumps(part)
-    assert len(sent) < 500 < part.data.X.nbytes < sys.getsizeof(part)
+    assert len(sent) < 1000 < part.data.X.nbytes
+    assert part.data.y.nbytes < sys.getsizeof(part) < part.data.X.nbytes  # mapped features are not the worker's
     assert (pickle.loads(sent).data.X == part.data.X).all()
     assert part.data.longest == 30
 

@@ -39,16 +39,10 @@ def test_pytorch():
     assert ndcg(names["predict"](network, test), test) > ndcg(names["predict"](untrained, test), test) + 0.05
 
 
-def test_pytorch_gets_the_gradient_of_the_objective():
-    names = example("torch_orm.py", "torch")
-    import torch
-
-    train, _ = parts()
-    scores = np.random.default_rng(0).standard_normal(train.n_documents)
-    risk = ar.objective("orm", bound="tight")
-    leaf = torch.tensor(scores, requires_grad=True)
-    (2 * names["Risk"].apply(leaf, risk, train)).backward()
-    np.testing.assert_allclose(leaf.grad.numpy(), 2 * risk(scores, train)[1])
+@pytest.mark.parametrize("name", ["listnet", "svm-ndcg"])
+def test_the_cross_encoder_learns(name):
+    found = example("torch_cross_encoder.py", "torch")["main"](name, steps=60)
+    assert found["after"] > found["before"] + 0.1
 
 
 def test_xgboost():

@@ -2,8 +2,8 @@
 
 Every area runs in a child process, so that a signal is seen and told together with the case that caused it. A case that
 takes long (a million rounds, say) is interrupted by Ctrl-C, which is one more thing to survive. "kills" is the matrix
-of ``tests.fuzz.kill_matrix``, "bombs" are the files of ``tests.fuzz.bombs``. The end prints a table of what was tried
-and what failed; the exit code is 1 where anything did.
+of ``tests.fuzz.kill_matrix``, "bombs" are the files of ``tests.fuzz.bombs``. The end prints a table of what was tried,
+what failed, and the most memory that the process had; the exit code is 1 where anything failed.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ class Row(NamedTuple):
     tried: int
     failed: int
     note: str
+    peak: float | None = None  # bytes of resident memory, of the process and of what it ran
+
+    def text(self) -> str:
+        """Return the line as text."""
+        peak = f"{self.peak / 1e6:,.0f} MB" if self.peak else ""
+        return f"{self.area:26}{self.tried:13,}{self.failed:10,}{peak:>9}  {self.note}".rstrip()
 
 
 def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> int:
@@ -69,13 +75,23 @@ def work(area: str, seconds: float, cases: int | None, seed: int, log: Path) -> 
                 failures += 1
                 if failures <= MOST_SHOWN:
                     print(f"FAILED {name!a:.500}: {type(error).__name__}: {str(error)!a:.500}", flush=True)
-    print(f"tried {tried} failed {failures} interrupted {late}", flush=True)
+    print(f"tried {tried} failed {failures} interrupted {late} peak {_peak()}", flush=True)
     return failures
 
 
 def _cpu() -> float:
     """Return the seconds of CPU that this process and the commands that it ran have taken."""
     return sum(os.times()[:4])
+
+
+def _peak() -> int:
+    """Return the most bytes that this process, or one that it ran, had in memory; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    used = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return max(used) * (1 if sys.platform == "darwin" else 1024)
 
 
 @contextlib.contextmanager
@@ -103,8 +119,8 @@ def in_child(area: str, seconds: float, cases: int | None, seed: int) -> Row:
         lines = done.stdout.splitlines()
         print("\n".join(line for line in lines if line.startswith("FAILED")), end="\n" if len(lines) > 1 else "")
         if lines and lines[-1].startswith("tried"):
-            tried, failures, late = (int(lines[-1].split()[at]) for at in (1, 3, 5))
-            return Row(area, tried, failures, f"{late} interrupted after {LONGEST:.0f} s" if late else "")
+            tried, failures, late, peak = (int(word) for word in lines[-1].split()[1::2])
+            return Row(area, tried, failures, f"{late} interrupted after {LONGEST:.0f} s" if late else "", peak)
         last = log.read_text(errors="replace") if log.exists() else ""  # ended by a signal, or broken itself
         print(f"FAILED {area}: ended with code {done.returncode} in {last:.500}\n{done.stderr[-2000:]}")
         return Row(area, 0, 1, f"ended with code {done.returncode}")
@@ -136,8 +152,7 @@ def exploded() -> Iterator[Row]:
     from tests.fuzz import bombs
 
     for bomb in bombs.tried(bombs.GIGABYTES, bombs.LIMIT):
-        note = f"{bomb.size / 1e6:.2f} MB, refused with {bomb.resident / 1e6:.0f} MB resident"
-        yield Row(f"bomb {bomb.name}", 1, int(bomb.failed), note)
+        yield Row(f"bomb {bomb.name}", 1, int(bomb.failed), f"a file of {bomb.size / 1e6:.2f} MB", bomb.resident)
 
 
 def main() -> int:
@@ -165,12 +180,11 @@ def main() -> int:
         else:
             row = in_child(area, given.seconds * WHOLE.get(area, 1.0), given.cases, given.seed)
             rows.append(nasty(row) if area == "rankers" else row)
-    print(f"\n{'area':24}{'inputs tried':>13}{'failures':>10}")
-    for row in rows:
-        print(f"{row.area:24}{row.tried:13,}{row.failed:10,}  {row.note}".rstrip())
-    failed = sum(row.failed for row in rows)
-    print(f"{'all':24}{sum(row.tried for row in rows):13,}{failed:10,}")
-    return min(1, failed)
+        print(rows[-1].text(), file=sys.stderr, flush=True)
+    print(f"\n{'area':26}{'inputs tried':>13}{'failures':>10}{'peak':>9}")
+    for row in (*rows, Row("all", sum(row.tried for row in rows), sum(row.failed for row in rows), "")):
+        print(row.text())
+    return min(1, sum(row.failed for row in rows))
 
 
 if __name__ == "__main__":

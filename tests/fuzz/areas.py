@@ -23,8 +23,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from tests.fuzz import damage, nasty_data
+from tests.fuzz.doors import doors
 from tests.fuzz.order import order
 from tests.fuzz.shell import shell
+from tests.fuzz.values import TheirOwnError, failing
 
 import argrank as ar
 from argrank import cli
@@ -243,19 +245,11 @@ def _import(path: Path, content: bytes) -> None:
 # ---- the public face ----------------------------------------------------------------------------------------------
 
 
-class TheirOwnError(Exception):
-    """Raised by a function that the caller hands over; it reaches the caller as it is."""
-
-
-def _failing(*_: Any) -> None:
-    raise TheirOwnError
-
-
 def hostile_arguments(folder: Path) -> list[Any]:
     """Return objects that nobody should hand over."""
     data = ar.make_ranking(4, 5, 2, random_state=0)
     return [
-        *HOSTILE, math.nan, math.inf, b"bytes", object(), _failing, lambda *_: "x", data, data.X, data.y,
+        *HOSTILE, math.nan, math.inf, b"bytes", object(), failing, lambda *_: "x", data, data.X, data.y,
         data.X[:0], "ndcg@10",
         "rank-svm", np.array(["a", "b"]), np.array([1j]), np.array(3.0), {"a": data.y}, {"a": data.y[:3]}, ["ndcg@10"],
         ["ndcg@0"], "ndcg@-1", folder, folder / "absent", str(folder / "a\0b"), np.array([None, 1], object),
@@ -333,7 +327,7 @@ def commands(seed: int, folder: Path) -> Iterator[Case]:
     ]  # fmt: skip
     names = [name for name in cli.COMMANDS if name not in ("demo", "compile", "experiment")]
     while True:
-        given = [rng.choice(names), *(rng.choice(words) for _ in range(rng.choice((0, 1, 2, 2, 3, 4, 6))))]
+        given = [*rng.choice(names).split(), *(rng.choice(words) for _ in range(rng.choice((0, 1, 2, 2, 3, 4, 6))))]
         yield f"argrank {given!a}", lambda given=given: _command(given)
 
 
@@ -390,4 +384,5 @@ AREAS: dict[str, Callable[[int, Path], Iterator[Case]]] = {
     "checkpoints": damage.checkpoints,
     "packs": damage.packs,
     "door": damage.door,
+    "doors": doors,
 }

@@ -1,141 +1,117 @@
-"""Perverse values for every argument of every public function: only errors of argrank may come out."""
+"""Perverse and allowed values for the arguments of every public function and method: only errors of argrank come out.
+
+``python -m tests.fuzz.doors [NAME]`` tries every value in every argument, one at a time; the area ``doors`` of ``make
+fuzz`` draws values for one to three arguments at once.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import logging
+import os
+import random
+import sys
 import tempfile
+import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from tests.fuzz.values import PERVERSE, right
+from tests.fuzz.public import SIZES, Call, public_calls
+from tests.fuzz.values import PERVERSE, TheirOwnError, borders, right
 
-import argrank as ar
 from argrank._declared import arguments_of
 from argrank.errors import ArgrankError
 
-DATA = ar.make_ranking(8, 6, 3, random_state=0)
-SCORES = DATA.X[:, 0]
-SIZES = ("n_queries", "n_documents", "n_features", "n_resamples", "bootstrap", "grades")  # huge ones only take long
+Case = tuple[str, Callable[[], Any]]
+SLOW = 5.0  # seconds of a call that are told
+OUTPUTS = ("path", "output", "folder")  # names under which calls write: only what cannot be a name is tried there
 
 
-class Leak(NamedTuple):
-    """A call that ended in an error which is not ours."""
-
-    function: str
-    argument: str
-    value: str
-    error: str
-
-
-def calls(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
-    """Return functions with the arguments of a call that works and takes little time."""
-    ranker = ar.make_ranker("rank-svm").fit(DATA)
-    ranker.save(folder / "model.json")
-    ar.dump(DATA, folder / "data.txt")
-    ar.write_scores(SCORES, folder / "scores.txt")
-    quiet = {"progress": False}
-    return {
-        "benchmark": (ar.benchmark, {"data": DATA, "rankers": ["regression"], "n_folds": 2, **quiet}),
-        "bootstrap_weights": (ar.bootstrap_weights, {"ranker": ranker, "train": DATA, "n_resamples": 2, **quiet}),
-        "clean": (ar.clean, {"data": DATA}),
-        "compare": (ar.compare, {"scores": {"a": SCORES, "b": -SCORES}, "data": DATA, "measures": "map"}),
-        "cross_validate": (
-            ar.cross_validate,
-            {"ranker": "regression", "data": DATA, "measures": "map", "n_folds": 2, **quiet},
-        ),
-        "diversify": (ar.diversify, {"scores": SCORES, "data": with_sources()}),
-        "doctor": (ar.doctor, {"data": DATA}),
-        "dump": (ar.dump, {"data": DATA, "path": folder / "out.txt"}),
-        "evaluate": (ar.evaluate, {"scores": SCORES, "data": DATA, "measures": "map"}),
-        "evaluate_diverse": (ar.evaluate_diverse, {"scores": SCORES, "data": with_sources(), "measures": "map"}),
-        "export": (ar.export, {"model": ranker, "to": "python"}),
-        "import_model": (ar.import_model, {"path": folder / "model.json"}),
-        "impute": (ar.impute, {"data": DATA}),
-        "line_search": (ar.line_search, {"scores": SCORES, "direction": DATA.X[:, 1], "data": DATA}),
-        "load": (ar.load, {"path": folder / "data.txt", **quiet}),
-        "load_model": (ar.load_model, {"path": folder / "model.json"}),
-        "make_ranker": (ar.make_ranker, {"name": "rank-svm"}),
-        "make_ranking": (ar.make_ranking, {"n_queries": 3, "n_documents": 4, "n_features": 2}),
-        "make_standin": (ar.make_standin, {"name": "nonsense"}),
-        "measure": (ar.measure, {"name": "map"}),
-        "normalise": (ar.normalise, {"data": DATA}),
-        "objective": (ar.objective, {"name": "rank-svm"}),
-        "pack": (ar.pack, {"source": DATA, "path": folder / "data.pack", **quiet}),
-        "ranker_names": (ar.ranker_names, {}),
-        "read_scores": (ar.read_scores, {"path": folder / "scores.txt", "data": DATA}),
-        "regularisation_path": (
-            ar.regularisation_path,
-            {"ranker": "rank-svm", "values": [1.0], "train": DATA, **quiet},
-        ),
-        "select": (
-            ar.select,
-            {"ranker": "rank-svm", "grid": {"C": [1.0]}, "train": DATA, "valid": DATA, "measure": "map", **quiet},
-        ),
-        "split": (DATA.split, {}),
-        "targets": (ar.targets, {}),
-        "tune_weights": (ar.tune_weights, {"scores_by_system": {"a": SCORES, "b": -SCORES}, "data": DATA, "cv": None}),
-        "why_above": (ar.why_above, {"ranker": ranker, "data": DATA, "a": 0, "b": 1}),
-        "why_differs": (ar.why_differs, {"scores": SCORES, "data": DATA, "measure": "map"}),
-        "write_report": (ar.write_report, {"path": folder / "report.html", "data": DATA, "systems": {"a": SCORES}}),
-        "write_scores": (ar.write_scores, {"scores": SCORES, "path": folder / "out_scores.txt"}),
-    }
+def doors(seed: int, folder: Path) -> Iterator[Case]:
+    """Yield calls in which one to three arguments are something else than in a call that works."""
+    rng = random.Random(seed)
+    os.chdir(folder)  # texts are taken for names of files and folders
+    calls = public_calls(folder)
+    while True:
+        name = rng.choice(list(calls))
+        call = calls[name]
+        known = parameters(call)
+        if not known:
+            continue
+        chosen = rng.sample(known, min(len(known), rng.choice((1, 1, 1, 2, 3))))
+        given = {one.name: rng.choice(values_for(call, one)) for one in chosen}
+        told = ", ".join(f"{argument}={value!r:.60}" for argument, value in given.items())
+        yield f"{name}({told})", lambda call=call, given=given: attempt(call, given)
 
 
-def with_sources() -> ar.Dataset:
-    """Return the data with a source for every row."""
-    return ar.Dataset(DATA.X, DATA.y, group=DATA.sizes, sources=np.arange(DATA.n_documents) % 3)
+def every(folder: Path, only: str | None = None) -> Iterator[Case]:
+    """Yield every value in every argument, one at a time."""
+    os.chdir(folder)  # texts are taken for names of files and folders
+    for name, call in public_calls(folder).items():
+        for parameter in parameters(call) if only in (None, name) else []:
+            for value in values_for(call, parameter):
+                told = f"{name}({parameter.name}={value!r:.60})"
+                yield told, lambda call=call, one=parameter.name, value=value: attempt(call, {one: value})
 
 
-def leaks(only: str | None = None) -> Iterator[Leak]:
-    """Yield the calls that end in an error which is not ours."""
-    with tempfile.TemporaryDirectory() as made, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, (function, given) in calls(Path(made)).items():
-            if only is not None and name != only:
-                continue
-            for argument, parameter in inspect.signature(function).parameters.items():
-                if parameter.kind is parameter.VAR_KEYWORD or (argument == "path" and name in ("dump", "pack")):
-                    continue
-                for value in values_for(function, argument):
-                    found = tried(function, given, argument, value, parameter.kind is parameter.VAR_POSITIONAL)
-                    if found is not None:
-                        yield Leak(name, argument, repr(value)[:40], found)
+def parameters(call: Call) -> list[inspect.Parameter]:
+    """Return the parameters of a function that values are tried in."""
+    return [one for one in inspect.signature(call.function).parameters.values() if one.kind != one.VAR_KEYWORD]
 
 
-def values_for(function: Callable[..., Any], argument: str) -> list[Any]:
+def values_for(call: Call, parameter: inspect.Parameter) -> list[Any]:
     """Return perverse values and those that the declaration allows, but no sizes that would only take long."""
-    known = arguments_of(function).get(argument)
-    values = [*PERVERSE, *([] if known is None or known.is_open else right(known))]
-    huge = (
-        2**31
-        if argument in ("n_queries", "n_documents", "n_features", "n_resamples", "bootstrap", "grades")
-        else 10**500
-    )
-    return [one for one in values if not (isinstance(one, int | float) and not isinstance(one, bool) and one >= huge)]
+    known = arguments_of(call.function).get(parameter.name)
+    values = [*PERVERSE, *([] if known is None or known.is_open else [*right(known), *borders(known)])]
+    if parameter.name in SIZES:
+        return [one for one in values if not (isinstance(one, int | float | np.number) and one > 1000)]
+    if call.writes and parameter.name in OUTPUTS:
+        return [one for one in values if not isinstance(one, str) or "\0" in one or len(one) > 1000]
+    return values
 
 
-def tried(function: Callable[..., Any], given: dict[str, Any], argument: str, value: Any, spread: bool) -> str | None:
-    """Return the type and text of an error that is not ours, None where there is none."""
-    try:
-        if spread:
-            function(*given.values(), value)
+def attempt(call: Call, given: dict[str, Any]) -> None:
+    """Call with other values; errors of ours are fine, and what a caller's own function raises is the caller's."""
+    signature = inspect.signature(call.function)
+    rest = [
+        value for name, value in given.items() if signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+    ]
+    named = {**call.given, **{name: value for name, value in given.items() if rest == [] or value is not rest[0]}}
+    with contextlib.suppress(ArgrankError, TheirOwnError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not rest:
+            found = call.function(**named)
         else:
-            function(**{**given, argument: value})
-    except (ArgrankError, KeyboardInterrupt):
-        return None
-    except BaseException as error:
-        return f"{type(error).__name__}: {str(error)[:80]}"
-    return None
+            leading = [named.pop(one.name) for one in signature.parameters.values() if one.kind < one.VAR_POSITIONAL]
+            found = call.function(*leading, *rest, **named)
+        if inspect.isgenerator(found):
+            list(found)
+
+
+def main(only: str | None) -> int:
+    """Try everything, print what leaks (a line for every argument and kind of error), and return how much."""
+    leaks, tried, begin = Counter[str](), 0, time.monotonic()
+    logging.disable()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, call in every(Path(folder), only):
+            tried, place = tried + 1, name.partition("=")[0]
+            started = time.monotonic()
+            try:
+                call()
+            except Exception as error:
+                leaks[f"{place} {type(error).__name__}"] += 1
+                if leaks[f"{place} {type(error).__name__}"] == 1:
+                    print(f"{name!a}: {type(error).__name__}: {str(error)!a:.150}", flush=True)
+            if time.monotonic() - started > SLOW:
+                print(f"{name!a} took {time.monotonic() - started:.0f} s", flush=True)
+    print(f"{tried:,} calls, {leaks.total()} leaks, {time.monotonic() - begin:.0f} s")
+    return leaks.total()
 
 
 if __name__ == "__main__":
-    import sys
-
-    count = 0
-    for leak in leaks(sys.argv[1] if len(sys.argv) > 1 else None):
-        count += 1
-        print(*leak, sep=" | ", flush=True)
-    print(count, "leaks")
+    sys.exit(min(1, main(sys.argv[1] if len(sys.argv) > 1 else None)))

@@ -1,4 +1,4 @@
-"""The same data in another order: boosted trees of any settings have the same bits."""
+"""The same data in another order: boosted trees of any settings, and auto, have the same bits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy import sparse
 import argrank as ar
 
 Case = tuple[str, Callable[[], Any]]
-RANKERS = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees")
+RANKERS = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees", "auto")
 SETTINGS: dict[str, list[Any]] = {
     "n_trees": [1, 3, 8], "n_leaves": [2, 5, 31], "min_documents": [1, 5], "feature_fraction": [0.3, 1.0],
     "bagging_fraction": [0.2, 0.6, 1.0], "extra_trees": [True, False], "start": [None, "linear"], "n_seeds": [1, 2],
@@ -30,7 +30,7 @@ def order(seed: int, folder: Path) -> Iterator[Case]:
         name = rng.choice(RANKERS)
         known = ar.make_ranker(name).get_params()
         settings = {key: rng.choice(values) for key, values in SETTINGS.items() if key in known and rng.random() < 0.5}
-        settings.setdefault("n_trees", 5)
+        settings |= {"max_trees": 12, "n_folds": 2} if name == "auto" else {"n_trees": settings.get("n_trees", 5)}
         if name == "direct-rank-trees":
             settings.pop("early_stopping", None)
         kind = rng.choice(("plain", "float32", "rounded", "sparse", "missing", "weights", "categories"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -46,7 +47,8 @@ def shell(seed: int, folder: Path) -> Iterator[Case]:
             if way in ("-", "/dev/stdin"):
                 before = f"cat {source} | "
             line = line.replace(f"{{{place}}}", _pipe(source) if way == "pipe" else way.format(source))
-        feed = "".join(f"(cat {one} > {_pipe(one)} &) ; " for one in (file, "scores.txt") if _pipe(one) in line)
+        named = [one for one in (file, "scores.txt") if _pipe(one) in line]
+        feed = "".join(f"((exec > /dev/null 2>&1; cat {one} > {_pipe(one)}) &) ; " for one in named)
         closed, moment = rng.choice(CLOSED), rng.choice((None, None, rng.uniform(0.1, 1.5)))
         plain = command.format(file, "scores.txt")
         whole = f"{feed}{before}ARGRANK {line} {closed}"
@@ -95,8 +97,8 @@ def _run(line: str, moment: float | None) -> tuple[int, str, str]:
                 os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
     finally:
-        if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):  # also what still waits for a reader of its pipe
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.wait()
     code = process.returncode
     return 130 if moment is not None and code in (-signal.SIGINT, 128 + signal.SIGINT) else code, out, err

@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ("checkpoints", 40),
         ("packs", 60),
         ("door", 200),
+        ("doors", 300),
     ],
 )
 def test_nothing_but_our_errors(area: str, cases: int, tmp_path: Path) -> None:

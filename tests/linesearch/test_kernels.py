@@ -9,33 +9,30 @@ import pytest
 from tests.linesearch.instances import instance
 
 import argrank as ar
+from argrank._jit import LazyKernel
 from argrank.linesearch import changes as blocks
-from argrank.linesearch.changes import walk_block
 from argrank.linesearch.crossings import crossings
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.likelihood import most_likely, order_likelihood
-from argrank.linesearch.step_function import StepFunction, _rough_order, add_up, pack
+from argrank.linesearch.step_function import StepFunction, add_up, in_order, pack, put_right
 from argrank.linesearch.sweep import sweep
 
 
-@pytest.mark.parametrize("measure", ["ndcg@2", "err@3", "map@3", "map", "mrr", "auc"])
+@pytest.mark.parametrize("measure", ["ndcg@2", "err@3", "map@3", "map", "mrr", "auc", "ndcg", "err", "bpref"])
 def test_walks_are_the_same_without_machine_code(measure, monkeypatch):
     monkeypatch.setattr(blocks, "FIRST_EVENTS", 2)  # so that the arrays have to grow
     rng = np.random.default_rng(5)
     for _ in range(20):
-        data, scores, slopes, (low, high) = instance(rng)
+        data, scores, slopes, window = instance(rng)
         scores, slopes = data.from_caller(scores), data.from_caller(slopes)
         landscape = Landscape(data, measure, "expected", 1)
-        together = landscape._coinciding(scores, slopes, landscape.value(scores).tied)
-        task, _ = landscape._task(together, low, high)
-        for block in landscape.blocks:
-            compiled, plain = (
-                walk_block(scores, slopes, data.indptr, task._replace(kernel=kernel), block)
-                for kernel in (task.kernel, task.kernel.function)
-            )
-            assert compiled.start == pytest.approx(plain.start, abs=1e-15)
-            np.testing.assert_allclose(np.sort(compiled.times), np.sort(plain.times), rtol=1e-15)
-            np.testing.assert_allclose(np.sort(compiled.deltas), np.sort(plain.deltas), rtol=0, atol=1e-15)
+        tied = landscape.value(scores).tied
+        compiled = landscape.walk(scores, slopes, *window, tied)
+        with monkeypatch.context() as patch:
+            patch.setattr(LazyKernel, "__call__", lambda kernel, *arguments: kernel.function(*arguments))
+            plain = landscape.walk(scores, slopes, *window, tied)
+        np.testing.assert_allclose(compiled.breakpoints, plain.breakpoints, rtol=1e-15)
+        np.testing.assert_allclose(compiled.values, plain.values, rtol=0, atol=1e-15)
 
 
 def walked(landscape, scores, slopes, low, high, kernel):
@@ -103,15 +100,20 @@ def test_a_rough_order_is_put_right():
     times = 1.0 + rng.integers(-40, 40, 300) * np.finfo(float).eps  # alike in their leading bits
     times[::3] = -times[::3]
     times[::7] = rng.standard_cauchy(len(times[::7]))
-    deltas = rng.standard_normal(300)
-    breakpoints, values = np.empty(300), np.empty(301)
-    count = add_up(times, deltas, _rough_order(times), 0.0, 0.0, breakpoints, values)
-    np.testing.assert_array_equal(breakpoints[:count], np.unique(times))
-    assert values[count] == pytest.approx(deltas.sum(), abs=1e-12)
+    ordered, order = in_order(times)
+    np.testing.assert_array_equal(ordered, np.sort(times))
+    np.testing.assert_array_equal(times[order], ordered)
+    np.testing.assert_array_equal(np.sort(order), np.arange(300))
     keys, plain = np.empty(300, np.int64), np.empty(300, np.int64)
     for kernel, result in ((pack, keys), (pack.function, plain)):
         kernel(times.view(np.int64), 9, result)
     np.testing.assert_array_equal(keys, plain)
+    rough = np.sort(keys) & 511
+    for kernel in (put_right, put_right.function):
+        one, two = times[rough], rough.copy()
+        assert kernel(one, two)
+        np.testing.assert_array_equal(one, ordered)
+        np.testing.assert_array_equal(two, order)
 
 
 def test_times_that_differ_in_the_last_bits_are_sorted_outright():
@@ -120,11 +122,17 @@ def test_times_that_differ_in_the_last_bits_are_sorted_outright():
     times = (np.concatenate((ones, ones)) + np.tile(rng.permutation(1000), 2)).view(np.float64)
     times[1000:] *= 2.0
     deltas = rng.standard_normal(2000)
-    assert add_up(times, deltas, _rough_order(times), 0.0, 1e-9, np.empty(2000), np.empty(2001)) == -1
+    assert not put_right(times.copy(), np.arange(2000))
     steps = StepFunction.of(0.5, times, deltas)
     np.testing.assert_array_equal(steps.breakpoints, [times[:1000].max(), times[1000:].max()])
     expected = [0.5, 0.5 + deltas[:1000].sum(), 0.5 + deltas.sum()]
     np.testing.assert_allclose(steps.values, expected, rtol=0, atol=1e-12)
+
+
+def test_a_point_whose_changes_cancel_is_no_breakpoint():
+    steps = StepFunction.of(0.0, np.array([2.0, 1.0, 2.0, 3.0, 3.0]), np.array([0.3, 1.0, -0.3, 0.1, 0.2]))
+    assert steps.breakpoints.tolist() == [1.0, 3.0]
+    np.testing.assert_allclose(steps.values, [0.0, 1.0, 1.3], rtol=1e-15)
 
 
 def test_adding_up_is_exact_after_many_changes():
@@ -133,10 +141,10 @@ def test_adding_up_is_exact_after_many_changes():
     deltas[100_000:] = -deltas[100_000::-1][:100_001]
     times = np.arange(200_001.0)
     breakpoints, values = np.empty(len(times)), np.empty(len(times) + 1)
-    assert add_up(times, deltas, np.arange(len(times)), 0.25, 1e-15, breakpoints, values) == len(times)
+    assert add_up(times, np.arange(len(times)), deltas, 0.25, 1e-15, breakpoints, values) == len(times)
     assert values[-1] == pytest.approx(0.25 + float(deltas.sum()), abs=1e-12)
     plain = np.empty(len(times) + 1)
-    add_up.function(times[:50], deltas[:50], np.arange(50), 0.25, 1e-15, breakpoints, plain)
+    add_up.function(times[:50], np.arange(50), deltas[:50], 0.25, 1e-15, breakpoints, plain)
     np.testing.assert_array_equal(plain[:51], values[:51])
 
 

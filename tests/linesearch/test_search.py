@@ -8,9 +8,24 @@ from tests.linesearch.instances import instance, means, midpoints
 
 import argrank as ar
 from argrank.errors import InputError, OptionError
-from argrank.linesearch.landscape import Landscape, as_measure
+from argrank.linesearch.landscape import Landscape
 
-MEASURES = ["ndcg@10", "ndcg@2", "ndcg", "dcg@3", "p@2", "r@3", "mrr@3", "mrr", "err@3", "err", "map", "map@2", "auc"]
+MEASURES = [
+    "ndcg@10",
+    "ndcg@2",
+    "ndcg",
+    "dcg@3",
+    "p@2",
+    "r@3",
+    "mrr@3",
+    "mrr",
+    "err@3",
+    "err",
+    "map",
+    "map@2",
+    "auc",
+    "bpref",
+]
 
 
 def reciprocal_of_best(labels: np.ndarray) -> float:
@@ -35,7 +50,7 @@ def check(rng: np.random.Generator, measure: object, ties: str) -> int:
     assert (np.diff(search.breakpoints) > 0).all()
     middles = np.array(list(midpoints(data, scores, slopes, low, high)))
     found = search.values[np.searchsorted(search.breakpoints, middles)]
-    true = means(data, scores, slopes, middles, as_measure(measure), ties)
+    true = means(data, scores, slopes, middles, ar.measure(measure), ties)
     np.testing.assert_allclose(found, true, rtol=0, atol=1e-12)
     # no interval missed: every value of the result is that of some interval of the enumeration
     assert len(search.values) <= len(middles)
@@ -164,6 +179,28 @@ def test_an_unbounded_interval_is_left_at_a_bounded_distance():
     assert search.breakpoints.tolist() == [1.0]
     assert 1.0 < search.step <= 2.0
     assert search.value == 1.0
+
+
+def test_an_unbounded_interval_far_out_can_be_stood_in():
+    data = ar.Dataset(np.ones((4, 1)), [1, 0, 1, 0], group=[2, 2])
+    search = ar.line_search([1, 0, 0, 1.0], [1e5, 0, 1e-5, 0], data, "ndcg@1", point="middle")
+    assert search.values.tolist() == [0.0, 0.5, 1.0]
+    assert search.value == 1.0
+    assert search.step > search.breakpoints[-1] == pytest.approx(1e5)
+
+
+@pytest.mark.parametrize("point", ["middle", "likelihood"])
+def test_slopes_of_very_different_scales_hide_no_interval(point):
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        n = int(rng.integers(2, 9))
+        data = ar.Dataset(
+            np.ones((2 * n, 1)), rng.permutation(np.r_[1, 0, rng.integers(0, 3, 2 * n - 2)]), group=[n, n]
+        )
+        scores, slopes = rng.standard_normal(2 * n), rng.standard_normal(2 * n) * 2.0 ** rng.integers(-30, 31, 2 * n)
+        for measure in ("ndcg@2", "ndcg", "map", "mrr", "err"):
+            search = ar.line_search(scores, slopes, data, measure, point=point, n_jobs=1)
+            assert search.value == pytest.approx(search.values.max(), abs=1e-12)
 
 
 def test_coinciding_lines_keep_the_order_of_rows_or_are_averaged():

@@ -122,3 +122,23 @@ def test_a_measure_is_frozen():
 
 def test_names_of_all_measures_parse():
     assert {type(ar.measure(name)) for name in ar.measure_names()} == set(MEASURES.values())
+
+
+def test_a_range_of_cutoffs_is_several_measures():
+    data = ar.Dataset(np.ones((3, 1)), [2, 0, 1], [1, 1, 1])
+    found = ar.evaluate([1.0, 3.0, 2.0], data, ["ndcg@1..3", "map", "ap(rel=2)@2..3-"])
+    names = ["ndcg@1", "ndcg@2", "ndcg@3", "map", "ap(rel=2)@2-", "ap(rel=2)@3-"]
+    assert list(found.means) == names
+    assert found.means == ar.evaluate([1.0, 3.0, 2.0], data, names).means
+    assert list(ar.evaluate([1.0, 3.0, 2.0], data, "p@2..2").means) == ["p@2"]
+
+
+@pytest.mark.parametrize("name", ["ndcg@3..1", "ndcg@0..2", "ndcg@1..", "ndcg@..3", "ndcg@1..2000", "ndcg@a..b"])
+def test_bad_ranges(name):
+    with pytest.raises(OptionError, match=r"measure 'ndcg@"):
+        ar.evaluate([1.0], ar.Dataset([[1.0]], [1], [1]), name)
+
+
+def test_a_range_is_not_one_measure():
+    with pytest.raises(OptionError, match=r"one measure, got the range 'ndcg@1\.\.3'"):
+        ar.measure("ndcg@1..3")

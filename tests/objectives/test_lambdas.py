@@ -20,8 +20,9 @@ def one_query(labels):
     return ar.Dataset(np.ones((len(labels), 1)), labels, group=[len(labels)])
 
 
-def by_swapping(scores, labels, measure, truncation, sigmoid):
+def by_swapping(scores, labels, measure, truncation, sigmoid, weight=None):
     """Add up the pairs one by one; what a swap changes is asked of ``evaluate``."""
+    weight = np.ones(len(labels)) if weight is None else weight
     data = one_query(labels)
     value = ar.evaluate(scores, data, measure).means[measure]
     ranking = np.argsort(-scores)
@@ -34,7 +35,7 @@ def by_swapping(scores, labels, measure, truncation, sigmoid):
             continue
         swapped = scores.copy()
         swapped[[first, second]] = scores[[second, first]]
-        delta = abs(ar.evaluate(swapped, data, measure).means[measure] - value)
+        delta = abs(ar.evaluate(swapped, data, measure).means[measure] - value) * weight[first] * weight[second]
         good, bad = (first, second) if labels[first] > labels[second] else (second, first)
         rho = 1 / (1 + np.exp(sigmoid * (scores[good] - scores[bad])))
         gradient[good] -= sigmoid * rho * delta
@@ -59,6 +60,21 @@ def test_pairs_count_what_their_swap_changes(measure):
                 prepared(scores), by_swapping(scores, labels, measure, truncation, 1.5), strict=True
             ):
                 np.testing.assert_allclose(got, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "map", "mrr", "err"])
+def test_pairs_weigh_the_product_of_their_rows(measure):
+    rng = np.random.default_rng(5)
+    labels, scores = np.array([0.0, 2, 1, 0, 3, 1, 0]), rng.permutation(7) + rng.random(7)
+    weight = rng.integers(1, 5, 7) / 2
+    data = ar.Dataset(np.ones((7, 1)), labels, group=[7], sample_weight=weight)
+    expected = by_swapping(scores, labels, measure, 30, 1.0, weight / weight.mean())
+    for got, one in zip(Lambdas(measure, 30, 1.0, False).prepare(data)(scores), expected, strict=True):
+        np.testing.assert_allclose(got, one, atol=1e-12)
+    twice = ar.Dataset(np.ones((7, 1)), labels, group=[7], sample_weight=np.full(7, 2.0))
+    plain = Lambdas(measure, 30).prepare(one_query(labels))(scores)
+    for got, one in zip(Lambdas(measure, 30).prepare(twice)(scores), plain, strict=True):
+        assert got.tobytes() == one.tobytes()
 
 
 @pytest.mark.parametrize("truncation", [1, 3, 30])

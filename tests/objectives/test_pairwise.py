@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from argrank import Dataset, objective
 from argrank.engines.local import LocalRisk
-from argrank.errors import InputError
 from argrank.measures.structure import level_numbers
 
 
@@ -97,8 +96,47 @@ def test_levels_are_counted_within_the_query():
     assert level_numbers(labels, np.array([0, 3, 6])).tolist() == [0, 1, 0, 1, 1, 0]
 
 
-def test_row_weights_are_refused_unless_all_equal():
+@pytest.mark.parametrize("loss", ["squared", "hinge"])
+@pytest.mark.parametrize("n_levels", [2, 4, 1000])
+def test_pairs_weigh_the_product_of_their_rows(loss, n_levels):
+    """Against the sum over pairs one by one, and against rows that are there as often as they weigh."""
+    rng = np.random.default_rng(n_levels)
+    sizes = [9, 1, 14, 6]
+    n = sum(sizes)
+    labels, scores = rng.integers(0, n_levels, n).astype(float), np.round(rng.standard_normal(n), 1)
+    weight, direction = rng.integers(1, 4, n).astype(float), rng.standard_normal(n)
+    data = Dataset(np.eye(n), labels, group=sizes, sample_weight=weight)
+    pairs = [
+        (i, j)
+        for a, b in itertools.pairwise(data.indptr)
+        for i in range(a, b)
+        for j in range(a, b)
+        if labels[i] > labels[j]
+    ]
+    power, total = 2 if loss == "squared" else 1, sum(weight[i] * weight[j] for i, j in pairs)
+    expected, slope, product = 0.0, np.zeros(n), np.zeros(n)
+    for i, j in pairs:
+        hinge, own = 1 - (scores[i] - scores[j]), weight[i] * weight[j] / total
+        if hinge > 0:
+            expected += own * hinge**power
+            slope[[i, j]] += np.array([-1, 1]) * own * power * hinge ** (power - 1)
+            product[[i, j]] += np.array([1, -1]) * own * 2 * (direction[i] - direction[j])
+    chosen = objective("rank-svm", loss=loss)
+    value, gradient = chosen(scores, data)
+    assert value == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(gradient, slope, atol=1e-14)
+    if loss == "squared":
+        risk = LocalRisk(data, chosen)
+        risk.value_and_gradient(scores)
+        np.testing.assert_allclose(risk.hessian_product(direction), product, atol=1e-13)
+    times = np.repeat(np.arange(n), weight.astype(int))
+    several = Dataset(np.eye(n)[times], labels[times], qid=np.repeat(np.arange(4), sizes)[times])
+    assert chosen(scores[times], several)[0] == pytest.approx(value, rel=1e-12)
+    rows = np.array(pairs)
+    given = Dataset(np.eye(n), labels, group=sizes, sample_weight=weight, preferences=rows)
+    assert chosen(scores, given)[0] == pytest.approx(value, rel=1e-12)
+
+
+def test_equal_row_weights_change_nothing():
     equal = Dataset(np.eye(2), [1, 0], group=[2], sample_weight=[2.0, 2.0])
     assert objective("rank-svm")([0.0, 0.0], equal)[0] == 1.0
-    with pytest.raises(InputError, match="expected equal row weights"):
-        objective("rank-svm")([0.0, 0.0], Dataset(np.eye(2), [1, 0], group=[2], sample_weight=[1.0, 2.0]))

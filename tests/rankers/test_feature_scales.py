@@ -13,7 +13,7 @@ from argrank.errors import ArgrankWarning
 from argrank.rankers.feature_scales import _range
 from argrank.rankers.registry import ranker_class
 
-WITHOUT_SCALES = ("regression",)  # least squares gives the same scores at any scale
+WITHOUT_SCALES = ("log-mle", "regression")  # give the same scores at any scale
 
 
 def is_linear(name: str) -> bool:

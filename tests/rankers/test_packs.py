@@ -102,3 +102,16 @@ def test_what_copies_is_refused_where_memory_is_short(packs, monkeypatch):
         ar.make_ranker("lambda-mart", normalise="standard").fit(data)
     monkeypatch.setattr("argrank.data.grouping.BLOCK_ROWS", 30)  # so that a block fits
     ar.make_ranker("rank-svm", normalise="standard").fit(data)
+
+
+@pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
+def test_auto_from_a_pack_estimates_its_memory_by_the_limits_of_the_process(packs, monkeypatch):
+    """A limit such as ``ulimit -v`` sets; the pack itself is far below it."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limits")
+    data = packs[1]
+    limit = 4 * data.X.nbytes
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (limit, limit))
+    monkeypatch.delenv("ARGRANK_MAX_MEMORY", raising=False)
+    with pytest.raises(InputError, match=r"a fit: expected what fits into .* or one ranker alone .* from a pack"):
+        made("auto").fit(data)
+    made("rank-svm").fit(data)

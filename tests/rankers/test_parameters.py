@@ -9,7 +9,7 @@ from tests.fuzz.values import wrong
 
 import argrank as ar
 from argrank._declared import parameters_of
-from argrank.errors import OptionError
+from argrank.errors import ArgrankError, OptionError
 from argrank.rankers.registry import RANKERS
 
 DATA = ar.make_ranking(4, 5, 2, random_state=0)
@@ -32,7 +32,7 @@ def test_every_parameter_has_a_declaration_and_most_of_them_say_all():
     left = {name for (_, name), what in declared.items() if what.is_open}
     assert left <= {
         "a", "b", "base_estimator", "callbacks", "decay", "discount", "gain", "init_model", "measure", "measures",
-        "members", "scoring", "signs", "skew", "slots", "w0", "weights",
+        "members", "objective", "scoring", "signs", "skew", "slots", "w0", "weights",
     }  # fmt: skip
 
 
@@ -48,3 +48,10 @@ def test_slots_where_nothing_can_be_learned_end_at_weights_of_zero():
     """Every page gains the same: the risk has a subgradient of no length at 0, which the solver looks for."""
     ranker = ar.make_ranker("position-match", tol=0.9).fit(DATA.X, np.ones((20, 2)), group=[5] * 4)
     assert not ranker.predict(DATA.X).any()
+
+
+def test_an_array_is_no_measure():
+    data = ar.make_ranking(4, 5, 2, random_state=0)
+    for measure in (data.X, data.X[:0], ""):
+        with pytest.raises(ArgrankError, match="measure"):
+            ar.make_ranker("lambdarank", measure=measure).fit(data)

@@ -320,6 +320,10 @@ def test_why_adds_up_to_the_difference_of_the_scores(page):
     assert numbers[-1] == pytest.approx(why.difference, abs=1e-4)
     shown = [one.text for one in page.find_elements("css selector", "#contributions tbody td:first-child")]
     assert shown == [name for name, _ in why.largest]
+    links = page.find_elements("css selector", "#contributions td a")
+    assert links
+    for link in links:  # to the chart of that feature
+        assert page.find_elements("css selector", link.get_attribute("href").rpartition("/")[2].split("html")[-1])
 
 
 def test_scores_alone_are_not_explained(page):

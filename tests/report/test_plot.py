@@ -99,3 +99,11 @@ def test_without_matplotlib_the_extra_is_named(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"argrank\[plot\]"):
         ar.plot.histogram(data)
+
+
+def test_agreement_shows_the_table_of_counts():
+    found = ar.agreement({"q": {"a": 0, "b": 1, "c": 1}}, {"q": {"a": 0, "b": 1, "c": 0}}, names=["expert", "model"])
+    axes = ar.plot.agreement(found)
+    assert [text.get_text() for text in axes.texts] == ["1", "0", "1", "1"]
+    assert np.asarray(axes.images[0].get_array()).tolist() == [[1, 0], [0.5, 0.5]]  # shares of the expert's grade
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("grade of model", "grade of expert")

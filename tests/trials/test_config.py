@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from argrank.errors import ArgrankError, FormatError
+from argrank.rankers.registry import default_grid
 from argrank.trials.config import Expected, read_config
 
 GOOD = """
@@ -139,6 +140,11 @@ def test_standins_say_that_they_are_generated(write):
         ("grid.C", "grid.D", "ranker 1: grid: rank-svm has no parameter 'D'"),
         ("[0.5, 5]", "{ values = [1] }", "ranker 1: grid.C: expected a list of values, got {'values': [1]}"),
         ("[0.5, 5]", "[]", "ranker 1: grid.C: expected a list of values, got []"),
+        (
+            "grid = { ridge = [0, 1] }",
+            'grid = "defalt"',
+            "ranker 2: grid: expected a table of parameters and their values",
+        ),
         ("ridge = [0, 1]", "ridge = 1", "ranker 2: grid.ridge: expected a list of values, got 1"),
         (
             'name = "regression"',
@@ -172,3 +178,23 @@ def test_files_that_are_no_text(write, tmp_path):
         read_config(path)
     with pytest.raises(ArgrankError, match="cannot be read: No such file"):
         read_config(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('test = "z"', "unknown test 'z'"),
+        ('correction = "bonferroni"', "unknown correction 'bonferroni'"),
+        ('baseline = "svn"', "unknown ranker 'svn'; did you mean svm"),
+    ],
+)
+def test_mistakes_in_what_compares_rankers(write, line, message):
+    with pytest.raises(ArgrankError, match=message):
+        read_config(write(f"{line}\n{GOOD}"))
+
+
+def test_the_default_grid_leaves_out_what_is_fixed(write):
+    text = GOOD.replace("grid.C = [0.5, 5]", "grid = 'default'")
+    assert read_config(write(text)).rankers[0].grid == default_grid("rank-svm")
+    fixed = text.replace("tol = 1e-4", "tol = 1e-4, C = 3.0")
+    assert "C" not in read_config(write(fixed)).rankers[0].grid

@@ -127,3 +127,26 @@ def test_mistakes(data, ranker, options, message):
 def test_neither_data_nor_folds():
     with pytest.raises(InputError, match="data or folds"):
         ar.cross_validate("regression", None, "map")
+
+
+def test_folds_have_tests_of_their_own(data):
+    found = ar.cross_validate(["regression", "rank-svm"], data, ["ndcg@1..2"], n_folds=3, progress=False)
+    assert found.measures == ("ndcg@1", "ndcg@2")
+    assert list(found.fold_comparisons) == [1, 2, 3]
+    for place, tested in enumerate(found.fold_comparisons.values()):
+        a, b = (found.folds[name][place].test.values["ndcg@2"] for name in ("regression", "rank-svm"))
+        (pair,) = [pair for pair in tested.pairs if pair.measure == "ndcg@2"]
+        assert pair.difference == pytest.approx(np.nanmean(a - b))
+    assert "parameters as given" in repr(found)
+
+
+def test_frames_and_tables_for_papers(result):
+    frame = result.to_pandas()
+    runs = [(name, run) for name, own in result.folds.items() for run in own]
+    assert list(zip(frame["ranker"], frame["fold"], strict=True)) == [(name, run.fold) for name, run in runs]
+    for one in result.measures:
+        assert frame[one].tolist() == [run.means[one] for _, run in runs]
+    assert result.to_latex() == result.render("latex")
+    assert result.to_markdown() == result.render("markdown")
+    assert result.to_text() == repr(result)
+    assert "parameters chosen by" in repr(result)

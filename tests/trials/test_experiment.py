@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import sys
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import argrank as ar
 from argrank.errors import InputError
+from argrank.rankers.registry import default_grid
 from argrank.trials import experiment, outputs
 from argrank.trials.store import Store, code_identity
 
@@ -258,3 +261,112 @@ def test_the_identity_of_code_is_that_of_its_contents(tmp_path):
         identities.append(code_identity(folder))
     assert identities[0] == identities[1] != identities[2]
     assert code_identity() == code_identity()
+
+
+# ---- tests between rankers, tables, the manifest ---------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_rankers_are_compared_over_all_folds_and_within_each(config, tmp_path):
+    results = ar.run_experiment(config, tmp_path / "out")
+    tested = results.comparisons["made data"]
+    a, b = (
+        np.concatenate([run.values["map"] for run in results.of("made data", name)]) for name in ("regression", "svm")
+    )
+    (pair,) = [pair for pair in tested.pairs if pair.measure == "map"]
+    known = ~np.isnan(a - b)
+    assert pair.p_value == pytest.approx(stats.ttest_rel(a[known], b[known]).pvalue)
+    assert tested.means["svm"]["map"] == results.mean("made data", "svm", "map")
+    for place, fold in enumerate((1, 2)):
+        x, y = (results.of("made data", name)[place].values["map"] for name in ("regression", "svm"))
+        (pair,) = [pair for pair in results.fold_comparisons["made data"][fold].pairs if pair.measure == "map"]
+        known = ~np.isnan(x - y)
+        assert pair.p_value == pytest.approx(stats.ttest_rel(x[known], y[known]).pvalue)
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert document["comparisons"]["made data"] == tested.to_dict()
+    assert set(document["fold_letters"]["made data"]) == {"1", "2"}
+    assert "Paired t-test, two-sided" in (tmp_path / "out" / "results.md").read_text()
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_the_test_and_the_correction_are_told(config, tmp_path):
+    more = CONFIG.replace(
+        "[[expected]]", '[[ranker]]\nname = "mean"\nranker = "regression"\nparameters.ridge = 1e9\n\n[[expected]]'
+    )
+    config.write_text('test = "wilcoxon"\ncorrection = "none"\nbaseline = "regression"\n' + more)
+    results = ar.run_experiment(config, tmp_path / "out")
+    pairs = results.comparisons["made data"].pairs
+    assert {(pair.a, pair.b) for pair in pairs} == {("svm", "regression"), ("mean", "regression")}
+    assert all(pair.p_corrected == pair.p_value for pair in pairs)
+    assert "Wilcoxon signed-rank test, two-sided; p not corrected for the 2 pairs" in repr(results)
+
+
+@pytest.mark.usefixtures("no_plots")
+@pytest.mark.parametrize(
+    ("grid", "caption"),
+    [
+        ("grid.C = [0.0005, 0.05]", "parameters chosen by validation map, of regression as given"),
+        ("grid = 'default'", "parameters chosen by validation map, of regression as given"),
+        ("", "parameters as given"),
+    ],
+)
+def test_the_caption_says_what_was_chosen(config, tmp_path, grid, caption):
+    config.write_text(CONFIG.replace("grid.C = [0.0005, 0.05]", grid))
+    results = ar.run_experiment(config, tmp_path / "out")
+    assert f"Convention letor3; {caption}; argrank" in repr(results)
+    tried = {len(run.points) for run in results.of("made data", "svm")}
+    assert (tried == {1}) == (grid == "")
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_the_default_grid_is_the_rankers_own_and_open(config, tmp_path, runs):
+    config.write_text(CONFIG.replace("grid.C = [0.0005, 0.05]", "grid = 'default'"))
+    run = ar.run_experiment(config, tmp_path / "out").of("made data", "svm")[0]
+    own = default_grid("rank-svm")
+    assert [point.params["C"] for point in run.points][: len(own["C"])] == own["C"]
+    runs.calls = 0
+    config.write_text(CONFIG.replace("[0.0005, 0.05]", str(list(own["C"]))))
+    ar.run_experiment(config, tmp_path / "out")
+    assert runs.calls == 2  # the same values, which do not go on beyond their ends: another run
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_ranges_of_cutoffs(config, tmp_path):
+    config.write_text(CONFIG.replace('["ndcg@1", "ndcg@5", "map"]', '["ndcg@1..3", "map"]'))
+    results = ar.run_experiment(config, tmp_path / "out")
+    assert results.config.measures == ("ndcg@1", "ndcg@2", "ndcg@3", "map")
+    assert list(results.runs[0].means) == ["ndcg@1", "ndcg@2", "ndcg@3", "map"]
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_tables_for_papers(config, tmp_path):
+    results = ar.run_experiment(config, tmp_path / "out")
+    text = (tmp_path / "out" / "results.tex").read_text()
+    assert text == f"{results.to_latex()}\n"
+    assert text.startswith(r"\section*{three \textbar{} folds}")
+    assert text.count(r"\begin{tabular}") == 4  # means, pairs, folds, expected
+    assert results.to_markdown() + "\n" == (tmp_path / "out" / "results.md").read_text()
+    frame = results.to_pandas()
+    assert frame["map"].tolist() == [run.means["map"] for run in results.runs]
+    assert frame["fold"].tolist() == [1, 1, 2, 2]
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_the_manifest_holds_versions_data_and_seeds(config, tmp_path):
+    manifests = []
+    for number in range(3):
+        if number == 2:
+            data = ar.load(tmp_path / "test2.txt")
+            ar.dump(data.select(np.arange(1, data.n_queries)), tmp_path / "test2.txt")
+        ar.run_experiment(config, tmp_path / "out")
+        manifests.append(json.loads((tmp_path / "out" / "manifest.json").read_text()))
+    first, again, changed = manifests
+    assert first == again
+    assert first["data"]["made data"]["1"] == changed["data"]["made data"]["1"]
+    assert first["data"]["made data"]["2"] != changed["data"]["made data"]["2"]
+    assert first["argrank"] == ar.__version__
+    assert first["packages"]["numpy"] == np.__version__
+    assert first["config"]["text"] == CONFIG
+    assert first["config"]["sha256"] == hashlib.sha256(CONFIG.encode()).hexdigest()
+    assert first["seeds"] == {"svm": 0}
+    assert first["parameters"]["svm"]["C"] == ar.make_ranker("rank-svm").C

@@ -55,5 +55,5 @@ def test_the_measure_is_by_default_that_of_the_ranker(parts):
 def test_what_has_no_path_is_refused(parts):
     with pytest.raises(OptionError, match="parameter C, got Regression"):
         ar.regularisation_path("regression", VALUES, parts[0])
-    with pytest.raises(OptionError, match="values: expected numbers"):
+    with pytest.raises(OptionError, match="values: expected a list, each a finite number"):
         ar.regularisation_path("rank-svm", ["a"], parts[0])

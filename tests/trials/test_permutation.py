@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import argrank as ar
 from argrank.models.linear import LinearModel
@@ -24,6 +25,9 @@ def test_a_feature_that_decides_alone_loses_what_chance_would() -> None:
     defined = ~np.isnan(ar.evaluate(X[:, 1], data, "ndcg@5").values["ndcg@5"])
     np.testing.assert_allclose(found.losses, found.by_query[defined].mean(axis=0))
     assert found.largest[0][0] == "feature 2"
+    expected = stats.ttest_1samp(found.by_query[defined, 1], 0).confidence_interval()
+    np.testing.assert_allclose(found.intervals[1], expected)
+    assert found.intervals[0, 0] < 0 < found.intervals[0, 1]  # that a loss was never seen does not make it impossible
     assert "loss of ndcg@5" in repr(found)
     assert "<table>" in found._repr_html_()
 

@@ -53,7 +53,7 @@ def test_killed_and_resumed_is_never_killed(
 
     def counted(self: Checkpoint, outcome: Any) -> None:
         count[0] += 1
-        if count[0] == 4:
+        if count[0] >= 4:  # a thread may have begun the next fit
             raise Killed
         write(self, outcome)
 

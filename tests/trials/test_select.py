@@ -194,8 +194,9 @@ def test_interruption_begins_no_further_point(parts):
 
     with pytest.raises(KeyboardInterrupt):
         search(
-            Slow(), {"C": list(range(1, 50))}, *parts, "map", convention="default", n_jobs=1, progress=False, fits=None
-        )
+            Slow(), {"C": list(range(1, 50))}, *parts, "map", asked="map", convention="default", n_jobs=1,
+            progress=False, fits=None,
+        )  # fmt: skip
     time.sleep(0.3)
     assert len(begun) <= 3
 

@@ -19,12 +19,15 @@ import typer
 from argrank._memory import VARIABLE, parse_memory
 from argrank._once import reading_once
 from argrank._registry import imported
-from argrank._version import __version__
-from argrank.cli._options import declared
+from argrank.cli._ranker_help import parameters_text
 from argrank.cli._signals import listening
+from argrank.cli._versions import versions
+from argrank.cli.options import declared
 from argrank.errors import ArgrankError, printable
 
-#: The commands, in the order that --help shows them: name -> module with a function ``run``, below argrank.cli.
+#: The commands, in the order that --help shows them: name -> module with a function ``run``, below argrank.cli. The
+#: first of two words is a group of commands, whose help is the docstring of its folder. A plain dict: only argrank has
+#: commands, and typer itself says what was meant by a misspelt one.
 COMMANDS = {
     "demo": ".demo",
     "inspect": ".inspect",
@@ -33,6 +36,7 @@ COMMANDS = {
     "explain": ".explain",
     "evaluate": ".evaluate",
     "compare": ".compare",
+    "judges": ".judges",
     "cv": ".cv",
     "tune": ".tune",
     "experiment": ".experiment",
@@ -42,9 +46,18 @@ COMMANDS = {
     "export": ".export",
     "import": ".import_",
     "verify": ".verify",
+    "clicks inspect": ".clicks.inspect",
+    "clicks propensities": ".clicks.propensities",
+    "clicks judge": ".clicks.judge",
+    "clicks simulate": ".clicks.simulate",
+    "clicks interleave": ".clicks.interleave",
+    "clicks preference": ".clicks.preference",
     "compile": ".compile",
     "ranklib": ".ranklib",
 }
+
+#: How a command's options are read where it is not the usual way: RankLib's flags have one dash and many letters.
+SETTINGS = {"ranklib": {"ignore_unknown_options": True}}
 
 #: What the exit codes mean; 0 is success.
 CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
@@ -71,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             warnings.showwarning = _show_warning
             given = sys.argv[1:] if arguments is None else arguments
             spelled = [SPELLED_OUT.get(one, one) for one in given]
-            code = _app()(args=spelled, prog_name="argrank", standalone_mode=False)
+            code = _app(parameters_text(spelled))(args=spelled, prog_name="argrank", standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -152,25 +165,37 @@ def _silence() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _app() -> typer.Typer:
+def _app(epilog: str | None = None) -> typer.Typer:
     app = typer.Typer(help=HELP, rich_markup_mode=None, pretty_exceptions_enable=False)
 
     @app.callback(invoke_without_command=True)
     def common(
-        context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and exit.")
+        context: typer.Context, version: bool = typer.Option(False, "--version", help="Print versions and exit.")
     ) -> None:
         if version:
-            typer.echo(f"argrank {__version__}")
+            typer.echo(versions())
         elif context.invoked_subcommand is None:
             typer.echo(context.get_help())
 
-    for name, home in COMMANDS.items():
-        module = imported(home, "argrank.cli")
-        run = module.run
+    groups = {"": app}
+    for words, home in COMMANDS.items():
+        group, _, name = words.rpartition(" ")
+        if group not in groups:
+            package = imported(home.rpartition(".")[0], "argrank.cli")
+            groups[group] = typer.Typer(help=package.__doc__, rich_markup_mode=None, invoke_without_command=True)
+            groups[group].callback()(_help)
+            app.add_typer(groups[group], name=group)
+        run = imported(home, "argrank.cli").run
         # a backspace before a paragraph keeps its lines as they are
         text = signatures.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
-        app.command(name, help=text, context_settings=getattr(module, "SETTINGS", None))(_with_memory(run))
+        command = groups[group].command(name, help=text, epilog=epilog, context_settings=SETTINGS.get(words))
+        command(_with_memory(run))
     return app
+
+
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 MEMORY: Any = typer.Option(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
     from argrank.evaluation.comparison import Comparison
 
+FOLDS = 5  # for the scores out of fold, where there is no test data
 NEW, OLD = "the new model", "the old model"
 
 
@@ -25,21 +26,49 @@ def check(baselines: Sequence[str], fail: bool, test: str | None, way: str, sche
         return
     if way != "ranking" or scheduler is not None:
         raise OptionError("--baseline, --fail-if-worse: expected a ranker of documents in memory, got another training")
-    if test is None:
+    seen = next((name for name in baselines if Path(name).suffix.lower() == ".json"), None)
+    if test is None and seen is not None:
         raise OptionError(
-            "--baseline, --fail-if-worse: expected --test FILE with queries that no model was trained on, got none"
+            f"--baseline {seen}: expected --test FILE, since a model may have been trained on these queries, got none"
+        )
+    if test is None and not baselines:
+        raise OptionError(
+            "--fail-if-worse: expected --test FILE, to compare with the model at -o on queries that neither has seen, "
+            "or --baseline FEATURE, got neither"
         )
 
 
+def out_of_fold(ranker: Any, data: Dataset) -> Any:
+    """Return scores of the training data, every query scored by a model that was trained without it."""
+    from sklearn.base import clone
+
+    from argrank.data.checks import has_missing
+    from argrank.data.folds import QueryKFold
+
+    ranker, scores = clone(ranker), np.empty(data.n_documents)
+    if ranker.prepare == "auto" and has_missing(data.X):  # also where the training part of a fold lacks nothing
+        ranker.set_params(prepare="always")
+    for train, held in QueryKFold(FOLDS).split(data):
+        part = data.select(held)
+        rows = np.concatenate([np.arange(*data.indptr[query : query + 2]) for query in held])
+        scores[rows] = part.from_caller(clone(ranker).fit(data.select(train)).predict(part))
+    return data.to_caller(scores)
+
+
 def compared(
-    ranker: Any, data: Dataset, baselines: Sequence[str], old: Path | None, how: tuple[str, str]
+    ranker: Any, data: Dataset, baselines: Sequence[str], old: Path | None, how: tuple[str, str], held_out: bool
 ) -> Comparison:
-    """Compare the new model with baselines, and with the model that it would replace, by measure and convention."""
+    """Compare the new model with baselines, and with the model that it would replace, by measure and convention.
+
+    Where the data is not ``held_out`` but the training data itself, the new model counts by its scores out of fold,
+    and the old one, which may know these queries, is left out.
+    """
     from argrank.evaluation.compare import compare
     from argrank.models.files import load_model
 
-    systems = {NEW: ranker.predict(data), **{name: _scores(name, data) for name in baselines}}
-    if old is not None and old.exists():
+    scores = ranker.predict(data) if held_out else out_of_fold(ranker, data)
+    systems = {NEW: scores, **{name: _scores(name, data) for name in baselines}}
+    if held_out and old is not None and old.exists():
         systems[OLD] = load_model(old).predict(data)
     if len(systems) == 1:
         raise InputError("--fail-if-worse: expected --baseline, or a model of before at -o FILE, got neither")
@@ -53,16 +82,19 @@ def better_than_all(found: Comparison) -> bool:
     )
 
 
-def text(found: Comparison) -> str:
+def text(found: Comparison, held_out: bool) -> str:
     """Return a line for every system: what the new model gains over it, with interval and p-value."""
+    from argrank.evaluation.intervals import difference_text
+
     rows = []
     for one in found.pairs:
         sign, other = (1.0, one.b) if one.a == NEW else (-1.0, one.a)
         low, high = sorted(sign * end for end in one.interval)
-        gain = f"{sign * one.difference:+.4f} ({low:+.4f} to {high:+.4f})"
+        gain = f"{sign * one.difference:+.4f} {difference_text(low, high)}"
         rows.append((other, measure_text(found.means[other][one.measure]), gain, f"{one.p_corrected:.3g}"))
     (measure,) = found.measures
-    header = (f"test queries, {measure}", "mean", "gain of the new model, 95 % interval", "p")
+    queries = "test queries" if held_out else f"training queries out of fold ({FOLDS} folds)"
+    header = (f"{queries}, {measure}", "mean", "gain of the new model, 95 % interval", "p")
     return to_text([table(header, rows)])
 
 
@@ -78,8 +110,4 @@ def _scores(name: str, data: Dataset) -> Any:
     if not Path(name).exists():
         listing = ", ".join(names[:10]) or "LETOR text has no names"
         raise OptionError(f"--baseline: expected a feature ({listing}), a model or a file of scores, got {name!r}")
-    if Path(name).suffix.lower() == ".json":
-        from argrank.models.files import load_model
-
-        return load_model(name).predict(data)
     return arguments.system(name, data, None)

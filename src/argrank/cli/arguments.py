@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,6 @@ from argrank._files import split_suffixes
 from argrank.errors import ClusterError, InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
-    from argrank.data.categories import Categories
     from argrank.data.dataset import Dataset
     from argrank.data.io.trec.files import Qrels
 
@@ -33,10 +32,21 @@ def system_files(given: list[str]) -> dict[str, str]:
 
 def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels:
     """Read what systems are measured against: data with features, or judgements for runs."""
+    from argrank.data.io.naming import Naming, naming, told_naming
     from argrank.evaluation.systems import judged_source
 
     runs = {name: Path(file) for name, file in files.items() if is_run(file, column)}
-    return judged_source(data, {name: runs.get(name, ()) for name in files}, progress)
+    with naming(told_naming().over(Naming(_dates_of(files.values())))):
+        return judged_source(data, {name: runs.get(name, ()) for name in files}, progress)
+
+
+def _dates_of(files: Iterable[str]) -> dict[str, str | None]:
+    """Return the columns that the models among files have learned as dates: nobody needs to say it again."""
+    from argrank.models.files import load_model
+    from argrank.models.model import Model
+
+    models = [load_model(file) for file in files if Path(file).suffix.lower() == ".json" and Path(file).exists()]
+    return {name: "date" for model in models if isinstance(model, Model) for name in model.dates or ()}
 
 
 def is_run(file: str, column: str | None) -> bool:
@@ -47,10 +57,14 @@ def is_run(file: str, column: str | None) -> bool:
 
 
 def system(file: str, judged: Any, column: str | None) -> Any:
-    """Return what a file of scores or a run stands for: the scores of the data's rows, or the run itself."""
+    """Return what a file stands for: a model, the scores of the data's rows, or a run."""
     from argrank.data.io.scores import read_scores
     from argrank.evaluation.systems import is_run_for
 
+    if Path(file).suffix.lower() == ".json":
+        from argrank.models.files import load_model
+
+        return load_model(file)
     as_run = is_run(file, column) and is_run_for(Path(file), judged)
     return Path(file) if as_run else read_scores(file, judged, column)
 
@@ -74,14 +88,16 @@ def segments(by: str | None) -> Any:
 def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jobs: int | None = None) -> Any:
     """Return a ranker with the parameters of the command line."""
     from argrank.cli._startup import load_scikit_learn
-    from argrank.data.prepare.normalise import normaliser
-    from argrank.rankers import make_ranker
 
     load_scikit_learn()
+    from argrank.data.prepare.normalise import normaliser
+    from argrank.rankers import make_ranker
+    from argrank.rankers.optimised import explicit
+
     if normalise is not None:
         normaliser(normalise)  # an unknown name is found before any data is read
         parameters = {"normalise": normalise, **parameters}
-    ranker = make_ranker(name, **parameters)
+    ranker = make_ranker(name, **explicit(parameters))
     return ranker.set_params(n_jobs=n_jobs) if n_jobs is not None and "n_jobs" in ranker.get_params() else ranker
 
 
@@ -98,14 +114,14 @@ def load_wide(
     n_features: int | None,
     progress: bool = True,
     features: Sequence[str] | None = None,
-    categories: Categories = None,
+    kinds: Mapping[str, str | None] | None = None,
 ) -> Dataset:
     """Read data that goes with other data.
 
     LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere; of a table, the columns
-    ``features`` are the features, and those in ``categories`` are texts.
+    ``features`` are the features, of which ``kinds`` says what they are.
     """
-    from argrank.data.categories import kinds_of, made_up
+    from argrank.data.categories import made_up
     from argrank.data.io.kinds import kind_of
     from argrank.data.io.load import load
 
@@ -116,7 +132,7 @@ def load_wide(
         return load(path, n_features=n_features, progress=progress)
     if features is None or made_up(features):
         return load(path, progress=progress)
-    return load(path, columns=kinds_of(tuple(features), categories), features=features, progress=progress)
+    return load(path, columns=kinds, features=features, progress=progress)
 
 
 def documents_for(model: Any, path: str, progress: bool = True, judged: bool = False) -> Dataset:
@@ -124,7 +140,7 @@ def documents_for(model: Any, path: str, progress: bool = True, judged: bool = F
     from argrank.data.io.naming import naming, told_naming
 
     with naming(told_naming() if judged else told_naming()._replace(known=("label",))):
-        return load_wide(path, model.n_features, progress, model.feature_names, model.categories)
+        return load_wide(path, model.n_features, progress, model.feature_names, model.kinds)
 
 
 def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import _on_log, arguments, options
 from argrank.evaluation import defaults
 
 
@@ -33,10 +32,23 @@ def run(
     level: float = typer.Option(
         defaults.LEVEL, "--level", help="What counts as significant; intervals cover the rest."
     ),
-    n_resamples: int = typer.Option(
-        defaults.N_RESAMPLES, "--resamples", help="Of the bootstrap and the randomisation test."
-    ),
+    n_resamples: int = typer.Option(defaults.N_RESAMPLES, "--resamples", help="Of the randomisation test."),
     random_state: int = typer.Option(0, "--seed", help="Seed of the resampling."),
+    with_power: bool = typer.Option(
+        False, "--power", help="Also say which difference these queries can show, and how many another would take."
+    ),
+    difference: float = typer.Option(
+        0.01, "--difference", metavar="X", help="The difference of a measure that matters, for --power."
+    ),
+    disagreement: float = typer.Option(
+        0.1, "--disagreement", metavar="SHARE", help="Labels on which a second judge would differ, for --power."
+    ),
+    clicks: Path | None = _on_log.LOG,
+    curve: Path | None = _on_log.CURVE,
+    estimator: str = _on_log.ESTIMATOR,
+    candidates: str | None = _on_log.FEATURES,
+    min_coverage: float = _on_log.MIN_COVERAGE,
+    min_clicks: float = _on_log.MIN_CLICKS,
     output_format: str = options.FORMAT,
     output: Path | None = options.OUTPUT,
 ) -> None:
@@ -51,11 +63,22 @@ def run(
       argrank compare test.txt bm25=old.txt ours=new.txt --baseline bm25 -m ndcg@10,map
       argrank compare test.txt *.run --test randomisation --format latex -o table.tex
       argrank compare judged.qrels bm25.run ours.run --by segments.csv
+      argrank compare --clicks log.parquet bm25.run ours.run -m dcg@10 --propensities theta.json
+      argrank compare test.txt bm25.txt ours.txt --power --difference 0.02
     """
     from argrank.evaluation.compare import compare
     from argrank.evaluation.comparison import check_format
 
     check_format(output_format)
+    if clicks is not None:
+        _on_log.refuse(by=by, judged_only=judged_only, power=with_power)
+        log, theta = _on_log.read(clicks, curve)
+        runs, table = _on_log.systems([data, *(scores or [])], candidates)
+        asked = {"propensities": theta, "estimator": estimator, "features": table}
+        asked |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
+        found = compare(runs, log, _on_log.measures(measures), baseline=baseline, **asked)
+        options.write_text(found.render(output_format), output)
+        return
     names = options.split_names(measures)
     files = arguments.system_files(scores or [])
     judged = arguments.judged(data, files, column)
@@ -76,4 +99,14 @@ def run(
         n_resamples=n_resamples,
         random_state=random_state,
     )
-    options.write_text(result.render(output_format), output)
+    if not with_power:
+        options.write_text(result.render(output_format), output)
+        return
+    from argrank.evaluation.power import power
+
+    found = power(result, difference, scores=systems, data=judged, disagreement=disagreement, random_state=random_state)
+    if output_format == "json":
+        text = options.json_text(result.to_dict() | {"power": found.to_dict()})
+    else:
+        text = f"{result.render(output_format)}\n\n{found.render(output_format)}"
+    options.write_text(text, output)

@@ -8,7 +8,7 @@ import time
 
 import typer
 
-from argrank.cli import _options as options
+from argrank.cli import options
 
 PACKAGES = ("data", "measures", "evaluation", "objectives", "linesearch", "models", "engines", "solvers", "rankers")
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from argrank.cli import _options as options
+from argrank.cli import options
 
 READ = "letor, csv, tsv, parquet or arrow"
 

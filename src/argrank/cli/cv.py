@@ -10,8 +10,7 @@ import typer
 
 from argrank._once import STDIN
 from argrank._tables import parameters_text
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import arguments, options
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError, unknown_name
 
@@ -147,13 +146,16 @@ def _saved(found: Trial, path: Path) -> str:
 
 def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, Any], no_grid: bool) -> dict[str, Any]:
     """Give every ranker those of the fixed parameters that it has, and return the grid of each."""
+    from argrank.rankers.optimised import explicit
+
     own = {name: one.get_params() for name, one in made.items()}
     for option, given in (("-p", fixed), ("--grid", choices)):
         for parameter in given:
             if not any(parameter in known for known in own.values()):
                 known = {name for one in own.values() for name in one}
                 raise OptionError(f"{option}: {unknown_name('parameter of ' + ', '.join(made), parameter, known)}")
+    given = explicit(fixed)
     for name, one in made.items():
-        one.set_params(**{key: value for key, value in fixed.items() if key in own[name]})
+        one.set_params(**{key: value for key, value in given.items() if key in own[name]})
     grids = {name: {key: one for key, one in choices.items() if key in own[name]} for name in made}
     return {name: None if no_grid else mine or arguments.default_choices(name, fixed) for name, mine in grids.items()}

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from argrank._types import Floats, Integers
-from argrank.cli import _options as options
+from argrank.cli import options
 
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
@@ -112,12 +112,13 @@ def _show_top(data: Dataset, query: int, name: str, scores: Floats) -> Integers:
 
 def _report(found: Trial, train: Dataset, valid: Dataset, folder: Path) -> Path:
     """Write the report, with intervals of the best linear ranker's weights and a path over C."""
+    from argrank.models.linear import LinearModel
     from argrank.report.write import write_report
     from argrank.trials.bootstrap import bootstrap_weights
     from argrank.trials.path import regularisation_path
 
     fitted = {name: runs[0].ranker for name, runs in found.folds.items()}
-    linear = [name for name, ranker in fitted.items() if hasattr(ranker, "coef_")]
+    linear = [name for name, ranker in fitted.items() if isinstance(ranker.model_, LinearModel)]
     leader = max(linear, key=lambda name: found.validation[name])
     intervals = bootstrap_weights(fitted[leader], train, n_resamples=20, progress=False)
     path = regularisation_path(

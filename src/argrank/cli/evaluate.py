@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import _on_log, arguments, options
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -37,6 +36,21 @@ def run(
     explain: str | None = typer.Option(
         None, "--explain", metavar="QID", help="Show how the values of this query come about."
     ),
+    trusted: Path | None = typer.Option(
+        None, "--trusted", metavar="QRELS", help="Better judgements of a random sample of the queries: correct by them."
+    ),
+    probability: str | None = typer.Option(
+        None,
+        "--probability",
+        metavar="FILE|NUMBER",
+        help="Chances of trusted queries of being drawn: a table with the columns qid and probability, or one number.",
+    ),
+    clicks: Path | None = _on_log.LOG,
+    curve: Path | None = _on_log.CURVE,
+    estimator: str = _on_log.ESTIMATOR,
+    candidates: str | None = _on_log.FEATURES,
+    min_coverage: float = _on_log.MIN_COVERAGE,
+    min_clicks: float = _on_log.MIN_CLICKS,
     as_json: bool = options.AS_JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only a name, a tab and the mean for each measure."),
 ) -> None:
@@ -52,12 +66,28 @@ def run(
       argrank evaluate test.txt run.trec --per-query values.csv
       argrank evaluate judged.qrels bm25.run ours.run -m ndcg@10,map,judged@10 --convention trec
       argrank evaluate judged.qrels ours.run --by segments.csv
+      argrank evaluate model.qrels ours.run --trusted expert.qrels
+      argrank evaluate --clicks log.parquet ours.run -m dcg@10,clicks@10 --propensities theta.json
+      argrank evaluate --clicks log.parquet model.json --candidates features.csv
     """
     from argrank.evaluation.evaluate import evaluate
     from argrank.evaluation.result import Evaluations
 
     if explain is not None and (as_json or quiet):
         raise OptionError("--explain prints tables: it cannot be combined with --json or --quiet")
+    if clicks is not None:
+        _on_log.refuse(by=by, explain=explain, trusted=trusted, probability=probability, per_query=per_query)
+        log, theta = _on_log.read(clicks, curve)
+        runs, table = _on_log.systems([data, *(scores or [])], candidates)
+        asked = {"propensities": theta, "estimator": estimator, "features": table}
+        asked |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
+        earned = evaluate(runs, log, _on_log.measures(measures), **asked)
+        one = next(iter(earned.values())) if len(earned) == 1 else earned
+        if quiet:
+            typer.echo(options.means_lines(earned.means))
+        else:
+            typer.echo(options.json_text(one.to_dict()) if as_json else repr(one))
+        return
     names, files = options.split_names(measures), arguments.system_files(scores or [])
     if explain is not None and len(files) > 1:
         raise OptionError("--explain shows one system: give one file of scores")
@@ -73,6 +103,8 @@ def run(
         convention=convention,
         by=arguments.segments(by),
         explain=explain,
+        trusted=trusted,
+        probability=None if probability is None else _chances(probability),
         judged_only=judged_only or None,
     )
     if per_query is not None:
@@ -86,6 +118,14 @@ def run(
             typer.echo(f"{name}\t{mean!r}")
     else:
         typer.echo(repr(found))
+
+
+def _chances(given: str) -> float | dict[str, float]:
+    """Return one number, or the numbers of a table by query id."""
+    from argrank.data.io.trec.forms import numbers_by_query
+
+    value = options.parse_value(given)
+    return float(value) if isinstance(value, int | float) else numbers_by_query(given, "probability")
 
 
 def _summary(found: Evaluation | dict[str, Evaluation]) -> dict[str, object]:

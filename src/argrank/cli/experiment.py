@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _options as options
+from argrank.cli import options
 
 
 def run(
@@ -16,6 +16,7 @@ def run(
     ),
     force: bool = typer.Option(False, "--force", help="Compute every run again, even if it is stored."),
     jobs: int | None = options.JOBS,
+    output_format: str = options.FORMAT,
     as_json: bool = typer.Option(False, "--json", help="Print results.json instead of the tables."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but figures that left their range."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Print a line for every finished run."),
@@ -23,8 +24,8 @@ def run(
     """Run rankers on data sets and folds by LETOR's protocol, and check the figures that must come out.
 
     Finished runs are stored: after an interruption, start it again and only what is missing is computed. Writes
-    results.md, results.json, values per query, scores and plots. The exit code is 1 when a figure leaves the range
-    that the configuration states.
+    results.md, results.tex, results.json, a manifest of versions, data and seeds, values per query, scores and plots.
+    The exit code is 1 when a figure leaves the range that the configuration states.
 
     Known collections are looked for in the folder that the environment variable ARGRANK_DATA names.
 
@@ -32,15 +33,19 @@ def run(
       argrank experiment experiments/letor/ohsumed.toml
       argrank experiment mine.toml -o results -v
     """
+    from argrank.evaluation.comparison import check_format
     from argrank.trials.experiment import run_experiment
 
+    check_format(output_format)
     options.listen(verbose)
     folder = Path(config.stem) if output is None else output
     results = run_experiment(config, folder, force=force, n_jobs=jobs, progress=not quiet)
-    if as_json:
+    if as_json or output_format == "json":
         typer.echo((folder / "results.json").read_text().rstrip("\n"))
     elif not quiet:
-        typer.echo(f"{results!r}\n\n{len(results.runs)} runs, {results.computed} of them computed now; see {folder}")
+        typer.echo(results.render(output_format))
+        told = f"{len(results.runs)} runs, {results.computed} of them computed now; see {folder}"
+        typer.echo(f"\n{told}" if output_format == "text" else told, err=output_format != "text")
     for check in results.failures:
         typer.echo(f"argrank: out of range: {check}", err=True)
     if results.failures:

@@ -7,8 +7,7 @@ from typing import Any
 
 import typer
 
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import arguments, options
 from argrank.errors import OptionError
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import typer
 
 from argrank._files import refuse_endless
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import arguments, options
 from argrank.errors import InputError, check_choice
 
 STRICT = ("order", "beyond-rounding")  # what fails a pipeline: any reordering, or one that rounding does not explain
@@ -32,7 +31,9 @@ def run(
         help="elasticsearch, opensearch, solr, ranklib, xgboost, lightgbm, vespa, onnx, elastic or python.",
     ),
     output: Path = typer.Option(..., "--output", "-o", metavar="FOLDER", help="Where the files go."),
-    check: str | None = typer.Option(None, "--check", metavar="DATA", help="Judged data to compare the scores on."),
+    check: str | None = typer.Option(
+        None, "--check", metavar="DATA", help="Data to compare the scores on; judged or not."
+    ),
     name: str = typer.Option("argrank", "--name", metavar="NAME", help="The model's name in the engine."),
     features: Path | None = typer.Option(
         None, "--features", metavar="FILE", help="Names of the features in the engine, one per line."

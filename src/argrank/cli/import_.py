@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _options as options
+from argrank.cli import options
 
 
 def run(

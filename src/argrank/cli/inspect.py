@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import arguments, options
 from argrank.errors import OptionError
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _options as options
+from argrank.cli import options
+from argrank.errors import OptionError
 
 
 @options.with_columns
@@ -14,9 +15,14 @@ def run(
     sources: list[str] = typer.Argument(
         ...,
         metavar="SOURCE",
-        help="LETOR text, .csv, .tsv, .parquet, .arrow; folders of them; s3:// and gs:// addresses.",
+        help="LETOR text, .csv, .tsv, .parquet, .arrow, .pack; folders of files; s3:// and gs:// addresses.",
     ),
-    output: Path = typer.Option(..., "--output", "-o", metavar="PACK", help="Folder to write, whole or not at all."),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", metavar="PACK", help="Folder to write, whole or not at all."
+    ),
+    append: bool = typer.Option(
+        False, "--append", help="Add the rows to a pack that is there: the one of -o, else the last SOURCE."
+    ),
     float32: bool = typer.Option(False, "--float32", help="Store features as 4-byte numbers: half the size."),
     memory: str = typer.Option("4GB", "--memory", metavar="SIZE", help="What packing may use: 500MB, 4GB, 50%."),
     by_column: bool = typer.Option(
@@ -36,17 +42,24 @@ def run(
 ) -> None:
     """Write data as a pack, which all commands read by memory map: it may be larger than memory.
 
-    Files are read one after the other and may be larger than memory, too. Rows of a query need not be adjacent.
+    Files are read one after the other and may be larger than memory, too. Rows of a query need not be adjacent. Packs
+    can be sources, alone or together with files.
 
     For example:
       argrank pack train.parquet -o train.pack --float32
       argrank pack part-*.csv -o train.pack --qid query --label grade --memory 1GB
+      argrank pack --append today.parquet train.pack
+      argrank pack a.pack b.pack -o both.pack --drop price
       argrank train train.pack -r rank-svm -o model.json
       argrank inspect --verify train.pack
     """
     from argrank.data.io.pack.pack import pack
 
     options.listen(verbose=not quiet)
+    if output is None:
+        if not append or len(sources) < 2:
+            raise OptionError("expected -o PACK, the folder to write; or --append SOURCE PACK")
+        output = Path(sources.pop())
     found = pack(
         sources[0] if len(sources) == 1 else sources,
         output,
@@ -55,6 +68,7 @@ def run(
         normalise=normalise,
         by_column=by_column,
         memory=memory,
+        append=append,
         progress=not quiet,
     )
     if not quiet:

@@ -7,8 +7,7 @@ from typing import Any
 
 import typer
 
-from argrank.cli import _options as options
-from argrank.cli import _special, arguments
+from argrank.cli import _special, arguments, options
 from argrank.errors import OptionError
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import arguments, options
 
 
 @options.with_columns
@@ -43,16 +41,10 @@ def run(
     names = options.split_names(measures)
     files = arguments.system_files(systems or [])
     judged = arguments.judged(data, files, column, progress=not quiet)
-    found = {name: _system(file, judged, column) for name, file in files.items()}
+    found = {name: arguments.system(file, judged, column) for name, file in files.items()}
     found |= arguments.feature_systems(options.names_of(features), judged)
     arguments.check_systems(found)
     heading = f"Ranking report: {Path(data).name}" if title is None else title
     path = write_report(output, judged, found, names, convention=convention, by=arguments.segments(by), title=heading)
     if not quiet:
         typer.echo(f"Report written to {path}: open it in a browser.")
-
-
-def _system(file: str, judged: Any, column: str | None) -> Any:
-    from argrank.models.files import load_model
-
-    return load_model(file) if Path(file).suffix.lower() == ".json" else arguments.system(file, judged, column)

@@ -9,8 +9,7 @@ import typer
 
 from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
-from argrank.cli import _options as options
-from argrank.cli import _special, _worse, arguments
+from argrank.cli import _on_log, _special, _worse, arguments, options
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.errors import OptionError
 
@@ -66,13 +65,21 @@ def run(
         False, "--allow-constant", help="Train and save also where the labels leave nothing to learn."
     ),
     baselines: list[str] = typer.Option(
-        [], "--baseline", metavar="FEATURE|FILE", help="Compare on --test with a feature, a model or scores; repeat it."
+        [],
+        "--baseline",
+        metavar="FEATURE|FILE",
+        help="Compare with a feature, a model or scores, on --test or out of fold.",
     ),
     fail_if_worse: bool = typer.Option(
         False,
         "--fail-if-worse",
-        help="Exit with code 1, and save nothing, unless the mean of the first measure on --test is above that of "
-        "every baseline and of the model at -o, which would be replaced.",
+        help="Exit with code 1, and save nothing, unless the mean of the first measure is above that of every baseline "
+        "and, on --test, of the model at -o, which would be replaced.",
+    ),
+    clicks: Path | None = _on_log.LOG,
+    curve: Path | None = _on_log.CURVE,
+    allow_leaks: bool = typer.Option(
+        False, "--allow-leaks", help="Of --clicks: take features that look as if they were made of the log."
     ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
@@ -81,7 +88,9 @@ def run(
     """Train a ranker on judged data, measure it, and save the model.
 
     By default several rankers are tried on queries held out, blended by the first measure, and trained again on
-    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker.
+    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker. The first
+    measure is also what a ranker optimises that can, unless -p measure=NAME says otherwise; a line says what is
+    optimised in its stead.
 
     factor-rank and factor-regression learn from ratings: a table with columns user, item and rating, text such as
     MovieLens' u.data, or a sparse matrix (.npz). position-match learns from a table in which columns whose names begin
@@ -92,7 +101,9 @@ def run(
     data only watches. Ctrl-C or SIGTERM during a training keeps the best model so far (exit code 3). With
     --checkpoint, or with --resume where there are several trainings, the same command goes on where it was stopped or
     killed, and ends with the same model. --fail-if-worse keeps a model that is not better from replacing the one at -o,
-    for cron and CI: a comparison query by query on --test, which no model may have been trained on.
+    for cron and CI: a comparison query by query on --test, which no model may have been trained on. Without --test the
+    new model's scores are out of fold, which costs five more trainings, and only baselines that are features or files
+    of scores count: a model may have been trained on the same queries.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
@@ -101,16 +112,17 @@ def run(
       argrank train -r rank-svm train.txt --valid vali.txt --test test.txt --grid C=0.001,0.01,0.1 -o model.json
       argrank train week.csv --test held-out.csv --baseline bm25_title --fail-if-worse -q -o model.json
       argrank train huge.txt --resume work -o model.json
+      argrank train features.csv --clicks log.parquet --propensities theta.json -r rank-svm -o model.json
       argrank train -r rank-svm shop.csv -p C=0.1 --normalise query-minmax -o model.json
       argrank train -r factor-rank ratings.csv --test held-out.csv -o model.json
       argrank train -r orm --stream huge.txt --epochs 2 -p a=[1,0.5] -o model.json
       argrank train -r rank-svm huge.pack --scheduler tcp://127.0.0.1:8786 -o model.json
     """
-    names = options.split_names(measures)
+    names = options.split_names(measures) if clicks is None else _on_log.measures(measures)
     fixed, choices = options.parse_settings(parameters, grid)
-    if ranker == DEFAULT:
-        fixed = {"scoring": names[0]} | fixed
     estimator = arguments.ranker_of(ranker, fixed, normalise, jobs)
+    from argrank.rankers.optimised import aimed  # after it: scikit-learn is loaded without what it does not need
+
     job = Job(
         name=ranker,
         files={"train": data, "valid": valid, "test": test},
@@ -122,6 +134,9 @@ def run(
         resume=resume,
         jobs=jobs,
         quiet=quiet,
+        clicks=clicks,
+        curve=curve,
+        allow_leaks=allow_leaks,
     )
     choices = _check(job, estimator, fixed, choices, target)
     _worse.check(baselines, fail_if_worse, test, job.way, scheduler)
@@ -132,6 +147,7 @@ def run(
     means: Means = {}
     told: Selection | None = None
     if job.way != "ranking":
+        aimed(estimator, names[0], scored=True)
         means = _special.TRAIN[job.way](estimator, job.files, names, convention, epochs)
     else:
         parts = _load(job)
@@ -141,13 +157,19 @@ def run(
             told = _select(job, estimator, choices, parts)
             estimator, params = told.ranker, told.params
         else:
-            checkpoint = _fit(job, estimator, parts, every)
+            checkpoint = _fit(job, aimed(estimator, names[0], parts["train"], scored=True), parts, every)
+        if target is not None:
+            from argrank.deploy.singles import suited
+
+            estimator.model_ = suited(estimator.model_, target)
     if verbose:
         typer.echo(f"{told or estimator.trace_!r}\n", err=True)
     against: Comparison | None = None
     if baselines or fail_if_worse:
         how = (names[0], convention)
-        against = _worse.compared(estimator, parts["test"], baselines, output if fail_if_worse else None, how)
+        against = _worse.compared(
+            estimator, parts.get("test", parts["train"]), baselines, output if fail_if_worse else None, how, bool(test)
+        )
     failed = fail_if_worse and against is not None and not _worse.better_than_all(against)
     output = None if failed else output
     if output is not None:
@@ -165,7 +187,7 @@ def run(
         traffic = None if scheduler is None else parts["train"].traffic
         typer.echo(_text(job, estimator, params, means, output, traffic))
         if against is not None:
-            typer.echo(f"\n{_worse.text(against)}")
+            typer.echo(f"\n{_worse.text(against, bool(test))}")
     if failed:
         if not quiet:
             typer.echo("argrank: the new model is not better than all others, and was not saved", err=True)
@@ -190,6 +212,9 @@ class Job(NamedTuple):
     resume: Path | None
     jobs: int | None
     quiet: bool
+    clicks: Path | None = None
+    curve: Path | None = None
+    allow_leaks: bool = False
 
 
 def _takes(ranker: str) -> str:
@@ -235,12 +260,23 @@ def _load(job: Job) -> dict[str, Any]:
 
         client = arguments.connect(job.scheduler)
         return {role: DistributedDataset.read(path, client) for role, path in given.items()}
+    from argrank.data.categories import kinds_of
+
     train = arguments.load_wide(given.pop("train"), None, not job.quiet)
+    kinds = kinds_of(train.feature_names, train.categories, train.dates)
     others = {
-        role: arguments.load_wide(path, train.n_features, not job.quiet, train.feature_names, train.categories)
+        role: arguments.load_wide(path, train.n_features, not job.quiet, train.feature_names, kinds)
         for role, path in given.items()
     }
-    return {"train": train, **others}
+    parts = {"train": train, **others}
+    if job.clicks is None:
+        return parts
+    from argrank.clicks.from_clicks import from_clicks
+
+    log, theta = _on_log.read(job.clicks, job.curve)
+    return {
+        role: from_clicks(log, part, propensities=theta, allow_leaks=job.allow_leaks) for role, part in parts.items()
+    }
 
 
 def _select(job: Job, estimator: Any, choices: Any, parts: dict[str, Any]) -> Selection:
@@ -292,6 +328,7 @@ def _summary(job: Job, estimator: Any, params: dict[str, Any], means: Means, out
     found = {
         "ranker": job.name,
         "chosen": params,
+        **_aim(job, estimator),
         "objective": estimator.objective_,
         "iterations": estimator.n_iter_,
         "convention": job.convention,
@@ -307,6 +344,28 @@ def _summary(job: Job, estimator: Any, params: dict[str, Any], means: Means, out
     return plain
 
 
+def _aim(job: Job, estimator: Any) -> dict[str, Any]:
+    """Return what was optimised, and what a model kept of another method's, as plain data."""
+    from argrank.rankers.estimator import Reporting
+    from argrank.rankers.optimised import optimised
+
+    aim = optimised(estimator, job.names[0])
+    stayed = estimator.stayed_ if isinstance(estimator, Reporting) else None
+    plain = None if aim is None else {"asked": aim.asked, "aim": aim.aim.name.lower(), "what": aim.what}
+    return {"optimised": plain, "stayed": None if stayed is None else stayed._asdict()}
+
+
+def _told(job: Job, estimator: Any) -> list[str]:
+    """Say what was optimised, what in its stead, and whether the model is that of another method."""
+    from argrank.rankers.optimised import optimised
+
+    aim = optimised(estimator, job.names[0])
+    if aim is None:
+        return []
+    told = [f"{aim.line(job.names)}."]
+    return told if estimator.stayed_ is None else [*told, f"{job.name} {estimator.stayed_}."]
+
+
 def _text(job: Job, estimator: Any, params: dict[str, Any], means: Means, output: Path | None, traffic: object) -> str:
     """Return the means as a table with notes; of a blend, its members before."""
     from argrank.deploy.registry import sentence
@@ -315,6 +374,7 @@ def _text(job: Job, estimator: Any, params: dict[str, Any], means: Means, output
     chosen = f", chosen {parameters_text(params)}" if params else ""
     notes = [
         f"{job.name}{chosen}: objective {estimator.objective_:.6g}; convention {job.convention}.",
+        *_told(job, estimator),
         "The model was not saved: say where with -o." if output is None else f"Model saved to {output}.",
         sentence(estimator.model_),
         *([] if traffic is None else [f"The cluster: {traffic}."]),

@@ -8,8 +8,7 @@ from typing import Any
 import typer
 
 from argrank._files import write_bytes
-from argrank.cli import _options as options
-from argrank.cli import arguments
+from argrank.cli import _on_log, arguments, options
 from argrank.errors import OptionError
 
 
@@ -19,7 +18,11 @@ def run(
         ..., metavar="DATA", help="Judgements (TREC qrels), or judged data with one column or feature per system."
     ),
     systems: list[str] = typer.Argument(None, metavar="[RUN…]", help="TREC runs, as FILE or NAME=FILE."),
-    measure: str = typer.Option("ndcg@10", "--measure", "-m", metavar="NAME", help="Measure to make greatest."),
+    measure: str | None = typer.Option(
+        None, "--measure", "-m", metavar="NAME", help="Measure to make greatest: ndcg@10, or dcg@10 of --clicks."
+    ),
+    clicks: Path | None = _on_log.LOG,
+    curve: Path | None = _on_log.CURVE,
     columns: list[str] = typer.Option(
         [], "--column", metavar="NAME", help="Columns of DATA that are systems, if not all; repeat, or use commas."
     ),
@@ -40,9 +43,18 @@ def run(
     ),
     cv: int = typer.Option(5, "--cv", metavar="N", help="Folds of the cross-validation; 0 for none."),
     bootstrap: int = typer.Option(0, "--bootstrap", metavar="N", help="Resamples for intervals of the weights."),
-    target: str = typer.Option(
-        "plain", "--formula", metavar="plain|elasticsearch|opensearch|vespa", help="For which engine to print the sum."
+    engine: str | None = typer.Option(
+        None,
+        "--engine",
+        "--formula",
+        metavar="elasticsearch|opensearch|solr|vespa[@VERSION]",
+        help="Tune for what this engine computes, and print its request.",
     ),
+    window: int = typer.Option(100, "--window", metavar="N", help="Documents that each system returns in the engine."),
+    requests: Path | None = typer.Option(
+        None, "--requests", metavar="FOLDER", help="Write the engine's requests, with --engine."
+    ),
+    by: str | None = options.BY,
     plot: Path | None = typer.Option(None, "--plot", metavar="FILE", help="Draw the measure along each weight."),
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Write the weights."),
     as_json: bool = options.AS_JSON,
@@ -55,10 +67,11 @@ def run(
 
     For example:
       argrank tune q.qrels bm25.run embedding.run popularity.run -m ndcg@10 -o weights.json
-      argrank tune q.qrels lexical=bm25.run embedding.run --normalise minmax --bounds 0: --formula opensearch
+      argrank tune --clicks log.parquet bm25.run embedding.run --propensities theta.json
+      argrank tune q.qrels lexical=bm25.run embedding.run --engine opensearch --window 100 --requests hybrid
       argrank tune table.csv --column bm25,embedding -m mrr@10 --cv 0 --normalise none
     """
-    from argrank.deploy.fusion_formula import TARGETS
+    from argrank.deploy.hybrid import find_engine
     from argrank.trials.fusion.tune_weights import tune_weights
 
     options_of = {
@@ -67,19 +80,30 @@ def run(
         "bounds": _bounds(bounds),
         "fixed": options.parse_parameters(fixed, "--fix"),
     }
-    if target not in TARGETS:
-        raise OptionError(f"--formula: expected one of {', '.join(TARGETS)}, got {target!r}")
-    scores, judged = _systems(data, systems or [], options.split_names(columns, "--column", "columns"))
-    tuned = tune_weights(scores, judged, measure, cv=cv or None, bootstrap=bootstrap, n_jobs=jobs, **options_of)
-    text = tuned.formula(target)
-    if plot is not None:
-        with write_bytes(plot) as stream:
-            tuned.plot().savefig(stream, format=plot.suffix.lstrip(".") or "png", dpi=120)
+    engine = None if engine == "plain" else engine
+    if engine is not None:
+        find_engine(engine)  # before anything is read
+    elif requests is not None:
+        raise OptionError("--requests: expected --engine, for which they are written")
+    if clicks is not None:
+        judged, options_of["propensities"] = _on_log.read(clicks, curve)
+        scores: dict[str, Any] = dict(arguments.system_files([data, *(systems or [])]))
+    else:
+        scores, judged = _systems(data, systems or [], options.split_names(columns, "--column", "columns"))
+    tuned = tune_weights(
+        scores, judged, measure, cv=cv or None, bootstrap=bootstrap, n_jobs=jobs, engine=engine, window=window,
+        by=arguments.segments(by), **options_of,
+    )  # fmt: skip
     if output is not None:
         tuned.save(output)
     typer.echo(options.json_text(tuned.to_dict()) if as_json else repr(tuned))
-    if target != "plain" and not as_json:
-        typer.echo(f"\n{text}")
+    if requests is not None:
+        tuned.write(requests)
+    if engine is not None and not as_json:
+        typer.echo(f"\n{tuned.formula(engine.partition('@')[0])}", nl=False)
+    if plot is not None:
+        with write_bytes(plot) as stream:
+            tuned.plot().savefig(stream, format=plot.suffix.lstrip(".") or "png", dpi=120)
 
 
 def _systems(data: str, runs: list[str], columns: list[str]) -> tuple[dict[str, Any], Any]:

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import _options as options
+from argrank.cli import options
 from argrank.cli.export import complete_target, names_in
 
 
 def run(
     model: Path = typer.Argument(..., metavar="MODEL.json", help="The model that was exported."),
     logged: Path = typer.Argument(
-        ..., metavar="LOGGED.csv", help="What the engine logged: a column for each feature, score, perhaps qid, docid."
+        ...,
+        metavar="LOGGED.csv",
+        help="What the engine logged: a column for each feature, score, perhaps qid, docid; "
+        ".csv, .tsv, .parquet or .arrow.",
     ),
     to: str | None = typer.Option(
         None,
@@ -29,7 +32,8 @@ def run(
         None,
         "--tolerance",
         metavar="X",
-        help="Largest difference that is accepted, as a share of the numbers summed to a score: 1.9e-6, as in export.",
+        help="Largest difference that is accepted, as a share of the numbers summed to a score: 1.9e-6, as in export; "
+        "without --to more for long sums.",
     ),
     missing: str = typer.Option(
         "as-trained", "--missing", metavar="MODE", help="As exported: as-trained, or zero. Empty cells are missing."
@@ -46,13 +50,13 @@ def run(
     For example:
       argrank verify model.json logged.csv --to opensearch
     """
-    from argrank.deploy.verification import TOLERANCE, verify
+    from argrank.deploy.verification import verify
 
     found = verify(
         model,
         logged,
         to=to,
-        tolerance=TOLERANCE if tolerance is None else tolerance,
+        tolerance=tolerance,
         missing=missing,
         constant=constant,
         features=None if features is None else names_in(features),

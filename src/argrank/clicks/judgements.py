@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from argrank._declared import AtLeast, Count, NotNegative, checked
+from argrank._files import split_suffixes
 from argrank._tables import Table, counted, table, to_html, to_text
 from argrank._types import Floats, Integers
+from argrank.clicks.curve import Propensities, PropensitiesBy
 from argrank.clicks.models import CLICK_MODELS, click_model
-from argrank.clicks.propensities import Propensities
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
-from argrank.errors import InputError, OptionError, check_choice, check_count, shown
+from argrank.data.io import arrow, delimited_writer
+from argrank.data.io.delimited import DELIMITERS
+from argrank.data.io.kinds import kind_of
+from argrank.data.judgement_lists import write_judgements
+from argrank.errors import ArgrankWarning, InputError, OptionError, check_choice, shown
 
 METHODS = ("coec", "ctr", "examinations", *(name for name in CLICK_MODELS if name != "ctr"))
 LEVEL = 0.95
@@ -45,8 +53,7 @@ class Judgements:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        names = ("qid", "docid", "value", "grade", "clicks", "impressions", "low", "high")
-        return {name: getattr(self, name) for name in names}
+        return {name: values for name, values in vars(self).items() if name != "method"}
 
     def to_qrels(self) -> dict[str, dict[str, float]]:
         """Return query id -> document id -> grade, or value where no levels were asked for, as evaluate takes them."""
@@ -61,6 +68,22 @@ class Judgements:
         import pandas as pd
 
         return pd.DataFrame(self.columns())
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
+        """Write the table with all its columns (.csv, .tsv, .parquet, .arrow), or a list of judgements for other tools.
+
+        ``format`` is one of ``ar.write_judgements``: "qrels", "quepid", "workbench" or "rre"; a file that ends with
+        .qrels needs none. These hold grades, or values where no levels were asked for.
+        """
+        kind = kind_of(path, None)
+        if format is None and kind in DELIMITERS:
+            delimited_writer.write(self.columns(), path, DELIMITERS[kind])
+        elif format is None and kind in ("parquet", "arrow"):
+            arrow.write(self.columns(), path, kind)
+        elif format is None and split_suffixes(path)[0] != ".qrels":
+            raise OptionError(f"{os.fspath(path)}: expected a name that ends with .csv, .parquet or .qrels, or format=")
+        else:
+            write_judgements(self.to_qrels(), path, format or "qrels")
 
     def __repr__(self) -> str:
         text = to_text([self._table()])
@@ -80,14 +103,15 @@ class Judgements:
         return table(tuple(self.columns()), rows, 2)
 
 
+@checked
 def judgements(
     log: Clicks | ClickCounts,
     method: str = "coec",
     *,
-    levels: int | None = None,
-    min_impressions: int = 1,
-    prior: float = 0.0,
-    propensities: Propensities | None = None,
+    levels: Annotated[int, AtLeast(2)] | None = None,
+    min_impressions: Count = 1,
+    prior: NotNegative = 0.0,
+    propensities: Propensities | PropensitiesBy | None = None,
     **parameters: Any,
 ) -> Judgements:
     """Turn clicks into judgements.
@@ -108,18 +132,19 @@ def judgements(
     prior : float
         Pull "coec", "ctr" and "examinations" to their mean, with the weight of so many expected clicks (impressions,
         examinations).
-    propensities : Propensities, optional
-        The curve of ``method="examinations"``.
+    propensities : Propensities or PropensitiesBy, optional
+        The curve of ``method="examinations"``, or one for each part of the log. With one of ``method="trust"`` a value
+        is (clicks - offsets) / slopes, which may be negative: only differences mean something.
     """
     check_choice("method", method, METHODS)
-    check_count("min_impressions", min_impressions)
-    if levels is not None:
-        check_count("levels", levels, 2)
-    if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 <= prior < np.inf:
-        raise OptionError(f"prior: expected a number from 0 up, got {shown(prior)}")
-    if not isinstance(log, Clicks | ClickCounts):
-        raise InputError(f"judgements: expected a click log (ar.load_clicks), got {type(log).__name__}")
     counts = log.counts() if isinstance(log, Clicks) else log
+    if method == "coec" and int(counts.position.min()) == 0:
+        warnings.warn(
+            "judgements: position 0 is taken for a rank of its own; load the log with first_position=0 if the top of "
+            "every page is 0, and see ar.doctor(log) for pages that begin with 0 beside others that begin with 1",
+            ArgrankWarning,
+            stacklevel=3,
+        )
     shown_often, clicks = _sums(counts, counts.impressions), _sums(counts, counts.clicks)
     if method in CLICK_MODELS and method != "ctr":
         if not isinstance(log, Clicks):
@@ -128,11 +153,16 @@ def judgements(
         value, base = found.value, found.examinations
         low, high = _shares(value * base, base)
     else:
-        base = _base(counts, method, propensities)
+        base, owed = _base(log, counts, method, propensities)
+        if not base.any():
+            raise InputError(
+                f"method={method!r}: expected clicks to judge by, got none in {int(shown_often.sum())} impressions"
+            )
         worth = _sums(counts, counts.value)
-        mean = worth.sum() / base.sum()
-        value = (worth + prior * mean) / np.maximum(base + prior, 1e-300)
+        mean = (worth - owed).sum() / base.sum()
+        value = (worth - owed + prior * mean) / np.maximum(base + prior, 1e-300)
         low, high = _rates(clicks, np.where(clicks > 0, worth / np.maximum(clicks, 1), 1.0), base)
+        low, high = low - owed / np.maximum(base, 1e-300), high - owed / np.maximum(base, 1e-300)
     kept = shown_often >= min_impressions
     grade = np.full(len(value), np.nan) if levels is None else _grades(value, clicks > 0, kept, levels)
     return Judgements(
@@ -152,17 +182,25 @@ def _sums(counts: ClickCounts, what: NDArray[Any]) -> Floats:
     return np.bincount(counts.pair, what, counts.n_pairs).astype(np.float64)
 
 
-def _base(counts: ClickCounts, method: str, curve: Propensities | None) -> Floats:
-    """Return what the clicks of every pair are divided by."""
+def _base(
+    log: Clicks | ClickCounts, counts: ClickCounts, method: str, curve: Propensities | PropensitiesBy | None
+) -> tuple[Floats, Floats]:
+    """Return what the clicks of every pair are divided by, and the clicks that are owed to its ranks alone."""
+    nothing = np.zeros(counts.n_pairs)
     if method == "ctr":
-        return _sums(counts, counts.impressions)
+        return _sums(counts, counts.impressions), nothing
     if method == "coec":
         shown_at, clicks_at = counts.by_position()
         rate = clicks_at / np.maximum(shown_at, 1)
-        return _sums(counts, counts.impressions * rate[counts.position])
+        return _sums(counts, counts.impressions * rate[counts.position]), nothing
+    if isinstance(curve, PropensitiesBy):
+        if not isinstance(log, Clicks):
+            raise InputError(f"propensities by {curve.column}: expected a log with sessions, got sums")
+        return np.bincount(log.pair, curve.of(log), log.n_pairs).astype(np.float64), nothing
     if not isinstance(curve, Propensities):
         raise OptionError(f"propensities: expected a curve of ar.propensities, got {shown(curve)}")
-    return _sums(counts, counts.impressions * curve.at(counts.position))
+    owed = counts.impressions * curve.offset_at(counts.position)
+    return _sums(counts, counts.impressions * curve.at(counts.position)), _sums(counts, owed)
 
 
 def _rates(clicks: Floats, worth: Floats, base: Floats) -> tuple[Floats, Floats]:

@@ -2,128 +2,70 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from argrank._files import open_bytes, read_all, write_bytes
-from argrank._tables import Table, table, to_html, to_text
-from argrank._types import Floats, Integers
-from argrank.clicks import harvest, position_em
+from argrank._blas import single_threaded_blas
+from argrank._declared import checked
+from argrank._types import Floats
+from argrank.clicks import documents, harvest, regression, trust
+from argrank.clicks.cells import Cells, Likelihood
+from argrank.clicks.curve import Propensities, PropensitiesBy, read_propensities
 from argrank.data.clicks.coding import N_GROUPS
-from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.counts import ClickCounts, ranks_text
 from argrank.data.clicks.log import Clicks
-from argrank.errors import FormatError, InputError, OptionError, check_choice
+from argrank.errors import ArgrankWarning, InputError, OptionError
 
-METHODS = ("auto", "harvest", "pbm", "swap", "given", "ctr")
+__all__ = ["Propensities", "PropensitiesBy", "propensities", "read_propensities"]
+
 LEVEL = 0.95
+UNSURE = 0.2  # half the width of an interval of "trust", as a share of the value, from which it is told
+HALF = 0.5  # share of a group of sessions that is taken away to see how an estimate moves
 
 
-@dataclass(frozen=True, eq=False)
-class Propensities:
-    """The curve of examination: ``values[0]`` is rank 1 and 1.0, the others are relative to it.
-
-    Attributes
-    ----------
-    values, low, high : arrays, one entry for each rank
-        The curve and the ends of its 95 % intervals; NaN for ranks that nothing in the log links to rank 1.
-    linked : array of bool
-        Whether a rank is linked to rank 1 by documents that were shown at several ranks.
-    method : str
-        How the curve was estimated.
-    note : str
-        What the interval, or the curve, rests on.
-    """
-
-    values: Floats
-    low: Floats
-    high: Floats
-    linked: NDArray[np.bool_]
-    method: str
-    note: str = ""
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def at(self, position: Integers) -> Floats:
-        """Return the examination of positions, from 1; one beyond the curve or unknown is an error."""
-        outside = (position < 1) | (position > len(self.values))
-        inside = np.where(outside, 1, position)
-        found = np.where(outside, np.nan, self.values[inside - 1])
-        if np.isnan(found).any():
-            rank = int(position[np.argmax(np.isnan(found))])
-            raise InputError(f"propensities: expected a curve that covers rank {rank}, got {len(self.values)} ranks")
-        return found
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the curve as JSON."""
-        content = {
-            "method": self.method,
-            "note": self.note,
-            **{name: _listed(getattr(self, name)) for name in ("values", "low", "high")},
-            "linked": self.linked.tolist(),
-        }
-        with write_bytes(path) as stream:
-            stream.write(json.dumps(content, indent=1).encode())
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Propensities:
-        """Read a curve that ``write`` has written."""
-        with open_bytes(path) as stream:
-            content = read_all(stream, os.fspath(path))
-        try:
-            found = json.loads(content)
-            arrays = {
-                name: np.array([np.nan if one is None else one for one in found[name]], np.float64)
-                for name in ("values", "low", "high")
-            }
-            linked = np.array(found["linked"], bool)
-            if any(array.shape != linked.shape or array.ndim != 1 for array in arrays.values()) or not len(linked):
-                raise ValueError("lists of different lengths")
-            return cls(**arrays, linked=linked, method=str(found["method"]), note=str(found["note"]))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise FormatError(path, None, "a curve of examination as JSON", str(error)[:80]) from error
-
-    def _table(self) -> Table:
-        rows = [
-            (rank, *("-" if np.isnan(one) else f"{one:.4f}" for one in numbers))
-            for rank, numbers in enumerate(zip(self.values, self.low, self.high, strict=True), 1)
-        ]
-        return table(("rank", "examination", "low", "high"), rows)
-
-    def __repr__(self) -> str:
-        return "\n".join(
-            [f"Propensities by {self.method}", to_text([self._table()]), *([self.note] if self.note else [])]
-        )
-
-    def _repr_html_(self) -> str:
-        return to_html([self._table()])
-
-
+@checked
 def propensities(
-    log: Clicks | ClickCounts, method: str = "auto", *, values: Any = None, ranks: Any = None
-) -> Propensities:
+    log: Clicks | ClickCounts | None,
+    method: Literal["auto", "harvest", "pbm", "trust", "swap", "given", "ctr"] = "auto",
+    *,
+    values: Any = None,
+    ranks: Any = None,
+    by: str | None = None,
+    features: Any = None,
+    weigh: Literal["precision", "equal"] = "precision",
+) -> Propensities | PropensitiesBy:
     """Estimate how much each rank is seen.
 
     Parameters
     ----------
     log : Clicks or ClickCounts
-        The log, or its sums.
+        The log, or its sums; None for ``method="given"``.
     method : str
-        "harvest" (documents that were shown at several ranks), "pbm" (expectation maximisation of the position-based
-        model), "swap" (a randomised swap of ranks: ratio of rates), "given" (your own ``values``) or "ctr" (rates by
-        rank, which mix how a rank is seen with how good its documents are). "auto" takes "harvest" where ranks are
-        linked.
+        "harvest" (documents that were shown at several ranks), "pbm" (the position-based model, from each document's
+        clicks at its ranks given its clicks in all), "trust" (also clicks that are owed to the rank alone; known up to
+        differences between documents), "swap" (a randomised swap of ranks: ratio of rates), "given" (your own
+        ``values``) or "ctr" (rates by rank, which mix how a rank is seen with how good its documents are). "auto" takes
+        "harvest" where ranks are linked, else "pbm" with ``features``.
     values : array, optional
         The curve of ``method="given"``; it is divided by its first value.
     ranks : pair of ranks, optional
         For ``method="swap"``: the ranks that were swapped at random, rank 1 first.
+    by : str, optional
+        A column of the log, such as "device": a curve for each of its values.
+    features : Dataset, optional
+        For "pbm": attractions come from a logistic regression on these rows, one for each (qid, docid) of the log. The
+        ranks then need no links; instead, documents with the same features are assumed to attract alike.
+    weigh : "precision" or "equal"
+        For "harvest": a (qid, docid) that was shown n and n' times at two ranks weighs n n' / (n + n'), or all weigh
+        the same (Agarwal et al. 2019), with which rare documents count as much as often shown ones and the curve varies
+        more from log to log.
 
     Examples
     --------
@@ -133,40 +75,148 @@ def propensities(
     >>> ar.propensities(log).values.round(1).tolist()[:3]
     [1.0, 0.5, 0.3]
     """
-    check_choice("method", method, METHODS)
+    for name, given, methods in (
+        ("values", values, ("given",)),
+        ("ranks", ranks, ("swap",)),
+        ("features", features, ("auto", "pbm")),
+    ):
+        if given is not None and method not in methods:
+            expected = " or ".join(f"method={one!r}" for one in methods)
+            raise OptionError(f"{name}: expected {expected}, which alone uses it, got method={method!r}")
+    if by is not None:
+        if not isinstance(log, Clicks):
+            raise InputError(f"by={by!r}: expected a click log with sessions, got {type(log).__name__}")
+        of_session = log.column(by)[log.indptr[:-1]].astype(str)
+        parts = {str(name): log.select(of_session == name) for name in np.unique(of_session)}
+        curves = {name: _curve(part, method, values, ranks, features, weigh) for name, part in parts.items()}
+        return PropensitiesBy(by, curves)
+    return _curve(log, method, values, ranks, features, weigh)
+
+
+def _curve(log: Any, method: str, values: Any, ranks: Any, features: Any, weigh: str) -> Propensities:
     if method == "given":
         return _given(values)
-    counts = _counts(log)
+    counts = counts_of(log)
     if method == "ctr":
         return _rates(counts)
     if method == "swap":
         return _swapped(counts, ranks)
-    linked = harvest.linked_ranks(counts)
-    if not linked.all():
-        raise InputError(_not_linked(counts, linked))
+    linked = next(harvest.cells(counts)).linked()
+    shown = counts.by_position()[0][1:] > 0
+    if shown.sum() < 2:
+        raise InputError(f"propensities: expected documents at two ranks or more, got rank {counts.n_positions} alone")
+    if features is not None and (method == "pbm" or not linked[shown].all()):
+        return _by_features(counts, features, linked)
+    if not linked[shown].all():
+        raise InputError(_not_linked(np.flatnonzero(shown & ~linked) + 1))
+    if method == "trust":
+        return _with_trust(counts, linked, shown)
     if method == "pbm":
-        return _with_intervals(counts, position_em.curve, linked, "pbm")
-    return _with_intervals(counts, harvest.curve, linked, "harvest")
+        return _linked_curve(counts, documents.cells, "poisson", HALF, linked, "pbm")
+    equal = weigh == "equal"  # half a group would leave the rates of documents that it alone was shown as they are
+    cells = partial(harvest.cells, equal=equal)
+    return _linked_curve(counts, cells, "binomial", 1.0 if equal else HALF, linked, "harvest")
 
 
-Curve = Callable[[ClickCounts], Floats]
-
-
-def _with_intervals(
+def _linked_curve(
     counts: ClickCounts,
-    estimate: Callable[[ClickCounts, bool], tuple[Floats, Floats]],
+    cells: Callable[[ClickCounts, float], Iterator[Cells]],
+    likelihood: Likelihood,
+    share: float,
     linked: NDArray[np.bool_],
     method: str,
 ) -> Propensities:
-    """Return a curve with intervals by deleting one group of sessions at a time, on the scale of logarithms."""
-    grouped = counts if counts.group is not None else _split_at_random(counts)
-    values, without = estimate(grouped, True)
-    logs = np.log(without)
-    n = len(logs)
-    error = np.sqrt((n - 1) / n * ((logs - logs.mean(axis=0)) ** 2).sum(axis=0))
-    wide = stats.t.ppf(0.5 + LEVEL / 2, n - 1) * error
-    note = "" if counts.group is not None else "intervals ignore that clicks of one user depend on each other"
-    return Propensities(values, values * np.exp(-wide), values * np.exp(wide), linked, method, note)
+    """Return a curve with intervals by groups of sessions, on the scale of logarithms."""
+    counts_by_group = grouped(counts)
+    sets = cells(counts_by_group, share)
+    with single_threaded_blas():
+        value = next(sets).curve(likelihood)
+        without = np.array([one.curve(likelihood, value) for one in sets])
+    wide = half_width(without, share)
+    low, high = np.exp(value - wide), np.exp(value + wide)
+    replicates = np.tile(value, (N_GROUPS, 1))
+    moved = value + (without - value) / share  # as far as without the whole group
+    groups = np.zeros(0, np.uint8) if counts_by_group.group is None else np.unique(counts_by_group.group)
+    replicates[groups] = np.where(np.isnan(moved), value, moved)
+    curve = Propensities(np.exp(value), low, high, linked, method, "; ".join(_notes(counts)))
+    return replace(curve, replicates=np.exp(replicates), source=counts.fingerprint)
+
+
+def _by_features(counts: ClickCounts, data: Any, linked: NDArray[np.bool_]) -> Propensities:
+    features = regression.features_of(counts, data)
+    sets = documents.cells(grouped(counts), HALF)
+    with single_threaded_blas():
+        value, point = regression.curve(next(sets), features)
+        wide = half_width(np.array([regression.curve(one, features, point)[0] for one in sets]), HALF)
+    note = "assumes that documents with the same features attract alike at every rank"
+    note = "; ".join((note, *_notes(counts)))
+    return Propensities(np.exp(value), np.exp(value - wide), np.exp(value + wide), linked, "pbm with features", note)
+
+
+def _with_trust(counts: ClickCounts, linked: NDArray[np.bool_], shown: NDArray[np.bool_]) -> Propensities:
+    if not shown.all():
+        rank = int(np.argmin(shown)) + 1
+        raise InputError(f"method='trust': expected documents at every rank down to the last, got none at rank {rank}")
+    sets = documents.cells(grouped(counts))
+    cells = next(sets)
+    found = trust.fit(cells)
+    if not trust.has_evidence(cells, found):
+        raise InputError(
+            "method='trust': expected a log that fits better with clicks owed to the rank alone than without them; "
+            "this one says nothing of trust (likelihood ratio at 5 %), take method='harvest'"
+        )
+    slopes, offsets = (np.asarray(one) for one in (found.slopes, found.offsets))
+    replicates = [trust.fit(one, found.point) for one in sets]
+    without = np.array([one.slopes for one in replicates])
+    value, wide = without_bias(slopes, without), half_width(without, 1.0)
+    notes = [
+        "attractions are known only up to a factor and a constant: the last rank's offset is set to 0, and only "
+        "differences between documents or rankers mean something"
+    ]
+    unsure = np.flatnonzero(~(wide <= UNSURE * np.abs(value))) + 1
+    if len(unsure):
+        notes.append(
+            f"this log hardly tells slopes from offsets: the interval of {ranks_text(unsure)} is wider than "
+            f"{UNSURE:.0%} of the value on each side; take a longer log, or documents that are shown more often"
+        )
+        warnings.warn(f"method='trust': {notes[-1]}", ArgrankWarning, stacklevel=4)
+    note = "; ".join([*notes, *_notes(counts)])
+    return Propensities(value, value - wide, value + wide, linked, "trust", note, offsets)
+
+
+def without_bias(value: Floats, without: Floats) -> Floats:
+    """Return an estimate freed of its bias by the jackknife: one row for each group that was left out."""
+    n = len(without)
+    freed = n * value - (n - 1) * without.mean(axis=0)
+    return np.where(np.isnan(freed), value, freed)
+
+
+def half_width(without: Floats, share: float) -> Floats:
+    """Return half the width of 95 % intervals, from estimates without a share of each group: exact for a mean.
+
+    An estimate moves by a group's residual over 1 - share x leverage. Leaving a group out (share 1) makes intervals too
+    wide, as HC3 does in a regression, a tiny share too narrow, as HC0; half a group is between them, as HC2.
+    """
+    n = len(without)
+    if n < 2:
+        return np.full(without.shape[1], np.nan)
+    squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    error = (n - share) / share * np.sqrt(squares / (n * (n - 1)))
+    return np.asarray(stats.t.ppf(0.5 + LEVEL / 2, n - 1) * error)
+
+
+def grouped(counts: ClickCounts) -> ClickCounts:
+    """Return sums by groups of sessions; those that came without are dealt out to groups as independent draws."""
+    return counts if counts.group is not None else _split_at_random(counts)
+
+
+def _notes(counts: ClickCounts) -> list[str]:
+    """Return what is to be said of intervals."""
+    if counts.group is None:
+        return ["intervals ignore that clicks of one user depend on each other"]
+    if len(np.unique(counts.group)) < 2:
+        return ["no intervals: all sessions are of one user, or of users of one group"]
+    return []
 
 
 def _split_at_random(counts: ClickCounts) -> ClickCounts:
@@ -191,9 +241,10 @@ def _split_at_random(counts: ClickCounts) -> ClickCounts:
     )
 
 
-def _counts(log: Clicks | ClickCounts) -> ClickCounts:
-    if not isinstance(log, Clicks | ClickCounts):
-        raise InputError(f"propensities: expected a click log (ar.load_clicks), got {type(log).__name__}")
+def counts_of(log: Clicks | ClickCounts | None) -> ClickCounts:
+    """Return the sums of a log whose positions begin with 1."""
+    if log is None:
+        raise InputError("log: expected a click log (ar.load_clicks), got None, which only method='given' takes")
     counts = log.counts() if isinstance(log, Clicks) else log
     if int(counts.position.min()) < 1:
         raise InputError(
@@ -202,14 +253,12 @@ def _counts(log: Clicks | ClickCounts) -> ClickCounts:
     return counts
 
 
-def _not_linked(counts: ClickCounts, linked: NDArray[np.bool_]) -> str:
-    shown, _ = counts.by_position()
-    ranks = [rank for rank in range(1, len(shown)) if not linked[rank - 1]]
-    text = ", ".join(map(str, ranks[:10])) + (" …" if len(ranks) > 10 else "")
+def _not_linked(ranks: NDArray[np.intp]) -> str:
     return (
         "propensities: expected documents that were shown at several ranks and clicked there, which link all ranks; "
-        f"nothing links rank{'s' if len(ranks) > 1 else ''} {text} to rank 1. Pages that never vary cannot tell how a "
-        "rank is seen from how good its documents are: vary them a little, or give a curve (method='given')"
+        f"nothing links {ranks_text(ranks)} to rank 1. Pages that never vary cannot tell how a "
+        "rank is seen from how good its documents are: vary them a little, give a curve (method='given'), or features= "
+        "with the assumption that documents with the same features attract alike"
     )
 
 
@@ -227,17 +276,23 @@ def _given(values: Any) -> Propensities:
 
 
 def _rates(counts: ClickCounts) -> Propensities:
-    shown, clicks = (one[1:].astype(np.float64) for one in counts.by_position())
-    if not clicks[0]:
+    shown, clicks = (one[:, 1:] for one in grouped(counts).by_group())
+    none = np.flatnonzero((shown.sum(axis=0) > 0) & (clicks.sum(axis=0) == 0)) + 1
+    if 1 in none or not shown[:, 0].any():
         raise InputError("propensities: expected clicks at rank 1, got none")
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = clicks / shown
-        error = np.sqrt((1 - rate) / clicks + (1 - rate[0]) / clicks[0])  # of the logarithm of a ratio of rates
-    values = rate / rate[0]
-    error[0] = 0.0
-    low, high = values * np.exp(-1.96 * error), values * np.exp(1.96 * error)
-    note = "rates of clicks by rank, in which how good the documents are is mixed in"
-    return Propensities(values, low, high, np.zeros(len(values), bool), "ctr", note)
+        value, *without = (
+            np.log((clicks.sum(axis=0) - HALF * less[1]) / (shown.sum(axis=0) - HALF * less[0]))
+            for less in ((0.0, 0.0), *zip(shown, clicks, strict=True))
+        )
+    value = np.where(np.isfinite(value), value - value[0], np.nan)
+    moved = np.array(without)
+    with np.errstate(invalid="ignore"):
+        wide = half_width(moved - moved[:, :1], HALF)
+    note = ["rates of clicks by rank, in which how good the documents are is mixed in"]
+    note += [f"no clicks at {ranks_text(none)}"] if len(none) else []
+    values, low, high = np.exp(value), np.exp(value - wide), np.exp(value + wide)
+    return Propensities(values, low, high, np.zeros(len(values), bool), "ctr", "; ".join([*note, *_notes(counts)]))
 
 
 def _swapped(counts: ClickCounts, ranks: Any) -> Propensities:
@@ -251,9 +306,7 @@ def _swapped(counts: ClickCounts, ranks: Any) -> Propensities:
     kept = np.zeros(second, bool)
     kept[[0, second - 1]] = True
     cut = [np.where(kept, one[:second], np.nan) for one in (found.values, found.low, found.high)]
+    if np.isnan(cut[0][second - 1]):
+        raise InputError(f"method='swap': expected clicks at rank {second}, got none")
     note = f"ratio of the rates at ranks 1 and {second}, right where these two were swapped at random"
-    return Propensities(cut[0], cut[1], cut[2], kept, "swap", note)
-
-
-def _listed(values: Floats) -> list[float | None]:
-    return [None if np.isnan(one) else float(one) for one in values]
+    return Propensities(cut[0], cut[1], cut[2], kept, "swap", "; ".join((note, *_notes(counts))))

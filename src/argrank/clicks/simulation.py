@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from argrank._declared import AtLeast, AtMost, Below, Count, Seed, checked
 from argrank._types import Floats, Integers
 from argrank.clicks.models import click_model
 from argrank.data import checks
 from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, OptionError, check_choice, check_count, check_positive, shown
+from argrank.errors import InputError
 
 MODELS = ("pbm", "trust", "cascade", "dcm", "sdbn", "dbn", "ubm")
 
 
+@checked
 def simulate_clicks(
     data: Dataset,
     scores: Any,
-    model: str = "pbm",
+    model: Literal["pbm", "trust", "cascade", "dcm", "sdbn", "dbn", "ubm"] = "pbm",
     *,
-    eta: float = 1.0,
-    noise: float = 0.1,
-    n_sessions: int = 10_000,
-    n_results: int = 10,
-    vary: float = 0.0,
-    traffic: float = 0.0,
-    sessions_per_user: float = 1.0,
-    random_state: int = 0,
+    eta: Annotated[float, AtLeast(0), Below(1e6)] = 1.0,
+    noise: Annotated[float, AtLeast(0), AtMost(1)] = 0.1,
+    n_sessions: Count = 10_000,
+    n_results: Count = 10,
+    vary: Annotated[float, AtLeast(0), Below(1e6)] = 0.0,
+    traffic: Annotated[float, AtLeast(0), Below(1e6)] = 0.0,
+    sessions_per_user: Annotated[float, AtLeast(1e-6), Below(1e9)] = 1.0,
+    random_state: Seed = 0,
 ) -> Clicks:
     """Simulate a click log from judged data.
 
@@ -71,7 +73,6 @@ def simulate_clicks(
     >>> ar.simulate_clicks(data, data.X[:, 0], n_sessions=100, vary=1.0).n_sessions
     100
     """
-    _check(data, model, eta, noise, n_sessions, n_results, vary, traffic, sessions_per_user)
     random = np.random.default_rng(random_state)
     systems = _systems(scores, data)
     weights = np.arange(1, data.n_queries + 1) ** -float(traffic)
@@ -181,19 +182,3 @@ def _systems(scores: Any, data: Dataset) -> dict[str, Floats]:
         str(name): data.from_caller(checks.numbers(one, data.n_documents, f"scores of {name!r}", "score"))
         for name, one in given.items()
     }
-
-
-def _check(
-    data: Any, model: Any, eta: Any, noise: Any, n_sessions: Any, n_results: Any, vary: Any, traffic: Any, per_user: Any
-) -> None:
-    if not isinstance(data, Dataset):
-        raise InputError(f"simulate_clicks: expected a Dataset, got {type(data).__name__}")
-    check_choice("model", model, MODELS)
-    check_count("n_sessions", n_sessions)
-    check_count("n_results", n_results)
-    check_positive("sessions_per_user", per_user)
-    for name, value in (("eta", eta), ("noise", noise), ("vary", vary), ("traffic", traffic)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-            raise OptionError(f"{name}: expected a number from 0 up, got {shown(value)}")
-    if noise > 1:
-        raise OptionError(f"noise: expected a number from 0 to 1, got {shown(noise)}")

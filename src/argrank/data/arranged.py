@@ -12,20 +12,19 @@ from argrank._memory import check_memory, max_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.identical import Bits, fingerprints, mixed
-from argrank.data.mapped import is_mapped, size_of
+from argrank.data.mapped import LazyRows, is_mapped, size_of
 from argrank.data.subsets import fields_of_rows
 
 LARGE = 1 << 28  # bytes of features from which rows are gathered where they are used, instead of copied once
 BLOCK_VALUES = 1 << 19  # of features that are multiplied together
 
 
-class ArrangedRows:
+class ArrangedRows(LazyRows):
     """Rows of dense features in another order, gathered a few at a time."""
 
-    ndim = 2
-
     def __init__(self, rows: Any, order: Integers) -> None:
-        self.rows, self._order = rows, order
+        super().__init__(rows)
+        self._order = order
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -33,18 +32,9 @@ class ArrangedRows:
         return len(self._order), int(self.rows.shape[1])
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the features."""
-        dtype: np.dtype[Any] = self.rows.dtype
-        return dtype
-
-    @property
     def nbytes(self) -> int:
         """Bytes of the features."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
-
-    def __len__(self) -> int:
-        return len(self._order)
 
     def __getitem__(self, chosen: Any) -> NDArray[Any]:
         """Return rows, or ``[:, columns]``, as an array."""
@@ -99,10 +89,11 @@ def _short_prints(X: Any) -> Bits:
 def _keys(data: Dataset) -> list[Bits]:
     """Return hashes of every row, the last one of its features alone; those before decide between equal ones."""
     prints = _short_prints(data.X)
-    labelled = mixed(prints ^ _bits(data.y))
+    labelled = mixed(prints ^ _bits(data.targets))
     whole = labelled if data.X.dtype == np.float32 else mixed(labelled ^ fingerprints(data.X))
-    if data.sample_weight is not None:
-        whole = mixed(whole ^ _bits(data.sample_weight))
+    for weight in (data.sample_weight, data.examinations):
+        if weight is not None:
+            whole = mixed(whole ^ _bits(weight))
     return [whole, labelled, prints]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from argrank.data.dates import Dates
 from argrank.errors import InputError, shown
 
 Names = tuple[str, ...] | None
@@ -24,11 +25,12 @@ def made_up(names: Sequence[str]) -> bool:
     return all(MADE_UP.fullmatch(name) for name in names)
 
 
-def kinds_of(names: Names, categories: Categories) -> dict[str, str | None]:
-    """Return what the columns of a model are, whatever a table makes of them: texts that are categories, or numbers."""
+def kinds_of(names: Names, categories: Categories, dates: Dates = None) -> dict[str, str | None]:
+    """Return what the columns of a model are, whatever a table makes of them: categories, dates, or numbers."""
     if names is None or made_up(names):
         return {}
-    return {name: "category" if name in (categories or {}) else "number" for name in names}
+    said = dict.fromkeys(categories or (), "category") | dict.fromkeys(dates or (), "date")
+    return {name: said.get(name, "number") for name in names}
 
 
 def decode(codes: NDArray[Any], categories: Sequence[str]) -> list[str | None]:
@@ -39,6 +41,15 @@ def decode(codes: NDArray[Any], categories: Sequence[str]) -> list[str | None]:
 def places(categories: Categories, names: Names) -> list[int]:
     """Return the numbers of the columns that hold categories."""
     return [(names or ()).index(name) for name in categories or ()]
+
+
+def union(parts: Iterable[Categories]) -> dict[str, tuple[str, ...]]:
+    """Return the categories of several parts of some data together, in sorted order."""
+    known: dict[str, tuple[str, ...]] = {}
+    for part in parts:
+        for name, texts in (part or {}).items():
+            known[name] = tuple(sorted({*known.get(name, ()), *texts}))
+    return known
 
 
 def align(X: Any, names: Names, categories: Categories, wanted: Names, wanted_categories: Categories) -> Any:

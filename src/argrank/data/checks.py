@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
+import contextlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,10 @@ from scipy import sparse
 
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
+from argrank.data.dates import is_date
 from argrank.data.grouping import Grouping, as_masked, group_by_id, group_by_size, id_array, unmasked
 from argrank.data.mapped import is_mapped, refuse_copy, size_of
-from argrank.errors import ArgrankWarning, InputError, InputTypeError, is_text, shown
+from argrank.errors import InputError, InputTypeError, OptionError, is_text, shown, warn
 
 LARGEST_LABEL = 1e100  # beyond, squares and sums of labels leave the range of floats
 TIMES = (np.datetime64, np.timedelta64)  # which NumPy would turn into days or nanoseconds
@@ -143,8 +145,9 @@ def _refuse_infinite(values: NDArray[Any], locate: Any) -> None:
             total = block.sum()
         if np.isfinite(total):  # the usual case, without a temporary
             continue
-        found = np.argwhere(np.isinf(block))
-        if len(found):
+        infinite = np.isinf(block)
+        if infinite.any():
+            found = np.argwhere(infinite)
             row, column = locate((int(found[0][0]) + start, *map(int, found[0][1:])))
             raise InputError(
                 f"X: expected finite numbers or NaN for missing, got infinity in row {row}, column {column}"
@@ -232,8 +235,40 @@ def queries_of(qid: Any, group: Any, n_rows: int) -> Grouping:
     if group is not None:
         return group_by_size(group, n_rows)
     if n_rows > 1:
-        warnings.warn("no qid and no group given: all rows are taken as one query", ArgrankWarning, stacklevel=3)
+        warn("no qid and no group given: all rows are taken as one query")
     return single
+
+
+def numbers_of(given: Any, n: int, what: str, one: str, many: str) -> Integers:
+    """Return the numbers of some of n things, given as numbers, which may count from the end, or as a mask."""
+    chosen = as_array(given, what)
+    if chosen.dtype == bool:
+        if chosen.shape != (n,):
+            raise InputError(f"{what}: expected a mask of {n} {many}, got {chosen.size}")
+        chosen = np.flatnonzero(chosen)
+    if chosen.ndim != 1 or len(chosen) == 0 or chosen.dtype.kind not in "iu":
+        raise InputError(f"{what}: expected the numbers of at least one {one}, got {shown(given)}")
+    if chosen.min() < -n or chosen.max() >= n:
+        raise InputError(f"{what}: expected {one} numbers below {n}, got {int(np.abs(chosen).max())}")
+    return chosen.astype(np.int64) % n
+
+
+def row_count(values: Any, what: str) -> int:
+    """Return the number of rows of anything that has rows."""
+    if sparse.issparse(values) or (isinstance(values, np.ndarray) and values.ndim):
+        return int(values.shape[0])
+    if not hasattr(values, "__len__") or isinstance(values, str | bytes | type | np.ndarray):
+        raise InputTypeError(f"{what}: expected an array, got {shown(values)}")
+    return len(values)
+
+
+def float_type(dtype: Any) -> np.dtype[Any]:
+    """Return the type of features that is meant, float32 or float64."""
+    with contextlib.suppress(TypeError, ValueError):
+        found: np.dtype[Any] = np.dtype(dtype)
+        if found in (np.float32, np.float64):
+            return found
+    raise OptionError(f"dtype: expected float32 or float64, got {shown(dtype)}")
 
 
 def per_query(values: Any, queries: Grouping, what: str) -> Any:
@@ -241,7 +276,7 @@ def per_query(values: Any, queries: Grouping, what: str) -> Any:
     if values is None:
         return None
     n_queries, n_rows = len(queries.query_ids), int(queries.indptr[-1])
-    if not hasattr(values, "__len__"):
+    if not hasattr(values, "__len__") or (isinstance(values, np.ndarray) and not values.ndim):
         raise InputError(f"{what}: expected one value for each of {n_queries} queries, got {shown(values)}")
     if len(values) == n_queries:
         return id_array(values, n_queries, what)
@@ -294,6 +329,18 @@ def categories(given: Any, X: Any, names: tuple[str, ...] | None) -> dict[str, t
     return found
 
 
+def dates(given: Any, names: tuple[str, ...] | None) -> dict[str, str] | None:
+    """Return the reference dates of features that are dates, by name."""
+    if not given:
+        return None
+    if not isinstance(given, Mapping):
+        raise InputError(f"dates: expected columns of a data frame, or a dict of reference dates, got {shown(given)}")
+    for name, newest in given.items():
+        if name not in (names or ()) or not is_date(newest):
+            raise InputError(f"dates: expected a date such as 2025-12-31 for a feature, got {name!r}: {shown(newest)}")
+    return dict(given)
+
+
 def preferences_of(pairs: Any, queries: Grouping) -> Preferences | None:
     """Return pairs of rows, numbered by the caller, as pairs of stored rows."""
     if pairs is None:
@@ -316,6 +363,8 @@ def fields(
     group: Any,
     feature_names: Any,
     sample_weight: Any,
+    gains: Any,
+    examinations: Any,
     query_weight: Any,
     query_texts: Any,
     preferences: Any,
@@ -334,6 +383,10 @@ def fields(
         gaps = name in ("comments", "titles")  # a row without a comment has None
         by_row[name] = None if more[name] is None else id_array(more[name], n_rows, name, gaps).copy()
     by_row["sample_weight"] = None if sample_weight is None else weights(sample_weight, n_rows, "sample_weight", "row")
+    if gains is not None and y is not None:
+        raise InputError("gains: expected labels (y) or row gains, got both")
+    by_row["gains"] = None if gains is None else numbers(gains, n_rows, "gains", "gain")
+    by_row["examinations"] = None if examinations is None else weights(examinations, n_rows, "examinations", "row")
     if queries.rows is None:
         X = owned(X)
     else:

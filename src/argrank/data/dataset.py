@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import html
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank._tables import counted
+from argrank._declared import Count, CountFromZero, IsData, Seed, checked
+from argrank._tables import facts_html
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.categories import Categories, align, places
 from argrank.data.checks import Preferences
+from argrank.data.dates import Dates, redated
+from argrank.data.facts import facts_of
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import adjacent_queries
 from argrank.data.io.columns.roles import COLUMNS
-from argrank.data.subsets import BY_ROW, fields_of_rows, joined_fields
-from argrank.data.untouched import OnTouch, Untouched
-from argrank.errors import InputError, InputTypeError, OptionError, check_choice, shown
+from argrank.data.subsets import fields_of_rows, joined_fields
+from argrank.data.untouched import Later, OnTouch, Untouched
+from argrank.errors import InputError, InputTypeError, OptionError, shown
 
 CACHED = ("fingerprint", "longest")  # found when first asked for, not given
-EXTRAS = ("feature_names", *BY_ROW, "query_weight", "query_texts", "preferences")
 
 
-class Dataset:
+class Dataset(IsData):
     """Judged query–document pairs: features, labels and which rows belong to one query.
 
     Rows are stored query by query, queries by first appearance, rows of a query in the caller's order. Everything the
@@ -42,9 +43,9 @@ class Dataset:
         so is an ``np.memmap``, which stays on the disk. A
         data frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as
         the arguments of that meaning, where the argument itself is not given; all other columns are features. Where
-        there is no such column, common names are taken, and told in the log: ``query_id`` or ``query`` for qid,
-        ``relevance``, ``judgement``, ``grade``, ``rel`` or ``rating`` for label, ``doc_id`` or ``docno`` for docid.
-        Texts become categories.
+        there is no such column, safe names are taken, and told in the log: ``query_id`` or ``query`` for qid,
+        ``relevance``, ``judgement`` or ``grade`` for label, ``doc_id``, ``docno``, ``product_id`` or ``item_id`` for
+        docid. Texts become categories, ids or titles.
     y : array of shape (n_documents,)
         Labels, any real numbers from 0 up. None for data without judgements (then labels are NaN).
     qid : array of shape (n_documents,)
@@ -58,7 +59,15 @@ class Dataset:
     feature_names : sequence of str, optional
     categories : dict of feature name -> texts, optional
         Features that are texts: X holds the place of each text in its list, NaN where there is none.
+    dates : sequence of str, optional
+        Columns of a data frame that are dates: they become the number of days before the newest, which a model keeps as
+        its reference. Beside an array, a dict of feature name -> reference date ("2025-12-31").
     sample_weight : array of shape (n_documents,), optional
+    gains : array of shape (n_documents,), optional
+        What every row is worth, in the place of labels, such as ``ar.from_clicks`` estimates it. No gain of labels
+        applies; rankers and measures that know labels only refuse such data.
+    examinations : array of shape (n_documents,), optional
+        How often the document of every row was looked at: what its gain rests on.
     query_weight : array of shape (n_queries,), in order of first appearance, or one per row, optional
     preferences : array of shape (m, 2) or (m, 3), optional
         Pairs of rows (better, worse) with an optional weight, as the caller numbers the rows.
@@ -89,14 +98,20 @@ class Dataset:
     query_texts: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
     categories: Categories = None
+    dates: Dates = None
     XT = OnTouch()  # the features by column, of a pack that has them
-    untouched: ClassVar[dict[str, Untouched]] = {}  # fields of a pack that were not looked at when it was opened
+    untouched: ClassVar[
+        dict[str, Untouched | Later]
+    ] = {}  # fields of a pack that were not looked at when it was opened
     normalised: str | None = None  # the normaliser within queries that a pack was written with
     sample_weight: Floats | None
+    gains: Floats | None = None
+    examinations: Floats | None = None
     query_weight: Floats | None
     preferences: Preferences | None
     feature_base: int
 
+    @checked
     def __init__(
         self,
         X: Any,
@@ -111,10 +126,13 @@ class Dataset:
         query_texts: Any = None,
         feature_names: Sequence[str] | None = None,
         categories: Categories = None,
+        dates: Dates | Sequence[str] = None,
         sample_weight: Any = None,
+        gains: Any = None,
+        examinations: Any = None,
         query_weight: Any = None,
         preferences: Any = None,
-        feature_base: int = 1,
+        feature_base: Literal[0, 1] = 1,
     ) -> None:
         given: dict[str, Any] = {
             "y": y, "qid": qid, "document_ids": document_ids, "comments": comments, "sources": sources,
@@ -123,13 +141,15 @@ class Dataset:
         }  # fmt: skip
         if is_frame(X):
             known = [meaning for meaning, argument in COLUMNS.items() if given[argument] is not None]
-            found = columns_of(X, [*known, *(["qid"] if group is not None else [])])
-            X = found.pop("X")
+            asked = dict.fromkeys(dates or (), "date")
+            found = columns_of(X, [*known, *(["qid"] if group is not None else [])], given=asked)
+            X, dates = found.pop("X"), found.pop("dates")
             if group is not None:
                 found.pop("qid", None)
             given |= {name: value for name, value in found.items() if given[name] is None}
-        check_choice("feature_base", feature_base, (0, 1))
-        self._freeze(feature_base=feature_base, **checks.fields(X, group=group, preferences=preferences, **given))
+        given |= {"group": group, "preferences": preferences, "gains": gains, "examinations": examinations}
+        fields = checks.fields(X, **given)
+        self._freeze(feature_base=feature_base, dates=checks.dates(dates, fields["feature_names"]), **fields)
 
     @classmethod
     def _assemble(cls, rows: Any = None, **fields: Any) -> Dataset:
@@ -172,7 +192,7 @@ class Dataset:
         return int(self._any_features.shape[1])
 
     @property
-    def not_touched(self) -> dict[str, Untouched]:
+    def not_touched(self) -> dict[str, Untouched | Later]:
         """Fields that nobody has asked for yet, by name: damage to their file is found when somebody does."""
         return {name: one for name, one in self.untouched.items() if name not in self.__dict__}
 
@@ -180,7 +200,7 @@ class Dataset:
     def _any_features(self) -> Any:
         """X, touched or not: to ask for its shape and type."""
         later = self.not_touched
-        return later["X"].values if "X" in later else self.X
+        return cast(Untouched, later["X"]).values if "X" in later else self.X
 
     @property
     def sizes(self) -> Integers:
@@ -203,6 +223,11 @@ class Dataset:
         return not np.isnan(self.y[0])
 
     @property
+    def targets(self) -> Floats:
+        """What every stored row is worth: its own gain where rows carry gains, else its label."""
+        return self.y if self.gains is None else self.gains
+
+    @property
     def qid(self) -> NDArray[Any]:
         """The query id of every stored row, beside ``X`` and ``y``."""
         ids: NDArray[Any] = self.query_ids[self.query_of_row]
@@ -218,11 +243,14 @@ class Dataset:
         """SHA-256 of features, labels and query borders: the same data, the same fingerprint."""
         X = self.X
         parts = (X.data, X.indices, X.indptr.astype(np.int64)) if self.is_sparse else (X,)
-        sums = [hashlib.sha256(np.ascontiguousarray(part).data).hexdigest() for part in (*parts, self.y, self.indptr)]
+        sums = [
+            hashlib.sha256(np.ascontiguousarray(part).data).hexdigest() for part in (*parts, self.targets, self.indptr)
+        ]
         return fingerprint_of(X.shape, X.dtype, sums)
 
     # ---- the caller's rows ------------------------------------------------------------------------------------
 
+    @checked
     def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring one value per stored row into the caller's row order."""
         if self.rows is None:
@@ -231,36 +259,32 @@ class Dataset:
         restored[self.rows] = values
         return restored
 
+    @checked
     def from_caller(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring one value per row from the caller's order into the stored order."""
         return values if self.rows is None else values[self.rows]
 
     # ---- parts ------------------------------------------------------------------------------------------------
 
+    @checked
     def select(self, queries: Any) -> Dataset:
         """Return the given queries (numbers or a mask), in the order given, as a Dataset of its own.
 
         Its rows count from 0 in stored order. Adjacent queries share memory with this Dataset.
         """
-        chosen = np.asarray(queries)
-        if chosen.dtype == bool:
-            if len(chosen) != self.n_queries:
-                raise InputError(f"select: expected a mask of {self.n_queries} queries, got {len(chosen)}")
-            chosen = np.flatnonzero(chosen)
-        if chosen.ndim != 1 or len(chosen) == 0 or chosen.dtype.kind not in "iu":
-            raise InputError(f"select: expected the numbers of at least one query, got {chosen.tolist()!r:.60}")
-        if chosen.min() < -self.n_queries or chosen.max() >= self.n_queries:
-            raise InputError(f"select: expected query numbers below {self.n_queries}, got {int(np.abs(chosen).max())}")
-        chosen = chosen % self.n_queries
+        chosen = checks.numbers_of(queries, self.n_queries, "select", "query", "queries")
         if len(np.unique(chosen)) != len(chosen):
             raise InputError("select: expected every query at most once")
         return self._take(chosen)
 
-    def between(self, first: int, last: int) -> Dataset:
+    @checked
+    def between(self, first: CountFromZero, last: CountFromZero) -> Dataset:
         """Return the queries first … last - 1, sharing memory, as a part that gives the same bits as the whole.
 
         It knows how long the longest query of all is, by which objectives choose how they work.
         """
+        if not first < last <= self.n_queries:
+            raise InputError(f"between: expected queries from 0 to {self.n_queries}, got {first} to {last}")
         return self._take(np.arange(first, last))._but(longest=self.longest)
 
     def _take(self, chosen: NDArray[Any]) -> Dataset:
@@ -273,15 +297,17 @@ class Dataset:
         some: Any = slice(int(chosen[0]), int(chosen[-1]) + 1) if adjacent else chosen
         return Dataset._assemble(**fields_of_rows(self, rows, some, self.sizes[chosen]))
 
+    @checked
     def keep(self, rows: Any) -> Dataset:
         """Return the stored rows of a mask as a Dataset of its own, without the queries that lose all of theirs."""
-        mask = np.asarray(rows)
+        mask = checks.as_array(rows, "keep")
         if mask.dtype != bool or mask.shape != (self.n_documents,) or not mask.any():
             raise InputError(f"keep: expected a mask of {self.n_documents} rows with at least one to keep")
         sizes = np.add.reduceat(mask.astype(np.int64), self.indptr[:-1])
         return Dataset._assemble(**fields_of_rows(self, np.flatnonzero(mask), np.flatnonzero(sizes), sizes[sizes > 0]))
 
-    def split(self, *shares: float, random_state: int | None = 0) -> tuple[Dataset, ...]:
+    @checked
+    def split(self, *shares: float, random_state: Seed | None = 0) -> tuple[Dataset, ...]:
         """Split by query into random parts: ``train, valid, test = data.split(0.6, 0.2, 0.2)``.
 
         Shares add up to 1; queries keep their order inside a part; ``random_state=None`` does not shuffle.
@@ -297,18 +323,19 @@ class Dataset:
             order = np.random.default_rng(random_state).permutation(self.n_queries)
         return tuple(self._take(np.sort(order[end - size : end])) for size, end in zip(sizes, cuts, strict=True))
 
-    def batches(self, n_documents: int) -> Iterator[Dataset]:
+    @checked
+    def batches(self, n_documents: Count) -> Iterator[Dataset]:
         """Yield adjacent queries in order, in batches of about n_documents rows and at least one query."""
-        if n_documents < 1:
-            raise OptionError(f"batches: expected a positive number of documents, got {n_documents}")
         for first, last in adjacent_queries(self.indptr, n_documents):
             yield self._take(np.arange(first, last))
 
     @staticmethod
+    @checked
     def concatenate(parts: Sequence[Dataset]) -> Dataset:
         """Join Datasets of different queries and the same features, in order."""
         return Dataset._assemble(**joined_fields(parts))
 
+    @checked
     def with_features(self, X: Any) -> Dataset:
         """Return the same queries, documents and labels with other features, given in stored row order.
 
@@ -319,25 +346,33 @@ class Dataset:
         if X.shape[0] != self.n_documents:
             raise InputError(f"X: expected {self.n_documents} rows, got {X.shape[0]}")
         if X.shape[1] != self.n_features:
-            return self._but(X=X, feature_names=None, categories=None)
+            return self._but(X=X, feature_names=None, categories=None, dates=None)
         if not self.categories or sparse.issparse(X):
             return self._but(X=X, categories=None)
         columns = zip(self.categories, places(self.categories, self.feature_names), strict=True)
         same = [name for name, place in columns if np.array_equal(X[:, place], self.X[:, place], equal_nan=True)]
         return self._but(X=X, categories={name: self.categories[name] for name in same} or None)
 
+    @checked
     def with_labels(self, y: Any) -> Dataset:
         """Return the same queries, documents and features with other labels, given in stored row order."""
-        return self._but(y=checks.labels(y, self.n_documents))
+        return self._but(y=checks.labels(y, self.n_documents), gains=None, examinations=None)
 
+    @checked
     def aligned(self, other: Dataset) -> Dataset:
         """Return the same rows with the features of another Dataset: by name, in its order, with its categories."""
-        if self.feature_names == other.feature_names and self.categories == other.categories:
+        return self._like(other)
+
+    def _like(self, other: Any) -> Dataset:
+        """Return the same rows with the features of other data, which may be on a cluster."""
+        names, categories, dates = other.feature_names, other.categories, other.dates
+        if (self.feature_names, self.categories, self.dates) == (names, categories, dates):
             return self
-        X = align(self.X, self.feature_names, self.categories, other.feature_names, other.categories)
+        X = align(self.X, self.feature_names, self.categories, names, categories)
+        X = redated(X, names or self.feature_names, self.dates, dates)
         if X is self.X:
             return self
-        return self._but(X=X, feature_names=other.feature_names, categories=other.categories)
+        return self._but(X=X, feature_names=names, categories=categories, dates=dates)
 
     def to_pandas(self) -> Any:
         """Return a pandas data frame in the caller's row order that ``ar.Dataset(frame)`` takes back."""
@@ -373,38 +408,10 @@ class Dataset:
     # ---- words ------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return "Dataset: " + "; ".join(text for _, text in _facts_of(self))
+        return "Dataset: " + "; ".join(text for _, text in facts_of(self))
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in _facts_of(self))
-        return f"<table><caption>argrank Dataset</caption>{rows}</table>"
-
-
-def _facts_of(data: Dataset) -> list[tuple[str, str]]:
-    """Return what a Dataset shows of itself, as text and in notebooks: size, labels, and which of the extras it has."""
-    sizes, X = data.sizes, data._any_features
-    kind = f"CSR with {X.nnz / max(1, np.prod(X.shape)):.1%} filled, " if data.is_sparse else ""
-    facts = [
-        (
-            "size",
-            f"{counted(data.n_queries, 'query', 'queries')}, {counted(data.n_documents, 'document', 'documents')} "
-            f"({sizes.min()} to {sizes.max()} a query), {counted(data.n_features, 'feature', 'features')}, "
-            f"{kind}{X.dtype}",
-        )
-    ]
-    if not data.is_judged:
-        facts.append(("labels", "no labels"))
-    else:
-        values, counts = np.unique(data.y, return_counts=True)
-        if len(values) <= 10:
-            listing = ", ".join(f"{value:g}: {count:,}" for value, count in zip(values, counts, strict=True))
-        else:
-            listing = f"{values[0]:g} to {values[-1]:g}, {len(values):,} different"
-        facts.append(("labels", f"labels {listing}"))
-    present = [name.replace("_", " ") for name in EXTRAS if name in data.not_touched or getattr(data, name) is not None]
-    if present:
-        facts.append(("also", "with " + ", ".join(present)))
-    return facts
+        return facts_html("Dataset", facts_of(self))
 
 
 def fingerprint_of(shape: tuple[int, ...], dtype: Any, sums: Sequence[str]) -> str:

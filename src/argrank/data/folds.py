@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from argrank._declared import AtLeast, Seed, checked
 from argrank._types import Integers
+from argrank.data.checks import row_count
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import group_by_id
 from argrank.errors import InputError, OptionError
@@ -72,18 +74,25 @@ class QueryKFold:
     [7 8] [9]
     """
 
+    @checked
     def __init__(
-        self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | None = 0, letor: bool = False
+        self,
+        n_splits: Annotated[int, AtLeast(2)] = 5,
+        *,
+        shuffle: bool = True,
+        random_state: Seed | None = 0,
+        letor: bool = False,
     ) -> None:
-        least = 3 if letor else 2
-        if not isinstance(n_splits, int | np.integer) or n_splits < least:
-            raise OptionError(f"n_splits: expected a number from {least} up, got {n_splits!r}")
+        if letor and n_splits < 3:
+            raise OptionError(f"n_splits: expected a whole number from 3 up with letor=True, got {n_splits}")
         self.n_splits, self.shuffle, self.random_state, self.letor = n_splits, shuffle, random_state, letor
 
+    @checked
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds."""
         return self.n_splits
 
+    @checked
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Numbers, Numbers]]:
         """Yield (train, test): numbers of queries for a Dataset, else row numbers by the query ids ``groups``."""
         if isinstance(X, Dataset):
@@ -91,7 +100,10 @@ class QueryKFold:
             return
         if groups is None:
             raise InputError("groups: expected the query id of every row (groups=qid), got none")
-        queries = group_by_id(groups, X.shape[0] if hasattr(X, "shape") else len(X))
+        n_rows = row_count(X, "X")
+        if not n_rows:
+            raise InputError("X: expected at least one row, got none")
+        queries = group_by_id(groups, n_rows)
         query_of_row = np.repeat(np.arange(len(queries.query_ids)), np.diff(queries.indptr))
         if queries.rows is not None:
             stored = query_of_row
@@ -100,6 +112,7 @@ class QueryKFold:
         for train, test in self._query_numbers(len(queries.query_ids)):
             yield np.flatnonzero(np.isin(query_of_row, train)), np.flatnonzero(np.isin(query_of_row, test))
 
+    @checked
     def folds(self, data: Dataset) -> Iterator[Fold]:
         """Yield training, validation and test Datasets by LETOR's rule: all parts but two train."""
         if self.n_splits < 3:

@@ -48,6 +48,10 @@ def train(estimator: Any, data: Dataset) -> Any:
     """Fit an estimator of another library in place, with the queries in the spelling that it knows; return it."""
     if data.sample_weight is not None or data.query_weight is not None:
         raise InputError(f"{type(estimator).__name__}: expected data without weights, which libraries take differently")
+    if data.gains is not None:
+        raise InputError(
+            f"{type(estimator).__name__}: expected labels, got row gains, which other libraries do not know"
+        )
     X = _matrix(data.X, data.feature_names)
     try:
         estimator.fit(X, data.y, **_queries(estimator, data))

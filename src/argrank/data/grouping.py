@@ -124,7 +124,11 @@ def _codes_of_values(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | N
     return rank[inverse], first[appearance]
 
 
-def _codes_of_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _codes_of_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    if set(map(type, ids)) == {str}:
+        heads = ids[np.concatenate(([True], ids[1:] != ids[:-1]))]
+        if len(set(heads)) == len(heads):
+            return None
     code_of: dict[Any, int] = {}
     first: list[int] = []
     codes = np.empty(len(ids), np.int64)

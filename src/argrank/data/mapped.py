@@ -12,13 +12,59 @@ from scipy import sparse
 from argrank._memory import check_memory
 
 
+class LazyRows:
+    """Rows of features that are changed where they are used: scaled, or in another order."""
+
+    ndim = 2
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        n_rows, n_features = self.rows.shape
+        return n_rows, n_features
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the features."""
+        dtype: np.dtype[Any] = self.rows.dtype
+        return dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
 def is_mapped(X: Any) -> bool:
     """Tell whether features, or a view of them, lie in a file that is mapped into memory."""
-    X = getattr(X, "rows", X)  # of ScaledRows
-    base = X.data if sparse.issparse(X) else X
-    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
-        base = base.base
-    return isinstance(base, np.memmap | mmap.mmap)
+    X = X.rows if isinstance(X, LazyRows) else X
+    return _map_of(X.data if sparse.issparse(X) else X) is not None
+
+
+def _map_of(array: Any) -> mmap.mmap | None:
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array if isinstance(array, mmap.mmap) else None
+
+
+def give_back(X: Any) -> None:
+    """Give the system the memory of mapped features back; where they are used again, it maps them again.
+
+    They stay in the system's cache as long as there is room, but no longer count as memory of this process.
+    """
+    X = X.rows if isinstance(X, LazyRows) else X
+    for array in (X.data, X.indices) if sparse.issparse(X) else (X,):
+        mapped = _map_of(array)
+        if mapped is None or not array.nbytes or not hasattr(mmap, "MADV_DONTNEED"):
+            continue
+        start = array.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
+        first, last = (
+            -(-start // mmap.PAGESIZE) * mmap.PAGESIZE,
+            (start + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE,
+        )
+        if last > first:
+            mapped.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 def size_of(X: Any) -> int:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Integers
-from argrank.data.categories import align
+from argrank.data.categories import align, union
 from argrank.data.checks import Preferences
+from argrank.data.dates import redated
 from argrank.data.grouping import offsets
 from argrank.data.mapped import refuse_copy, row_view
 from argrank.errors import InputError
@@ -19,7 +20,7 @@ from argrank.errors import InputError
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
 
-BY_ROW = ("document_ids", "comments", "sample_weight", "sources", "titles")
+BY_ROW = ("document_ids", "comments", "sample_weight", "gains", "examinations", "sources", "titles")
 BY_QUERY = ("query_ids", "query_weight", "query_texts")
 
 
@@ -51,19 +52,23 @@ def fields_of_rows(data: Dataset, rows: Any, queries: Any, sizes: Integers) -> d
         better, worse = new_row[data.preferences.better], new_row[data.preferences.worse]
         kept = (better >= 0) & (worse >= 0)
         fields["preferences"] = Preferences(better[kept], worse[kept], data.preferences.weight[kept])
-    kept_names = ("feature_names", "categories", "normalised", "feature_base")
+    kept_names = ("feature_names", "categories", "dates", "normalised", "feature_base")
     return fields | {name: getattr(data, name) for name in kept_names}
 
 
 def joined_fields(parts: Sequence[Dataset]) -> dict[str, Any]:
     """Return the fields of Datasets of different queries and the same features, joined in order."""
-    if not parts:
+    if not len(parts):
         raise InputError("concatenate: expected at least one Dataset, got none")
     if any(part.categories != parts[0].categories for part in parts):
         parts = _recoded(parts)
     _check_features(parts)
     _check_queries(parts)
     first = parts[0]
+    newest = {name: max((part.dates or {}).get(name, "") for part in parts) for name in first.dates or ()}
+    if any(part.dates != first.dates for part in parts):
+        moved = [redated(part.X, part.feature_names, part.dates, newest) for part in parts]
+        parts = [part._but(X=one, dates=newest) for part, one in zip(parts, moved, strict=True)]
     stack = sparse.vstack if any(part.is_sparse for part in parts) else np.concatenate
     X: Any = stack([part.X for part in parts])
     return {
@@ -73,6 +78,7 @@ def joined_fields(parts: Sequence[Dataset]) -> dict[str, Any]:
         "preferences": _preferences(parts),
         "feature_names": first.feature_names,
         "categories": first.categories,
+        "dates": newest or None,
         "feature_base": first.feature_base,
     }
 
@@ -119,10 +125,7 @@ def _preferences(parts: Sequence[Dataset]) -> Preferences | None:
 
 def _recoded(parts: Sequence[Dataset]) -> list[Dataset]:
     """Give every part the categories of all parts, in sorted order."""
-    known: dict[str, tuple[str, ...]] = {}
-    for part in parts:
-        for name, texts in (part.categories or {}).items():
-            known[name] = tuple(sorted({*known.get(name, ()), *texts}))
+    known = union(part.categories for part in parts)
     return [
         part._but(X=align(part.X, part.feature_names, part.categories, part.feature_names, known), categories=known)
         for part in parts

@@ -30,6 +30,20 @@ class Untouched(NamedTuple):
         return self._replace(values=view, start=self.start + rows.start, end=self.start + rows.stop)
 
 
+class Later(NamedTuple):
+    """Values of rows that are made when somebody asks for them, such as the texts of a file's ids."""
+
+    make: Callable[[], Any]
+
+    def touched(self) -> Any:
+        """Return the values."""
+        return self.make()
+
+    def part(self, rows: slice) -> Later:
+        """Return some adjacent rows, still not made."""
+        return Later(lambda: self.make()[rows])
+
+
 class OnTouch:
     """A field of a Dataset that may be Untouched; from the first time on it is an attribute like any other."""
 

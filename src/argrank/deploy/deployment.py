@@ -33,20 +33,17 @@ class Deployment:
     def score(self, X: NDArray[Any]) -> Floats:
         """Return the target's scores, by its arithmetic, of rows of the model's own features."""
         rows = computed(np.asarray(X, np.float64), self.columns)
-        scores: Floats = writer(self.to).simulate(self.files, self.options, rows)
-        return scores
+        return writer(self.to).simulate(self.files, self.options, rows)
 
     @property
     def constant(self) -> float:
         """What the target's scores lack; it moves no document."""
-        module = writer(self.to)
-        constant: float = module.constant(self.written) if hasattr(module, "constant") else self.written.constant
-        return constant
+        return writer(self.to).constant(self.written)
 
     @property
     def missing(self) -> str:
         """What becomes of missing values in the target."""
-        return "zero" if getattr(writer(self.to), "MISSING_IS_ZERO", False) else self.options.missing
+        return "zero" if writer(self.to).missing_is_zero else self.options.missing
 
 
 def deployment(
@@ -68,7 +65,7 @@ def deployment(
         written, columns = with_numbers_alone(parts, served, to)
     options = options_of(name, names, missing, served, columns)
     try:
-        files: Files = writer(to).write(written, options)
+        files = writer(to).write(written, options)
     except RecursionError as error:
         raise ModelError("the trees are nested too deep to be written; train with max_depth") from error
     return Deployment(to, served, parts, written, names, columns, options, files)

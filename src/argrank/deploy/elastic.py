@@ -1,7 +1,7 @@
 """Elasticsearch's own learning to rank (8.12 and later, not the plugin): a trained model for ``_ml/trained_models``.
 
-Trees only: ``lte`` in float64, ``default_left`` for missing. Written from the source of eland, Elastic's own converter;
-not run.
+Trees only: ``lte`` in float64, ``default_left`` for missing. Scores as the definition that eland, Elastic's own
+converter, makes of the same model; no server was run.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from argrank.deploy import cuts
 from argrank.deploy.elasticsearch import query
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest
 
@@ -24,7 +25,7 @@ README = """\
    Every feature needs its own query in "feature_extractors"; match_all is a placeholder. Keep names and order.
    Before Elasticsearch 8.15 add "input": {{"field_names": [the names of the features]}}.
 2. Rescore with it: {{"rescore": {{"window_size": 100, "learning_to_rank": {{"model_id": "{name}", "params": {{}}}}}}}}
-This format was written from its source and was not run against a server: verify before use.
+This format agrees with eland's; no server was run: verify before use.
    argrank verify MODEL.json LOGGED.csv --to elastic
 """
 
@@ -97,3 +98,6 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
                 builder.join(place, made[node["left_child"]], made[node["right_child"]])
         builder.roots.append(made[0])
     return builder.forest().sums(X.astype(np.float32).astype(np.float64), np.float64)
+
+
+WRITER = Writer(write, simulate)

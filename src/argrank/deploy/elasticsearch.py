@@ -19,6 +19,7 @@ from argrank.deploy import cuts
 from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
 
@@ -161,3 +162,6 @@ def linear_sums(
                 x = (x - np.float32(mean)) / np.float32(deviation)
             total += np.float32(weight) * x
     return total.astype(np.float64)
+
+
+WRITER = Writer(write, simulate)

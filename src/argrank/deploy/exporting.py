@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from argrank._files import write_bytes
 from argrank._tables import counted
 from argrank.data.dataset import Dataset
 from argrank.deploy.deployment import deployment
-from argrank.deploy.notes import category_notes, notes
+from argrank.deploy.notes import category_notes, date_notes, name_notes, notes
 from argrank.deploy.options import MISSING, Files
 from argrank.deploy.parity import Parity, compare
 from argrank.deploy.proofs import sentence
@@ -33,6 +34,7 @@ class Export:
     parity: Parity
     notes: list[str]
 
+    @checked
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write the files into a folder, which is made if need be; each appears whole or not at all."""
         path = Path(folder)
@@ -57,7 +59,7 @@ def export(
     name: str = "argrank",
     check: Dataset | None = None,
     missing: str = "as-trained",
-    features: Any = None,
+    features: Sequence[str] | None = None,
     shift: bool = False,
 ) -> Export:
     """Write a model for the engine that will serve it, and prove that it scores the same there.
@@ -95,26 +97,26 @@ def export(
     if check is not None and not isinstance(check, Dataset):
         raise InputError(f"check: expected a Dataset, got {type(check).__name__}")
     made = deployment(model, to, name, missing, features, shift)
-    served, parts, module = made.served, made.parts, writer(to)
+    served, parts, arithmetic = made.served, made.parts, writer(to)
     if check is not None:
         names: dict[str, Any] = {"feature_names": served.feature_names, "categories": served.categories}
-        check = check._but(X=served.features_of(check), **names)
-    seen = getattr(module, "seen", lambda X: X)
-    misses = module.misses(parts) if hasattr(module, "misses") else None
+        check = check._but(X=served.features_of(check), dates=served.dates, **names)
+    misses = arithmetic.misses(parts)
     reachable = None if misses is None else misses == 0
-    parity = compare(served, parts, made.score, made.constant, made.missing, check, seen, reachable, line.singles)
+    how = (made.score, made.constant, made.missing, check, arithmetic.seen, reachable, line.singles)
+    parity = compare(served, parts, *how)
     said = notes(to, parts, missing, made.files)
     if misses is not None and misses.any():
         said.append(
             f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be hit by {line.title}'s arithmetic: values "
             f"within {misses.max():.1e} below them go the other way."
         )
-    said += category_notes(made.options, to)
+    said += [*name_notes(made.options, to), *category_notes(made.options, to), *date_notes(served.dates, to)]
     if line.singles and parts.forest is not None and parity.rounded_reordered:
         reordered = counted(parity.rounded_reordered, "query is", "queries are")
         said.append(
             f"{reordered} reordered by rounding the features to float32, before any engine sees them: values lie on "
-            "thresholds. Train on float32 features, as the engine has them."
+            "thresholds. Train with --target (auto: target=), which keeps thresholds off such values."
         )
     if line.singles and parts.linear is not None and parity.relative > CANCELS:
         said.insert(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._files import check_path, refuse_endless
 from argrank._memory import check_memory
 from argrank.deploy import cuts
@@ -26,6 +27,7 @@ LARGEST = 1 << 30  # bytes; a file beyond this is refused unread
 TEXT_COST = 4.0  # bytes of memory for a byte of the lines of LightGBM and RankLib; JSON is counted as it is read
 
 
+@checked
 def import_model(path: str | os.PathLike[str], format: str | None = None) -> Model:  # noqa: A002 (the word of ar.load)
     """Read a model that XGBoost, LightGBM, CatBoost or RankLib saved; nothing in the file is executed.
 

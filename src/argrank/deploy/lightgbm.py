@@ -9,6 +9,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.deploy.options import Files, Options, check_names
 from argrank.deploy.plain import Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
 from argrank.models import tree_sums
 from argrank.models.forest import Forest
@@ -58,3 +59,6 @@ def seen(X: Floats) -> Floats:
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     """Score rows from the written text as LightGBM does: float64, trees in order."""
     return tree_sums.sums(lightgbm_text.read(files["model.txt"].decode()).trees, seen(X))[:, 0]
+
+
+WRITER = Writer(write, simulate, seen=seen)

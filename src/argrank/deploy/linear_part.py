@@ -49,8 +49,9 @@ class Linear:
         """Return the same for other columns, in their order; what is left out weighs nothing."""
         place = {column: number for number, column in enumerate(self.columns)}
         rows = [place.get(column, -1) for column in columns]
-        weights, shift, scale = (np.append(of, [rest])[rows] for of, rest in ((self.weights, 0.0), (self.shift, 0.0),
-                                                                              (self.scale, 1.0)))  # fmt: skip
+        weights, shift, scale = (
+            np.append(of, [rest])[rows] for of, rest in ((self.weights, 0.0), (self.shift, 0.0), (self.scale, 1.0))
+        )
         return Linear(weights, shift, scale, tuple(columns))
 
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from argrank._files import open_bytes
+from argrank._files import split_suffixes
 from argrank._types import Floats
+from argrank.data.dates import days_between
+from argrank.data.io.arrow import read_columns
+from argrank.data.io.columns.checks import check_names
+from argrank.data.io.columns.dates import date_format, day_numbers, iso_texts
+from argrank.data.io.columns.filled import number_types
+from argrank.data.io.columns.kinds import Kind, Marks, decide, flag_values, number_values
+from argrank.data.io.columns.table import decimal_of
+from argrank.data.io.columns.texts import CellError, Texts
+from argrank.data.io.delimited import DELIMITERS, opened
+from argrank.data.io.dialects import Given
+from argrank.data.io.kinds import kind_of
+from argrank.data.io.responses import read_responses
+from argrank.data.io.tables import TABLES
 from argrank.deploy.engine_columns import texts_of
 from argrank.deploy.options import Term
 from argrank.deploy.plain import Plain
 from argrank.errors import FormatError, shown
-
-EMPTY = ("", "nan", "null", "none")
 
 
 class Logged(NamedTuple):
@@ -29,81 +37,167 @@ class Logged(NamedTuple):
     places: list[str]
 
 
+class _Table(NamedTuple):
+    """The columns of a file, of Arrow, with the line of every row where it has lines, and of the names."""
+
+    path: str | os.PathLike[str]
+    columns: dict[str, Any]
+    lines: Sequence[int] | None
+    header: int | None
+    marks: Marks = Marks()
+
+    def numbers(self, name: str, may_miss: bool = True) -> Floats:
+        """Return a column of numbers or flags, NaN where there is none."""
+        column = self.columns[name]
+        if isinstance(column, Texts):
+            found = decide(name, column, None, self.marks, "number")
+            values = flag_values(column) if found.kind is Kind.FLAG else number_values(name, column, found.ways[0])
+        else:
+            values = column
+        wrong = np.isinf(values) if may_miss else ~np.isfinite(values)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            got = shown(column.text_of(row)) if isinstance(column, Texts) else f"{values[row]}"
+            raise CellError(name, row, "a number", got)
+        return values
+
+    def days(self, name: str, reference: str) -> Floats:
+        """Return the days from the dates of a column to a reference date; a column of numbers as it is."""
+        column = self.columns[name]
+        form = date_format(column) if isinstance(column, Texts) else None
+        if form is None:
+            return self.numbers(name)
+        values, newest = day_numbers(column, form)
+        return values + days_between(newest, reference)
+
+    def words(self, name: str) -> list[str]:
+        """Return a column as texts."""
+        column = self.columns[name]
+        if not isinstance(column, Texts):
+            return ["" if value != value else f"{value:.15g}" for value in column.tolist()]
+        return ["" if code < 0 else word for code, word in zip(column.codes, _spread(column), strict=True)]
+
+    def place(self, row: int) -> str:
+        """Say where a row is."""
+        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+
+def _spread(column: Texts) -> list[str]:
+    words = [*column.words.to_pylist(), ""]
+    return [words[code] for code in column.codes]
+
+
 def read_logged(path: str | os.PathLike[str], served: Any, parts: Plain, names: tuple[str, ...]) -> Logged:
-    """Read the table; a feature with categories may be logged as such, or as columns of 0 and 1."""
-    with open_bytes(path) as stream:
-        try:
-            text = stream.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise FormatError(path, None, "UTF-8 text", "other bytes") from error
-    table = csv.reader(io.StringIO(text, newline=""))
-    header = [name.strip() for name in next(table, [])]
-    if len(set(header)) < len(header):
-        raise FormatError(path, 1, "different columns", shown(",".join(header)))
-    column = {name: i for i, name in enumerate(header)}
-    readers = [_reader(path, served, parts, names, feature, column) for feature in range(len(names))]
-    if "score" not in column:
-        raise FormatError(path, 1, "a column 'score'", shown(",".join(header)))
-    rows: list[list[float]] = []
-    scores: list[float] = []
-    places: list[str] = []
-    for cells in table:
-        if not cells:
-            continue
-        number = table.line_num
-        if len(cells) != len(header):
-            raise FormatError(path, number, f"{len(header)} cells", str(len(cells)))
-        rows.append([read(number, cells) for read in readers])
-        scores.append(_number(path, number, cells[column["score"]], False))
-        labels = [f"{name} {cells[column[name]]}" for name in ("qid", "docid") if name in column]
-        places.append(", ".join([f"line {number}", *labels]))
-    if not rows:
-        raise FormatError(path, None, "logged rows", "none")
-    return Logged(np.array(rows), np.array(scores), places)
-
-
-def _reader(
-    path: str | os.PathLike[str],
-    served: Any,
-    parts: Plain,
-    names: tuple[str, ...],
-    feature: int,
-    column: Mapping[str, int],
-) -> Any:
-    """Return what reads one feature from the cells of a line."""
-    name, texts = names[feature], texts_of(served).get(feature)
-    if name in column:
-        place = column[name]
-        if texts is None:
-            return lambda line, cells: _number(path, line, cells[place], True)
-        codes = {text: float(code) for code, text in enumerate(texts)}
-        codes = {str(code): float(code) for code in range(len(texts))} | codes  # engines of numbers log those
-        return lambda line, cells: codes.get(cells[place], codes.get(cells[place].removesuffix(".0"), math.nan))
-    categories = parts.categories
-    if texts is None and feature not in categories:
-        raise FormatError(path, 1, f"a column {name!r}", shown(",".join(column)))
-    terms = {Term(name, str(code) if texts is None else texts[code]).name: code for code in categories.get(feature, [])}
-    absent = next((one for one in terms if one not in column), None)
-    if absent is not None:
-        raise FormatError(path, 1, f"a column {name!r}, or {absent!r} and the like", shown(",".join(column)))
-
-    def category(line: int, cells: list[str]) -> float:
-        values = {code: _number(path, line, cells[column[one]], True) for one, code in terms.items()}
-        is_one = [code for code, value in values.items() if value == 1]
-        if len(is_one) > 1 or not all(value in (0, 1) or math.isnan(value) for value in values.values()):
-            raise FormatError(path, line, f"0 or 1 in the columns of {name!r}, 1 at most once", shown(cells))
-        return float(is_one[0]) if is_one else math.nan
-
-    return category
-
-
-def _number(path: str | os.PathLike[str], line: int, text: str, may_miss: bool) -> float:
-    if may_miss and text.strip().lower() in EMPTY:
-        return math.nan
+    """Read a table as `ar.load` does; a feature with categories may be logged as such, or as columns of 0 and 1."""
+    if split_suffixes(path)[0] == ".jsonl":
+        table = _responses(path)
+    else:
+        table = _delimited(path) if kind_of(path) not in TABLES or kind_of(path) in DELIMITERS else _arrow(path)
     try:
-        value = float(text)
-    except ValueError:
-        value = math.inf
-    if not math.isfinite(value):
-        raise FormatError(path, line, "a number", shown(text))
-    return value
+        texts = [name for name in names if isinstance(table.columns.get(name), Texts)]
+        scores = table.numbers("score", False) if "score" in table.columns else None
+        table = table._replace(marks=Marks(_decimal(table, texts)))
+        X = [_feature(table, served, parts, names[feature], feature) for feature in range(len(names))]
+        if scores is None:
+            raise FormatError(path, table.header, "a column 'score'", shown(",".join(table.columns)))
+    except CellError as error:
+        line = None if table.lines is None else table.lines[error.row]
+        raise FormatError(path, line, f"{error.expected} in column {error.column!r}", error.got) from error
+    if not len(scores):
+        raise FormatError(path, None, "logged rows", "none")
+    labels = [[f", {name} {word}" for word in table.words(name)] for name in ("qid", "docid") if name in table.columns]
+    places = [table.place(row) + "".join(label[row] for label in labels) for row in range(len(scores))]
+    return Logged(np.column_stack(X), scores, places)
+
+
+def _responses(path: str | os.PathLike[str]) -> _Table:
+    """Return what an engine answered; columns that are empty in all of it are missing features."""
+    import pyarrow as pa
+
+    hits = read_responses(path)
+    names = list(dict.fromkeys(name for hit in hits for name in hit.features))
+    columns: dict[str, Any] = {
+        name: np.array([hit.features.get(name, np.nan) for hit in hits], np.float64) for name in names
+    }
+    columns["score"] = np.array([hit.score for hit in hits])
+    columns["qid"] = Texts(pa.array([hit.qid for hit in hits], pa.string()))
+    columns["docid"] = Texts(pa.array([hit.docid for hit in hits], pa.string()))
+    return _Table(path, columns, [hit.line for hit in hits], None)
+
+
+def _delimited(path: str | os.PathLike[str]) -> _Table:
+    import pyarrow as pa
+
+    with opened(path, DELIMITERS.get(kind_of(path), ","), Given()) as content:
+        names = [name.strip() for name in content.dialect.names]
+        check_names(names, path, content.dialect.line)
+        content.refuse_damage()
+        found = list(content.rows())
+    cells = zip(*(row for _, row in found), strict=True) if found else ([] for _ in names)
+    columns = {name: Texts(pa.array(one, pa.string())) for name, one in zip(names, cells, strict=True)}
+    return _Table(path, columns, [line for line, _ in found], content.dialect.line)
+
+
+def _arrow(path: str | os.PathLike[str]) -> _Table:
+    import pyarrow as pa
+
+    table = read_columns(path, kind_of(path))
+    check_names(table.column_names, path, None)
+    numbers = number_types(table.schema, table.column_names)
+    columns: dict[str, Any] = {}
+    for name in table.column_names:
+        column = table.column(name)
+        if name in numbers:
+            columns[name] = column.cast(pa.float64(), safe=False).to_numpy()
+        elif pa.types.is_temporal(column.type):
+            columns[name] = Texts(iso_texts(column))
+        else:
+            columns[name] = Texts(column.cast(pa.string()))
+    return _Table(path, columns, None, None)
+
+
+def _decimal(table: _Table, names: Sequence[str]) -> str | None:
+    """Return the decimal mark of the columns of numbers, where it is a comma."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    texts = {name: pa.array(table.words(name), pa.string()) for name in names}
+    frame = nw.from_native(pa.table(texts), eager_only=True)
+    try:
+        return "," if names and decimal_of(frame, names) == "," else None
+    except CellError:  # is told where the column is read
+        return None
+
+
+def _feature(table: _Table, served: Any, parts: Plain, name: str, feature: int) -> Floats:
+    """Return one feature of all rows."""
+    texts = texts_of(served).get(feature)
+    reference = (served.dates or {}).get(name)
+    if name in table.columns and texts is None:
+        return table.numbers(name) if reference is None else table.days(name, reference)
+    if name in table.columns:
+        codes = {text: float(code) for code, text in enumerate(texts or ())}
+        codes = {str(code): float(code) for code in range(len(codes))} | codes  # engines of numbers log those
+        words = table.words(name)
+        return np.array([codes.get(word, codes.get(word.removesuffix(".0"), np.nan)) for word in words], np.float64)
+    categories, listed = parts.categories, shown(",".join(table.columns))
+    if texts is None and feature not in categories:
+        raise FormatError(table.path, table.header, f"a column {name!r}", listed)
+    terms = {Term(name, str(code) if texts is None else texts[code]).name: code for code in categories.get(feature, [])}
+    absent = next((one for one in terms if one not in table.columns), None)
+    if absent is not None:
+        raise FormatError(table.path, table.header, f"a column {name!r}, or {absent!r} and the like", listed)
+    return _category(table, name, terms)
+
+
+def _category(table: _Table, name: str, terms: dict[str, int]) -> Floats:
+    """Return the number of the category whose column is 1, NaN where none is."""
+    columns = np.column_stack([table.numbers(one) for one in terms])
+    wrong = ~(np.isin(columns, (0, 1)) | np.isnan(columns)).all(axis=1) | ((columns == 1).sum(axis=1) > 1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        expected = f"0 or 1 in the columns of {name!r}, 1 at most once"
+        line = None if table.lines is None else table.lines[row]
+        raise FormatError(table.path, line, expected, shown(columns[row].tolist()))
+    codes = np.array(list(terms.values()), np.float64)
+    return np.where((columns == 1).any(axis=1), codes[np.argmax(columns == 1, axis=1)], np.nan)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from argrank.data.dates import Dates
 from argrank.deploy.options import Files, Options, Term
 from argrank.deploy.plain import Plain
 
@@ -62,7 +65,7 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
             to == "vespa",
             "Written from Vespa's source, not run. Names of features have to be rank features of the schema.",
         ),
-        (to == "elastic", "Written from eland's source, not run against a server: verify before use."),
+        (to == "elastic", "Scores as eland's definition does, not run against a server: verify before use."),
         (to == "xgboost", "Both search plugins read this file too, as model/xgboost+json+raw."),
         (
             to == "onnx" and trees,
@@ -74,6 +77,29 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
         ),
     )
     return [sentence for holds, sentence in said if holds]
+
+
+def name_notes(options: Options, to: str) -> list[str]:
+    """Warn of names that readers of XGBoost's files take for numbers from 0 up, where these are others."""
+    misread = [
+        (i, name) for i, name in enumerate(options.features) if re.fullmatch("f[0-9]+", name) and name != f"f{i}"
+    ]
+    if to != "xgboost" or not misread:
+        return []
+    place, name = misread[0]
+    return [
+        f"{name} is feature {place + 1} here, but eland reads {name} as feature {int(name[1:]) + 1}, whatever the file "
+        "says: give other names (features=, --features) for it."
+    ]
+
+
+def date_notes(dates: Dates, to: str) -> list[str]:
+    """Return for every feature that is a date what the target has to be given."""
+    return [
+        f"{name} was a date in training; give {to} the number of days from it to {newest}: 0 on that day, 7 a week "
+        "before, negative after it."
+        for name, newest in (dates or {}).items()
+    ]
 
 
 def category_notes(options: Options, to: str) -> list[str]:

@@ -8,6 +8,7 @@ sums of trees, are computed in double inside. Needs the package onnx to write; o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from argrank.deploy import cuts
 from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, singles
 from argrank.deploy.plain import Classes, Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import MissingExtraError
 from argrank.models.forest import Builder, Forest
 
@@ -71,7 +73,7 @@ def write(plain: Plain, options: Options) -> Files:
     }
 
 
-def _linear(linear: Linear, helper: Any, kinds: Any, constants: list[Any]) -> list[Any]:
+def _linear(linear: Linear, helper: ModuleType, kinds: Any, constants: list[Any]) -> list[Any]:
     for name, values in (("shift", linear.shift), ("scale", linear.scale), ("weights", linear.weights)):
         shape = [len(values), 1] if name == "weights" else [len(values)]
         constants.append(helper.make_tensor(name, kinds.DOUBLE, shape, values.tolist()))
@@ -86,7 +88,7 @@ def _linear(linear: Linear, helper: Any, kinds: Any, constants: list[Any]) -> li
     ]
 
 
-def _classes(classes: Classes, with_linear: bool, helper: Any, kinds: Any, constants: list[Any]) -> list[Any]:
+def _classes(classes: Classes, with_linear: bool, helper: ModuleType, kinds: Any, constants: list[Any]) -> list[Any]:
     n, gains = classes.n_sums, classes.gains.tolist()
 
     def constant(name: str, shape: list[int], values: list[float]) -> None:
@@ -118,7 +120,7 @@ def _classes(classes: Classes, with_linear: bool, helper: Any, kinds: Any, const
     return [*nodes, helper.make_node("MatMul", ["chances", "gains"], ["expected"])]
 
 
-def _trees(forest: Forest, helper: Any, n_sums: int) -> Any:
+def _trees(forest: Forest, helper: ModuleType, n_sums: int) -> Any:
     thresholds = [float(t) for t in cuts.writable(forest.cut).tolist()]
     values = singles(forest.value, "leaves")
     nodes: list[tuple[Any, ...]] = []
@@ -206,3 +208,6 @@ def _onnx() -> Any:
     except ImportError as error:
         raise MissingExtraError("onnx", "onnx", "exporting to ONNX") from error
     return onnx
+
+
+WRITER = Writer(write, simulate)

@@ -53,6 +53,7 @@ class Parity:
     measure_rounded: float | None
     on_cuts: float
     on_cuts_beyond_rounding: bool
+    on_data: bool = False  # whether the rows are those of check data
 
     @property
     def holds(self) -> bool:
@@ -62,7 +63,7 @@ class Parity:
     @property
     def keeps_order(self) -> bool:
         """Whether it holds, and no query of the check data is reordered, whatever the cause."""
-        return self.holds and (self.measure_before is None or self.reordered == 0)
+        return self.holds and (not self.on_data or self.reordered == 0)
 
     def lines(self) -> list[str]:
         """Return the report as sentences."""
@@ -123,7 +124,7 @@ def compare(
     before, after, rounded = (made_own, made_after, made_own) if check is None else both(X)
     sizes = plain.magnitudes(X.astype(np.float64)) + abs(constant)
     measures: tuple[float | None, float | None, float | None] = (None, None, None)
-    if check is not None:
+    if check is not None and check.is_judged:
         a, b, c = (check.to_caller(scores) for scores in (before, after, rounded))
         measures = (_mean(a, check), _mean(b, check), _mean(c, check))
     return Parity(
@@ -138,6 +139,7 @@ def compare(
         *measures,
         float(gap.max(initial=0.0)),
         beyond,
+        check is not None,
     )
 
 

@@ -22,7 +22,7 @@ from argrank.errors import ModelError
 from argrank.models.forest import Forest
 from argrank.models.kernel import KernelModel
 from argrank.models.linear import LinearModel
-from argrank.models.model import Model
+from argrank.models.model import Model, StoredModel
 from argrank.models.stumps import StumpsModel
 from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
@@ -91,6 +91,13 @@ class Plain:
         weighed = [column.source for column, weight in columns if weight != 0]
         split = [] if self.forest is None else self.forest.feature.tolist()
         return sorted({*weighed, *split})
+
+    @property
+    def n_summed(self) -> int:
+        """How many numbers are summed to a score."""
+        return (0 if self.linear is None else len(self.linear.weights)) + (
+            0 if self.forest is None else len(self.forest.roots)
+        )
 
     def magnitudes(self, X: Floats) -> Floats:
         """Return for every row how large the numbers are that are summed to its score."""
@@ -188,7 +195,7 @@ def _parts(model: Any) -> Iterator[tuple[float, Any, Way]]:
 
 
 def _refusal(model: Any) -> str:
-    kind = getattr(model, "kind", type(model).__name__)
+    kind = model.kind if isinstance(model, StoredModel) else type(model).__name__
     if kind == "kernel":
         return (
             f"a kernel model ({model.kernel.name}) compares documents with support vectors, which no target can say; "

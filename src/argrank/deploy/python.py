@@ -13,6 +13,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.deploy.options import Files, Options, check_names
 from argrank.deploy.plain import Classes, Plain
+from argrank.deploy.writer import Writer
 from argrank.models.forest import Builder, Forest, nested
 
 CODE = '''\
@@ -165,3 +166,6 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
         classes = Classes(said["LINK"], np.array(said["GAINS"]), np.array(said["SLOPES"]))
         return classes.scores(forest.sums_by_output(X, np.arange(forest.n_trees) % classes.n_sums), total)
     return total + forest.sums(X, np.float64) if forest.n_trees else total
+
+
+WRITER = Writer(write, simulate)

@@ -15,11 +15,11 @@ from argrank._types import Floats
 from argrank.deploy import cuts
 from argrank.deploy.options import Files, Options, singles
 from argrank.deploy.plain import Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
 from argrank.models.formats.ranklib import LINEAR, linear_pairs, linear_text
 from argrank.models.formats.ranklib_trees import ensemble_text, parse_ensemble
 
-MISSING_IS_ZERO = True
 README = """\
 RankLib:                         java -jar RankLib.jar -load model.txt -rank documents.txt -score scores.txt
 Elasticsearch and OpenSearch:    model type "model/ranklib", the text of model.txt as its definition
@@ -63,3 +63,6 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
             total += weight * rows[:, number - 1].astype(np.float64)
         return total.astype(np.float32).astype(np.float64)
     return parse_ensemble(text).sums(rows, np.float32)
+
+
+WRITER = Writer(write, simulate, constant=constant, missing_is_zero=True)

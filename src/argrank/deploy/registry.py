@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, cast
 
+from argrank._declared import checked
 from argrank._registry import Registry, imported
 from argrank._tables import counted
-from argrank._types import Floats
 from argrank.data.prepare.preparation import PREPARATIONS, Prepare
 from argrank.deploy.engine_columns import with_numbers_alone
-from argrank.deploy.options import Files, Options
 from argrank.deploy.plain import Plain, plain
+from argrank.deploy.writer import Writer, Writes
 from argrank.errors import ArgrankError, ModelError, OptionError, check_choice, shown
+from argrank.models.model import fitted_model
 
 SUMS = ("linear", "trees", "sum")
 EVERYTHING = (*SUMS, "classes")
 
 
-class Writer(Protocol):
-    """What writes and simulates a target: a module, or an object.
-
-    It may also have ``constant(plain)``, what the written scores lack; ``seen(X)``, the rows as the engine reads them;
-    ``misses(plain)``, how far each cut is from what the engine's arithmetic can express; and ``MISSING_IS_ZERO``.
-    """
-
-    def write(self, plain: Plain, options: Options, /) -> Files:
-        """Return the files by name."""
-        ...
-
-    def simulate(self, files: Files, options: Options, X: Floats, /) -> Floats:
-        """Score rows from the written files, with the engine's arithmetic."""
-        ...
-
-
 class Target(NamedTuple):
     """One line of the registry."""
 
-    home: str | Writer  # the writer, or its module, ".module" below argrank.deploy
+    home: str | Writer  # the writer, or the module below argrank.deploy that has it as WRITER
     title: str
     takes: tuple[str, ...]  # of EVERYTHING
     singles: bool = True  # whether it compares and keeps features as float32
@@ -48,7 +33,7 @@ class Target(NamedTuple):
         return self.prepare == "auto"
 
 
-#: To add a target: a file with ``write`` and ``simulate``, and a line here.
+#: To add a target: a file with a ``WRITER``, and a line here.
 _OWN = {
     "elastic": Target(".elastic", "Elasticsearch's own learning to rank", ("trees",), prepare="one-hot"),
     "elasticsearch": Target(".elasticsearch", "Elasticsearch LTR plugin", ("linear", "trees"), prepare="zero"),
@@ -61,12 +46,19 @@ _OWN = {
     "vespa": Target(".vespa", "Vespa rank profile", SUMS),
     "xgboost": Target(".xgboost", "XGBoost JSON", ("trees",), prepare="one-hot"),
 }
-TARGETS = Registry("target", _OWN, "argrank.targets", lambda name, writer: register_target(name, writer))
 
 
+def _add(name: str, writer: Any) -> None:
+    register_target(name, writer)
+
+
+TARGETS = Registry("target", _OWN, "argrank.targets", _add)
+
+
+@checked
 def register_target(
     name: str,
-    writer: Writer,
+    writer: Writer | Writes,
     *,
     title: str | None = None,
     takes: tuple[str, ...] = ("linear", "trees"),
@@ -82,8 +74,8 @@ def register_target(
     name : str
         A name that argrank does not have itself.
     writer : module or object
-        Has ``write(plain, options) -> files`` and ``simulate(files, options, X) -> scores``, see
-        ``argrank.deploy.registry.Writer``.
+        Has ``write(plain, options) -> files`` and ``simulate(files, options, X) -> scores``; where the engine's
+        arithmetic differs from ours in more than that, an ``argrank.deploy.writer.Writer`` says how.
     title : str, optional
         What lists of targets call it; by default its name.
     takes : tuple of str
@@ -99,9 +91,11 @@ def register_target(
     for kind in takes:
         check_choice("takes", kind, EVERYTHING)
     check_choice("prepare", prepare, PREPARATIONS)
-    TARGETS.register(name, Target(writer, title or name, takes, singles, prepare))
+    whole = writer if isinstance(writer, Writer) else Writer(writer.write, writer.simulate)
+    TARGETS.register(name, Target(whole, title or name, takes, singles, prepare))
 
 
+@checked
 def targets(model: Any = None) -> dict[str, str]:
     """Return the targets of `ar.export` with what each can express; of a model, those that it can go to, and how.
 
@@ -196,10 +190,10 @@ def sentence(model: Any) -> str:
     return "It cannot be exported."
 
 
-def writer(name: str) -> Any:
-    """Return the module that writes and simulates a target."""
+def writer(name: str) -> Writer:
+    """Return what writes and simulates a target."""
     home = TARGETS[name].home
-    return imported(home, "argrank.deploy") if isinstance(home, str) else home
+    return cast(Writer, imported(f"{home}:WRITER", "argrank.deploy")) if isinstance(home, str) else home
 
 
 def check_takes(name: str, model: Plain) -> None:
@@ -229,6 +223,7 @@ def model_of(model: Any) -> Any:
         from argrank.models.files import load_model
 
         return load_model(model)
-    if hasattr(model, "get_params") and not hasattr(model, "model_"):
+    found = fitted_model(model)
+    if hasattr(found, "get_params"):
         raise ModelError(f"expected a fitted ranker, got a {type(model).__name__} before fit")
-    return getattr(model, "model_", model)
+    return found

@@ -17,6 +17,7 @@ from argrank.deploy.elasticsearch import linear_sums
 from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
 
@@ -128,3 +129,6 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     builder = Builder()
     builder.roots = [nested(builder, tree["root"], read) for tree in model["params"]["trees"]]
     return builder.forest(np.float32).sums(rows, np.float32)
+
+
+WRITER = Writer(write, simulate, misses=misses)

@@ -50,7 +50,7 @@ def verify(
     path: str | os.PathLike[str],
     *,
     to: str | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
     missing: str = "as-trained",
     constant: bool = False,
     features: Any = None,
@@ -58,9 +58,11 @@ def verify(
     """Compare a table of logged features and scores with the model; columns are found by name.
 
     ``to`` is the target whose arithmetic counts; without it, argrank's own scores do, of the features as logged or
-    rounded to float32, whichever are nearer. Texts may be logged as such, or as the columns that the target computes.
+    rounded to float32, whichever are nearer. How the engine sums is not known then, so that the tolerance allows for
+    sums in float32 in any order: 2^-24 for each number that is summed, and 1.9e-6 at least. Texts may be
+    logged as such, or as the columns that the target computes.
     """
-    if not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
+    if tolerance is not None and (not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf):
         raise OptionError(f"tolerance: expected a number from 0 up, got {shown(tolerance)}")
     check_choice("missing", missing, MISSING)
     served = model_of(model)
@@ -75,6 +77,8 @@ def verify(
         parts, names, score, lacking = made.parts, made.names, made.score, made.constant
         logged = read_logged(path, served, parts, names)
         basis = f"Compared with the scores that {TARGETS[to].title} gives, by its arithmetic."
+    if tolerance is None:
+        tolerance = TOLERANCE if to is not None else max(TOLERANCE, parts.n_summed * 2.0**-24)
     expected = score(logged.X)
     differences = logged.scores - expected
     if constant:

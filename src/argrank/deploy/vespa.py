@@ -18,6 +18,7 @@ from argrank.deploy import cuts
 from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
 
@@ -149,3 +150,6 @@ def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     builder = Builder()
     builder.roots = [nested(builder, tree["tree_structure"], read) for tree in from_json(files)["tree_info"]]
     return total + builder.forest().sums(rows, np.float64, strict=True)
+
+
+WRITER = Writer(write, simulate)

@@ -16,6 +16,7 @@ from argrank._types import Floats
 from argrank.deploy import cuts
 from argrank.deploy.options import Files, Options, check_names, singles, to_json
 from argrank.deploy.plain import Plain
+from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Forest
 from argrank.models.formats.xgboost import parse
@@ -118,3 +119,6 @@ def _tree(forest: Forest, number: int, root: int, conditions: Floats, values: Fl
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     """Score rows from the written file as XGBoost does: float32 throughout."""
     return parse(files["model.json"]).forest.sums(X.astype(np.float32), np.float32, strict=True)
+
+
+WRITER = Writer(write, simulate)

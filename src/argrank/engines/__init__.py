@@ -11,17 +11,17 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders
 from argrank.data.mapped import row_view
 from argrank.engines.dask_data import DistributedDataset
-from argrank.engines.dask_risk import DaskRisk
 from argrank.engines.local import LocalRisk
 from argrank.engines.local import map_blocks as _map_blocks
+from argrank.engines.partitioned_risk import PartitionedRisk
 from argrank.objectives.objective import Objective
 
 __all__ = [
     "AnyRisk",
-    "DaskRisk",
     "Data",
     "DistributedDataset",
     "LocalRisk",
+    "PartitionedRisk",
     "is_distributed",
     "make_risk",
     "map_blocks",
@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 #: What linear rankers learn from.
 Data = Dataset | DistributedDataset
 
-AnyRisk = LocalRisk | DaskRisk
+AnyRisk = LocalRisk | PartitionedRisk
 
 
 def is_distributed(data: Any) -> bool:

@@ -23,10 +23,13 @@ from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.foreign_models import scores as predicted_scores
+from argrank.data.grouping import block_borders
+from argrank.data.mapped import is_mapped
 from argrank.data.mapped import size_of as size_of_features
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.scaled_rows import ScaledRows
-from argrank.engines.local import Blocks, Judge, Point, map_blocks, sample_of
+from argrank.engines._stamp import Stamp, check_stamp
+from argrank.engines.local import Blocks, Judge, Point, map_blocks
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.systems import in_precision
 from argrank.measures.conventions import Convention
@@ -40,19 +43,32 @@ _CACHE: dict[tuple[str, int], _State] = {}
 _OVER: collections.deque[str] = collections.deque(maxlen=1000)
 
 
-class Part:
-    """A partition on a worker. It travels as the call that made it: another worker opens the file itself."""
+class Placement(NamedTuple):
+    """How a partition is placed: the longest query of all, the client's code, whether to give mapped pages back."""
 
-    def __init__(self, longest: int, load: Callable[..., Dataset], *arguments: Any) -> None:
-        self._made_by = (longest, load, *arguments)
-        self.data = load(*arguments)._but(longest=longest)
+    longest: int
+    client: Stamp
+    gives_back: bool = False
+
+
+class Part:
+    """A partition on a worker. It travels as the call that made it: another worker opens the file itself.
+
+    Wherever it is made, when data are placed or when a worker takes over, the code there must be the client's.
+    """
+
+    def __init__(self, how: Placement, load: Callable[..., Dataset], *arguments: Any) -> None:
+        check_stamp(how.client)
+        self._made_by, self.gives_back = (how, load, *arguments), how.gives_back
+        self.data = load(*arguments)._but(longest=how.longest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Part, self._made_by
 
     def __sizeof__(self) -> int:
-        """Return the bytes of the data, which keeps the scheduler from moving work to where the data is not."""
-        return size_of_features(self.data.X) + self.data.y.nbytes + object.__sizeof__(self)
+        """Return the bytes of the worker's own memory: what is mapped lies on the disk and comes back by itself."""
+        X = self.data._any_features
+        return (0 if is_mapped(X) else size_of_features(X)) + self.data.y.nbytes + object.__sizeof__(self)
 
 
 class Recipe(NamedTuple):
@@ -103,7 +119,7 @@ def work(part: Part, task: Task) -> Answer:
     key = (task.fit, task.part)
     state = _CACHE.get(key)
     if state is None or state.data is not part.data:
-        state = _CACHE[key] = _State(part.data, task.borders)
+        state = _CACHE[key] = _State(part.data, task.borders, part.gives_back)
     for number in task.dropped:
         state.vectors.pop(number, None)
     with state.lock:  # after an interruption a task may still run when the next one comes
@@ -126,14 +142,14 @@ def forget(fit: str) -> None:
 
 def over_blocks(part: Part, borders: tuple[int, ...], function: Callable[[Dataset], Any]) -> list[Any]:
     """Return what a function gives for the blocks of a partition."""
-    return map_blocks(part.data, borders, function, 1)
+    return map_blocks(part.data, borders, function, 1, part.gives_back)
 
 
 class _State:
     """A partition of a fit: its blocks, vectors of scores by number, and what objectives have prepared."""
 
-    def __init__(self, data: Dataset, borders: Sequence[int]) -> None:
-        self.data, self._blocks, self.lock = data, Blocks(data, borders, 1), threading.Lock()
+    def __init__(self, data: Dataset, borders: Sequence[int], gives_back: bool = False) -> None:
+        self.data, self._blocks, self.lock = data, Blocks(data, borders, 1, gives_back), threading.Lock()
         self.vectors: dict[int, Floats] = {}
         self.recipes: Mapping[int, Recipe] = {}
         self.held: frozenset[int] = frozenset()
@@ -183,7 +199,7 @@ class _State:
 
     def sample(self, asked: Asked) -> tuple[int, Any] | None:
         """Return the bytes and the sizes of the samples of rankings that an objective has drawn, if it has."""
-        return sample_of(self._judge(asked).prepared)
+        return self._judge(asked).prepared.sampled
 
     # ---- vectors ------------------------------------------------------------------------------------------------
 
@@ -301,7 +317,12 @@ def selected(part: Part, queries: Integers) -> Dataset:
 
 def predict(part: Part, model: Any) -> Floats:
     """Return the scores that a model gives to the rows of a partition."""
-    return predicted_scores(model, part.data, type(model).__name__)
+    name = type(model).__name__
+    if not part.gives_back:
+        return predicted_scores(model, part.data, name)
+    return np.concatenate(
+        map_blocks(part.data, block_borders(part.data.indptr), lambda own: predicted_scores(model, own, name), 1, True)
+    )
 
 
 def measure(

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank.data.categories import align, union
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, shown
+from argrank.errors import InputError, InputTypeError, shown
 
 ORDER = "argrank_row"  # the number of a partition and of a row in it: the order in which rows came
 
 
-def datasets_of(frame: Any, client: Any, qid: str, label: str) -> tuple[list[Any], list[dict[str, Any]]]:
-    """Return the Datasets of a frame, as futures, and what is known of each; queries are whole."""
-    columns = list(frame.columns)
-    for name in (qid, label):
-        if name not in columns:
-            raise InputError(f"frame: expected a column {name!r}, got {shown(columns)}")
+def datasets_of(
+    frame: Any, client: Any, qid: str, label: str
+) -> tuple[list[Any], list[dict[str, Any]], dict[str, tuple[str, ...]] | None]:
+    """Return the Datasets of a frame, as futures, what is known of each, and their categories; queries are whole."""
+    _check_frame(frame, qid, label)
     # hashes alone decide where a row goes, so that a query cannot end in two places
     together = frame.map_partitions(_numbered, qid, label, meta=_numbered(frame._meta, qid, label)).shuffle(on="qid")
     made = client.map(_dataset, client.compute(together.to_delayed()), pure=False, retries=3)
@@ -26,7 +26,41 @@ def datasets_of(frame: Any, client: Any, qid: str, label: str) -> tuple[list[Any
     kept = [number for number, one in enumerate(facts) if one is not None]
     if not kept:
         raise InputError("frame: expected at least one row, got none")
-    return [made[number] for number in kept], [facts[number] for number in kept]
+    made, facts = [made[number] for number in kept], [facts[number] for number in kept]
+    dated = next((name for one in facts for name in one["dates"] or ()), None)
+    if dated is not None:
+        raise InputError(f"frame: column {dated!r}: expected numbers, got dates, which need all rows; give days")
+    categories = union(one["categories"] for one in facts) or None
+    if any(one["categories"] != categories for one in facts):  # each has seen its own rows alone
+        made = client.map(_recoded, made, [categories] * len(made), pure=False, retries=3)
+    return made, facts, categories
+
+
+def _check_frame(frame: Any, qid: str, label: str) -> None:
+    import dask.dataframe as dd
+
+    if not isinstance(frame, dd.DataFrame):
+        raise InputTypeError(
+            f"frame: expected a Dask data frame, got {type(frame).__module__}.{type(frame).__name__}; "
+            "dask.dataframe.from_pandas makes one, and ar.Dataset takes others on one machine"
+        )
+    columns = list(frame.columns)
+    for meaning, name in (("qid", qid), ("label", label)):
+        if name not in columns:
+            raise InputError(f"frame: expected a column {name!r}, got {shown(columns)}")
+        if name != meaning and meaning in columns:
+            raise InputError(
+                f"frame: expected one column that is the {meaning}, got {name!r} and {meaning!r}; drop or rename one"
+            )
+
+
+def _recoded(data: Dataset, categories: dict[str, tuple[str, ...]]) -> Dataset:
+    """Return a Dataset whose texts have the numbers that they have in all partitions."""
+    lacking = [name for name in categories if name not in (data.categories or {})]
+    if lacking:
+        raise InputError(f"frame: column {lacking[0]!r}: expected texts in every partition, got numbers in one")
+    X = align(data.X, data.feature_names, data.categories, data.feature_names, categories)
+    return data._but(X=X, categories=categories)
 
 
 def refuse_split(query_ids: list[NDArray[Any]]) -> NDArray[Any]:
@@ -63,5 +97,5 @@ def _facts(data: Dataset | None) -> dict[str, Any] | None:
     if data is None:
         return None
     names = ("indptr", "query_ids", "query_weight", "n_features", "feature_names", "categories", "is_sparse")
-    facts = {name: getattr(data, name) for name in (*names, "is_judged", "fingerprint")}
+    facts = {name: getattr(data, name) for name in (*names, "dates", "is_judged", "fingerprint")}
     return facts | {"has_row_weights": data.sample_weight is not None}

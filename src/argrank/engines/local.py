@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,11 +21,11 @@ from argrank._types import Floats, Integers
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders
-from argrank.data.mapped import row_view
+from argrank.data.mapped import give_back, row_view
 from argrank.data.prepare.scaled_rows import ScaledRows
 from argrank.errors import InputError, OptionError
 from argrank.models.dense_product import PULL_BACK, SCORE
-from argrank.objectives.objective import Objective, Sorter
+from argrank.objectives.objective import Difference, Objective, Sorter
 
 Result = TypeVar("Result")
 
@@ -45,7 +45,7 @@ class SummedRisk(ABC):
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self.convex, self.smooth, self.second_order = objective.convex, objective.smooth, objective.second_order
-        self.difference = not objective.convex and hasattr(objective, "subtracted_part")
+        self.difference = not objective.convex and isinstance(objective, Difference)
         self.seconds = 0.0  # spent in here
         self._products = 0.0
 
@@ -176,13 +176,13 @@ class LocalRisk(SummedRisk):
 
     def parts(self) -> tuple[LocalRisk, LocalRisk]:
         """Return the two convex risks of which this one, a tight bound, is the difference."""
-        asked: Any = self.objective
+        asked = cast(Difference, self.objective)
         convex, subtracted = asked.convex_part(), asked.subtracted_part()
         return LocalRisk(self.data, convex, self.n_jobs), LocalRisk(self.data, subtracted, self.n_jobs)
 
     def sample(self) -> tuple[int, Integers] | None:
         """Return the bytes and the sizes of the samples of rankings that the objective has drawn, if it has."""
-        return sample_of(self.prepared)
+        return self.prepared.sampled
 
     def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
         """Return one query's loss, its gradient and the offset ``loss - gradient @ w`` of the tangent plane."""
@@ -269,8 +269,8 @@ class Point:
 class Blocks:
     """The features of some data, block by block; what is linear in vectors of scores."""
 
-    def __init__(self, data: Dataset, borders: Iterable[int], n_jobs: int | None) -> None:
-        self.data, self._n_jobs = data, n_jobs
+    def __init__(self, data: Dataset, borders: Iterable[int], n_jobs: int | None, gives_back: bool = False) -> None:
+        self.data, self._n_jobs, self._gives_back = data, n_jobs, gives_back
         self._all = [Block(data.X, data.indptr, a, b) for a, b in itertools.pairwise(map(int, borders))]
 
     def __iter__(self) -> Iterator[Block]:
@@ -278,8 +278,14 @@ class Blocks:
 
     def run(self, work: Callable[[Block], Result]) -> list[Result]:
         """Return what some work gives for every block, in their order."""
+
+        def done(block: Block) -> Result:
+            found = work(block)
+            give_back(block.X)
+            return found
+
         with single_threaded_blas():
-            return map_threads(work, self._all, self._n_jobs)
+            return map_threads(done if self._gives_back else work, self._all, self._n_jobs)
 
     def scores(self, weights: Floats) -> Floats:
         """Return ``X @ weights``."""
@@ -381,20 +387,21 @@ class Judge:
             values *= np.repeat(self._shares[block.first : block.last], block.sizes)
 
 
-def sample_of(prepared: Any) -> tuple[int, Integers] | None:
-    """Return the bytes and the sizes of the samples of rankings that a prepared objective has drawn, if it has."""
-    sample = getattr(prepared, "sample", None)
-    return None if sample is None else (sample.nbytes, np.diff(sample.samples))
-
-
 def map_blocks(
-    data: Dataset, borders: Iterable[int], function: Callable[[Dataset], Result], n_jobs: int | None
+    data: Dataset,
+    borders: Iterable[int],
+    function: Callable[[Dataset], Result],
+    n_jobs: int | None,
+    gives_back: bool = False,
 ) -> list[Result]:
     """Apply a function to the Datasets of the blocks of some data, and return what it gives in their order."""
     parts = [data.between(a, b) for a, b in itertools.pairwise(map(int, borders))]
 
     def work(part: Dataset) -> Result:
-        return function(part._but(X=np.asarray(part.X)) if isinstance(part.X, ScaledRows) else part)
+        found = function(part._but(X=np.asarray(part.X)) if isinstance(part.X, ScaledRows) else part)
+        if gives_back:
+            give_back(part.X)
+        return found
 
     with single_threaded_blas():
         return map_threads(work, parts, n_jobs)

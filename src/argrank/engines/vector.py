@@ -12,7 +12,7 @@ from argrank.engines._part import Recipe
 from argrank.errors import InputError
 
 if TYPE_CHECKING:
-    from argrank.engines.dask_risk import Session
+    from argrank.engines.partitioned_risk import Session
 
 
 class Node:

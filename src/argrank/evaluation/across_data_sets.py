@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from argrank._declared import IsData, checked
 from argrank._types import Floats
 from argrank.data.checks import as_array
-from argrank.errors import InputError, InputTypeError, shown
+from argrank.errors import InputError
 
 #: data set -> system -> what evaluation found: an Evaluation, or a mapping from measures to values
-Table = Mapping[str, Mapping[str, Any]]
+Table = Annotated[Mapping[str, Mapping[str, Any]], IsData]
 
 
+@checked
 def winning_numbers(table: Table) -> dict[str, dict[str, int]]:
     """Count for every system how often it beats another one, strictly, over all data sets.
 
@@ -49,6 +51,7 @@ def winning_numbers(table: Table) -> dict[str, dict[str, int]]:
     return wins
 
 
+@checked
 def micro_average(table: Table) -> dict[str, dict[str, float]]:
     """Return the mean of each measure over the queries of all data sets together.
 
@@ -82,8 +85,6 @@ def micro_average(table: Table) -> dict[str, dict[str, float]]:
 
 def _shape(table: Table) -> tuple[list[str], list[str]]:
     """Return the systems and measures, which every data set must have."""
-    if not isinstance(table, Mapping) or not all(isinstance(results, Mapping) for results in table.values()):
-        raise InputTypeError(f"table: expected a mapping from data sets to systems, got {shown(table)}")
     if not table or not all(table.values()):
         raise InputError("table: expected at least one data set with at least one system, got an empty mapping")
     systems = list(next(iter(table.values())))

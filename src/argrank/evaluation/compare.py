@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,27 +12,32 @@ from numpy.typing import NDArray
 from argrank._declared import AtLeast, Below, Count, Seed, checked
 from argrank._once import reading_once
 from argrank._types import Floats
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
 from argrank.data.io.trec.forms import is_run
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison, PairResult, SegmentResult
+from argrank.evaluation.counterfactual.on_log import MIN_CLICKS, MIN_COVERAGE, compare_on_log, is_log
+from argrank.evaluation.counterfactual.result import ClickComparison
 from argrank.evaluation.defaults import CORRECTION, LEVEL, N_RESAMPLES, TEST
 from argrank.evaluation.evaluate import evaluate_systems
+from argrank.evaluation.intervals import difference_intervals
 from argrank.evaluation.result import Evaluation
 from argrank.evaluation.segments import groups
 from argrank.evaluation.systems import named_systems
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.names import measure_list
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from argrank.measures.conventions import Switches
-
 CORRECTIONS = ("holm", "none")
+RELIABLE = 20  # queries from which on p and intervals of differences held what they promise on real queries
 ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
 
 
+@overload
+def compare(scores: Any, data: Clicks | ClickCounts, measures: Any, **options: Any) -> ClickComparison: ...
+@overload
+def compare(scores: Any, data: Any, measures: Any, **options: Any) -> Comparison: ...
 @checked
 @reading_once()
 def compare(
@@ -48,8 +53,13 @@ def compare(
     level: Annotated[float, AtLeast(1e-6), Below(1)] = LEVEL,
     n_resamples: Count = N_RESAMPLES,
     random_state: Seed = 0,
-    **switches: Unpack[Switches],
-) -> Comparison:
+    propensities: Any = None,
+    estimator: str = "examinations",
+    features: Any = None,
+    min_coverage: float = MIN_COVERAGE,
+    min_clicks: float = MIN_CLICKS,
+    **switches: Any,
+) -> Comparison | ClickComparison:
     """Compare systems by what each does to every query, which is far sharper than comparing their means.
 
     Parameters
@@ -72,9 +82,11 @@ def compare(
     correction : {"holm", "none"}
         Correct p for the number of pairs within each measure.
     level : float
-        What counts as significant; the bootstrap intervals cover 1 - level.
+        What counts as significant; the intervals cover 1 - level.
     n_resamples, random_state : int
-        Of the bootstrap and the randomisation test.
+        Of the randomisation test.
+    propensities, estimator, features, min_coverage, min_clicks
+        Where ``data`` is a click log, as in ``ar.evaluate``: differences are then paired by groups of sessions.
     **switches
         Single rules of evaluation, as in ``ar.evaluate``.
 
@@ -91,6 +103,11 @@ def compare(
     >>> result.letters("ndcg@10")
     {'good': 'b', 'poor': ''}
     """
+    if is_log(data):
+        rules, systems = make_convention(convention, **switches), named_systems(scores)[0]
+        on_log = {"propensities": propensities, "estimator": estimator, "features": features}
+        on_log |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
+        return compare_on_log(systems, data, measures, rules, baseline, **on_log)
     given = _check(scores, baseline, test, correction, level, n_resamples)
     rules, asked = make_convention(convention, **switches), measure_list(measures)
     evaluations = evaluate_systems(given, data, asked, rules, by=by)
@@ -121,7 +138,8 @@ def compare_evaluations(
     else:
         duels = [(a, systems.index(baseline)) for a in range(len(systems)) if systems[a] != baseline]
     differences = np.concatenate([_differences(evaluations, name, duels) for name in names])
-    settings = (test, level, n_resamples, random_state)
+    reach = np.repeat([high - low for low, high in (first.bounds[name] for name in names)], len(duels))
+    settings = (reach, test, level, n_resamples, random_state)
     facts = _facts(differences, *settings)
     pairs: list[PairResult] = []
     for number, name in enumerate(names):
@@ -148,8 +166,10 @@ def compare_evaluations(
         baseline=baseline,
         n_resamples=n_resamples,
         random_state=random_state,
-        notes=(*_evaluation_notes(evaluations), *_notes(pairs, test, first)),
+        notes=(*_evaluation_notes(evaluations), *_notes(pairs, first)),
         coverage={name: one.coverage for name, one in evaluations.items() if one.coverage is not None},
+        bounds=dict(first.bounds),
+        rules=first.convention,
         segment_of=segment_of,
         segments=() if segment_of is None else _segments(differences, names, duels, systems, segment_of, settings),
     )
@@ -210,7 +230,9 @@ def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: lis
     return differences
 
 
-def _facts(differences: Floats, test: str, level: float, n_resamples: int, random_state: int) -> list[dict[str, Any]]:
+def _facts(
+    differences: Floats, reach: Floats, test: str, level: float, n_resamples: int, random_state: int
+) -> list[dict[str, Any]]:
     """Return what is known of each row of differences; rows with the same queries defined share the resampling."""
     defined = ~np.isnan(differences)
     patterns, pattern_of = np.unique(defined, axis=0, return_inverse=True)
@@ -218,8 +240,10 @@ def _facts(differences: Floats, test: str, level: float, n_resamples: int, rando
     for number, pattern in enumerate(patterns):
         members = np.flatnonzero(pattern_of.ravel() == number)
         some = differences[np.ix_(members, pattern)].T
-        p_values = significance.p_values(some, test, n_resamples, random_state)
-        intervals = significance.bootstrap_intervals(some, level, n_resamples, random_state)
+        p_values = significance.p_values(some, test, n_resamples, random_state, reach[members])
+        intervals = difference_intervals(
+            some, test, reach=reach[members], level=level, n_resamples=n_resamples, random_state=random_state
+        )
         effects = significance.effect_sizes(some)
         for place, member in enumerate(members):
             column = some[:, place]
@@ -248,14 +272,10 @@ def _evaluation_notes(evaluations: Mapping[str, Evaluation]) -> list[str]:
     ]
 
 
-def _notes(pairs: list[PairResult], test: str, first: Evaluation) -> list[str]:
+def _notes(pairs: list[PairResult], first: Evaluation) -> list[str]:
     notes = []
     if pairs and first.query_weight is not None:
         notes.append("The means are weighted by query; the differences and tests count every query once.")
-    if any(pair.n_queries < 2 for pair in pairs):
-        notes.append("Fewer than two queries are defined on both sides of some pairs: nothing can be said about those.")
-    if test == "t" and any(np.isinf(pair.effect_size) for pair in pairs):
-        notes.append(
-            "A pair differs by the same on every query: the t-test calls that certain; randomisation does not."
-        )
+    if any(pair.n_queries < RELIABLE for pair in pairs):
+        notes.append(f"Some pairs have fewer than {RELIABLE} queries: p and intervals may promise too much.")
     return notes

@@ -6,25 +6,35 @@ import dataclasses
 import json
 import math
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import checked
 from argrank._json import json_value
 from argrank._tables import FORMATS, Cell, Table, measure_text, render, table
 from argrank._types import Floats
-from argrank.errors import unknown_name
+from argrank.data.checks import as_array
+from argrank.errors import InputError, check_name, shown, unknown_name
+from argrank.evaluation.intervals import difference_text
 from argrank.evaluation.result import frame_of
 from argrank.evaluation.segments import groups, interval_text, mean_with_interval
+from argrank.evaluation.significance import EXACT_QUERIES
 from argrank.evaluation.systems import Coverage
+from argrank.measures.conventions import Convention
 
 TEST_TITLES = {
     "randomisation": "Paired randomisation test",
     "t": "Paired t-test",
     "wilcoxon": "Wilcoxon signed-rank test",
 }
+INTERVALS = {
+    test: f"Intervals of the mean difference {kind}: they leave out 0 just where p, uncorrected, is significant."
+    for test, kind in {"randomisation": "are what the test does not reject", "t": "are Student's, of the test"}.items()
+} | {"wilcoxon": "Wilcoxon's test is about ranks and has no interval of the mean difference."}
 
 
 def check_format(format: str) -> None:  # noqa: A002 (what the command line calls it)
@@ -89,6 +99,10 @@ class Comparison:
         What should be known about these numbers.
     coverage : dict of Coverage
         For each run how it and the judgements fit together.
+    bounds : dict
+        Measure to what its values lie between.
+    rules : Convention
+        The convention, with every switch.
     segment_of, segments : array of shape (n_queries,), tuple of SegmentResult
         Where ``by`` was given: the segment of every query, and every pair on every segment. The intervals are not
         corrected for the number of segments.
@@ -110,9 +124,12 @@ class Comparison:
     random_state: int
     notes: tuple[str, ...]
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+    rules: Convention = field(default_factory=Convention)
     segment_of: NDArray[Any] | None = None
     segments: tuple[SegmentResult, ...] = ()
 
+    @checked
     def differences(self, measure: str, a: str, b: str) -> Floats:
         """Return the measure of system a minus that of system b for each of ``query_ids``, NaN where undefined."""
         if measure not in self.measures:
@@ -122,12 +139,32 @@ class Comparison:
                 raise unknown_name("system of this comparison", system, self.systems)
         return self.values[a][measure] - self.values[b][measure]
 
+    @checked
+    def mean(
+        self, system: str, measure: str, queries: NDArray[np.bool_] | None = None
+    ) -> tuple[int, float, float, float]:
+        """Return on how many queries, all or some, a system has a value, their mean and the ends of its interval."""
+        check_name("system of this comparison", system, self.systems)
+        check_name("measure of this comparison", measure, self.values[system])
+        values = self.values[system][measure]
+        if queries is not None and (as_array(queries, "queries").dtype != bool or np.shape(queries) != values.shape):
+            raise InputError(f"queries: expected a mask of {len(values)} queries, got {shown(queries)}")
+        own = values if queries is None else values[queries]
+        return mean_with_interval(own, self.bounds[measure], level=self.level)
+
+    @checked
+    def interval_text(self, pair: PairResult | SegmentResult) -> str:
+        """Return the interval of a difference in words."""
+        return "-" if self.test == "wilcoxon" else difference_text(*pair.interval)
+
+    @checked
     def letter_of(self, system: str) -> str:
         """Return the letter that stands for a system, a for the first."""
         if system not in self.systems:
             raise unknown_name("system of this comparison", system, self.systems)
         return _letters(len(self.systems))[self.systems.index(system)]
 
+    @checked
     def letters(self, measure: str) -> dict[str, str]:
         """Return for each system the letters of the systems it beats significantly (a for the first system, …)."""
         if measure not in self.measures:
@@ -146,12 +183,13 @@ class Comparison:
 
     # ---- renderings -------------------------------------------------------------------------------------------
 
+    @checked
     def render(self, format: str) -> str:  # noqa: A002 (what the command line calls it)
         """Return the comparison as "text", "markdown", "latex", "html" or "json"."""
         check_format(format)
         if format == "json":
             return self.to_json()
-        tables = [self._means_table(), self._pairs_table()]
+        tables = [self._means_table(), self.pairs_table()]
         return render(format, [*tables, *self.segment_tables()], self.footer)
 
     def to_text(self) -> str:
@@ -233,18 +271,21 @@ class Comparison:
         ]
         return Table(("", "system", *self.measures), tuple(rows), 2)
 
-    def _pairs_table(self) -> Table:
+    @checked
+    def pairs_table(self, measures: Sequence[str] | None = None) -> Table:
+        """Return every pair of systems by the measures given, by default all, as a table."""
         corrected = self.correction != "none" and self._n_pairs > 1
         header = ["measure", "system", "against", "difference", f"{100 * (1 - self.level):.4g} % interval", "p"]
         header += ["p corrected"] * corrected + ["effect", "wins", "ties", "losses"]
         rows = []
         for pair in self.pairs:
-            low, high = pair.interval
+            if measures is not None and pair.measure not in measures:
+                continue
             p_values = [pair.p_value, pair.p_corrected] if corrected else [pair.p_value]
             rows.append(
                 (
                     *map(Cell, (pair.measure, pair.a, pair.b, _signed(pair.difference))),
-                    Cell(f"[{_signed(low)}, {_signed(high)}]"),
+                    Cell(self.interval_text(pair)),
                     *map(Cell, map(_probability, p_values[:-1])),
                     Cell(_probability(p_values[-1]), best=p_values[-1] <= self.level),
                     *map(Cell, (_signed(pair.effect_size, 2), str(pair.wins), str(pair.ties), str(pair.losses))),
@@ -259,10 +300,10 @@ class Comparison:
         return [self._segment_means_table(self.segment_of), *([self._segment_pairs_table()] if self.segments else [])]
 
     def _segment_means_table(self, segment_of: NDArray[Any]) -> Table:
-        how, rows = (self.level, self.n_resamples, self.random_state), []
+        rows = []
         for measure in self.measures:
             for name, own in groups(segment_of):
-                found = [mean_with_interval(self.values[system][measure][own], None, *how) for system in self.systems]
+                found = [self.mean(system, measure, own) for system in self.systems]
                 best = max(mean for _, mean, _, _ in found)
                 cells = [Cell(interval_text(mean, low, high), mean == best) for _, mean, low, high in found]
                 rows.append((Cell(measure), Cell(name), Cell(str(int(own.sum()))), *cells))
@@ -273,10 +314,21 @@ class Comparison:
                   "wins", "ties", "losses")  # fmt: skip
         rows = [
             (one.measure, one.segment, one.a, one.b, _signed(one.difference),
-             f"[{_signed(one.interval[0])}, {_signed(one.interval[1])}]", one.wins, one.ties, one.losses)
+             self.interval_text(one), one.wins, one.ties, one.losses)
             for one in self.segments
         ]  # fmt: skip
         return table(header, rows, n_names=4)
+
+    @property
+    def test_text(self) -> str:
+        """The test and its correction, in words."""
+        text = f"{TEST_TITLES[self.test]}, two-sided"
+        if self.test == "randomisation" and len(self.query_ids) > EXACT_QUERIES:
+            text += f" ({self.n_resamples:,} resamples, seed {self.random_state})"
+        if self._n_pairs > 1:
+            rule = "corrected by Holm's rule" if self.correction == "holm" else "not corrected"
+            text += f"; p {rule} for the {self._n_pairs} pairs of each measure"
+        return text
 
     @property
     def footer(self) -> list[str]:
@@ -287,16 +339,11 @@ class Comparison:
             for measure, count in self.undefined.items()
             if count
         ]
-        test = f"{TEST_TITLES[self.test]}, two-sided"
-        if self._n_pairs > 1:
-            rule = "corrected by Holm's rule" if self.correction == "holm" else "not corrected"
-            test += f"; p {rule} for the {self._n_pairs} pairs of each measure"
         return [
             f"Marked: the best mean of each measure, and p of {self.level:g} or less. "
             "Letters: the systems that are significantly worse.",
-            f"{test}.",
-            f"Intervals of the mean difference by BCa bootstrap ({self.n_resamples:,} resamples, seed "
-            f"{self.random_state}). Effect: mean / standard deviation of the differences (Cohen's d).",
+            f"{self.test_text}.",
+            f"{INTERVALS[self.test]} Effect: mean / standard deviation of the differences (Cohen's d).",
             f"Convention {self.convention}; {len(self.query_ids):,} queries; "
             f"undefined: {', '.join(undefined) or 'none'}.",
             *self.notes,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._declared import Jobs, checked
+from argrank._declared import Jobs, Share, checked
 from argrank._once import reading_once
 from argrank._threads import map_threads
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError
+from argrank.errors import InputError, OptionError, shown
+from argrank.evaluation.counterfactual.on_log import evaluate_on_log, is_log, refuse_on_log
+from argrank.evaluation.counterfactual.result import ClickEvaluation, ClickEvaluations
 from argrank.evaluation.ranking_blocks import Block, Judgements, query_blocks, rank_queries
 from argrank.evaluation.result import Evaluation, Evaluations
 from argrank.evaluation.segments import segments_of
@@ -27,7 +29,7 @@ from argrank.measures.names import measure_list
 @overload
 def evaluate(scores: NDArray[Any] | Sequence[float], data: Dataset, measures: Any, **options: Any) -> Evaluation: ...
 @overload
-def evaluate(scores: Any, data: Any, measures: Any, **options: Any) -> Evaluation | Evaluations: ...
+def evaluate(scores: Any, data: Any, measures: Any, **options: Any) -> Any: ...
 @checked
 @reading_once()
 def evaluate(
@@ -38,10 +40,17 @@ def evaluate(
     convention: str | Convention = "default",
     judgements: Dataset | Mapping[Any, Any] | None = None,
     by: Any = None,
-    explain: Any = None,
+    explain: Hashable | None = None,
+    trusted: Any = None,
+    probability: Mapping[Any, Any] | Share | None = None,
+    propensities: Any = None,
+    estimator: str | None = None,
+    features: Any = None,
+    min_coverage: float | None = None,
+    min_clicks: float | None = None,
     n_jobs: Jobs = None,
     **switches: Any,
-) -> Evaluation | Evaluations:
+) -> Evaluation | Evaluations | ClickEvaluation | ClickEvaluations:
     """Evaluate scores or runs by one or several measures.
 
     Parameters
@@ -67,6 +76,24 @@ def evaluate(
         Segments of queries: ``.segments`` of the result has every measure on each of them, with an interval.
     explain : query id, optional
         Show how the values of this query come about: ``.explanation`` of the result.
+    trusted : judgements, optional
+        Better judgements of some of the queries, in any form of ``data``: ``data`` may then have cheap ones, of a model
+        or the crowd, say. The means are those that trusted judgements of all queries would give, with ``.low`` and
+        ``.high``, however wrong the cheap ones are; the better these are, the shorter the interval. Trusted queries
+        have to be a random sample of all queries, with every judged document judged again.
+    probability : mapping from query id to number, or number, optional
+        The chance that each trusted query had of being drawn, where they had different ones. Without it queries that
+        do not look like a random sample are refused; a number says that all had the same chance. For documents that
+        were drawn one by one, ``{qid: {docid: chance}}``, and measures that add up over them, such as ``"dcg@10"``.
+    propensities, estimator, features, min_coverage, min_clicks : optional
+        Where ``data`` is a click log (``ar.load_clicks``), the result is what the system would earn a session, with
+        intervals by groups of sessions, coverage and effective clicks. ``propensities`` is the curve of examination
+        (``ar.propensities``). ``estimator`` is "examinations" (clicks over examinations), "ips" (the mean of clicks
+        over the examination of their rank), "dr" (examinations, and a model for documents that were never shown) or
+        "model". ``features`` is the table of candidates, where the system is a model or scores of its rows. Measures
+        have to add up gains with a constant divisor: "dcg@10", "p@5", "rbp", and "clicks@10", the expected clicks. A
+        value is refused below a coverage of 0.9 or 100 effective clicks, unless ``min_coverage`` and ``min_clicks``
+        say otherwise.
     n_jobs : int, optional
         Number of threads, all cores by default; the result has the same bits for any number.
     **switches
@@ -92,10 +119,45 @@ def evaluate(
     ({'p@2': 0.5, 'recall': 0.5, 'judged@10': 0.5}, 1, 1)
     """
     rules = make_convention(convention, **switches)
-    asked = measure_list(measures)
     systems, several = named_systems(scores)
+    on_log = {"propensities": propensities, "estimator": estimator, "features": features}
+    on_log |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
+    on_log = {name: one for name, one in on_log.items() if one is not None}
+    if is_log(data):
+        refuse_on_log(judgements=judgements, by=by, explain=explain, trusted=trusted, probability=probability)
+        earned = evaluate_on_log(systems, data, measures, rules, **on_log)
+        return ClickEvaluations(earned) if several else next(iter(earned.values()))
+    if on_log:
+        raise OptionError(f"{next(iter(on_log))}: expected a click log (ar.load_clicks) beside it, got {shown(data)}")
+    asked = measure_list(measures)
+    if trusted is not None:
+        found = _evaluate_trusted(systems, data, trusted, asked, rules, judgements, by, explain, probability, n_jobs)
+        return Evaluations(found) if several else next(iter(found.values()))
+    if probability is not None:
+        raise OptionError("probability: expected trusted judgements beside it, got none")
     found = evaluate_systems(systems, data, asked, rules, judgements, by=by, explain=explain, n_jobs=n_jobs)
     return Evaluations(found) if several else next(iter(found.values()))
+
+
+def _evaluate_trusted(
+    systems: Mapping[str, Any],
+    data: Any,
+    trusted: Any,
+    asked: list[tuple[str, Measure]],
+    rules: Convention,
+    judgements: Any,
+    by: Any,
+    explain: Any,
+    probability: Any,
+    n_jobs: int | None,
+) -> dict[str, Evaluation]:
+    from argrank.evaluation.judges.trusted import evaluate_trusted
+
+    if hasattr(data, "measure_queries"):
+        raise InputError(f"trusted: expected data on one machine for it, got {type(data).__name__}")
+    if judgements is not None or explain is not None:
+        raise OptionError("trusted: expected neither judgements nor explain beside it")
+    return evaluate_trusted(systems, data, trusted, asked, rules, probability, by, n_jobs)
 
 
 def evaluate_systems(

@@ -82,7 +82,7 @@ def rank_queries(
     if held is None and int(sizes.min()) == width and int(starts[-1]) - first == (len(queries) - 1) * width:
         # Adjacent queries of one length lie in memory as the block wants them.
         block_scores, labels = (
-            values[first : first + len(queries) * width].reshape(-1, width) for values in (scores, data.y)
+            values[first : first + len(queries) * width].reshape(-1, width) for values in (scores, data.targets)
         )
 
         def stored(cells: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -91,7 +91,7 @@ def rank_queries(
     else:
         there = np.arange(width) < sizes[:, None]
         rows = np.where(there, starts[:, None] + np.arange(width), 0)
-        block_scores, labels = (np.where(there, values[rows], -np.inf) for values in (scores, data.y))
+        block_scores, labels = (np.where(there, values[rows], -np.inf) for values in (scores, data.targets))
 
         if held is not None:
             gaps = np.where(there, held[rows], JUDGED)
@@ -103,7 +103,7 @@ def rank_queries(
     known = None if judged is None else judged.padded(queries)
     keys = ranked.keys if convention.ties == "expected" else None
     by_rank = None if gaps is None else gaps.reshape(-1)[ranked.cells]
-    rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known, by_rank)
+    rankings = Rankings(ranked.labels, sizes, ranked.ties, keys, known, by_rank, ranked.keys, data.gains is not None)
     return Block(queries, rankings, queries[ranked.tied], ranked.cells, stored)
 
 
@@ -116,9 +116,9 @@ def _tie_key(
     if ties == "row":
         return stored
     if ties == "best":
-        return lambda cells: -data.y[stored(cells)]
+        return lambda cells: -data.targets[stored(cells)]
     if ties == "worst":
-        return lambda cells: data.y[stored(cells)]
+        return lambda cells: data.targets[stored(cells)]
     sign = -1 if ties == "docid-descending" else 1
     if data.document_ids is None:
         return lambda cells: sign * stored(cells)

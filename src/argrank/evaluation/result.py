@@ -19,6 +19,7 @@ from argrank._tables import Table, table, to_html, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import MissingExtraError
+from argrank.evaluation.intervals import TOO_FEW, Interval, mean_interval
 from argrank.evaluation.segments import Segment, groups, interval_text, mean_with_interval
 from argrank.evaluation.systems import Coverage
 from argrank.measures.conventions import Convention
@@ -26,6 +27,8 @@ from argrank.measures.measure import Measure
 
 if TYPE_CHECKING:
     from argrank.evaluation.explain import Explanation
+    from argrank.evaluation.judges.prediction_powered import Powered
+    from argrank.evaluation.judges.trusted import Correction
 
 
 @dataclass(eq=False)
@@ -54,6 +57,12 @@ class Evaluation:
         Of a run: how many of its documents are not judged, how many judged ones it did not return, and more.
     segment_of : array of shape (n_queries,), optional
         The segment of every query, where ``by`` was given; ``segments`` has the figures.
+    bounds : dict
+        Name to what the measure's values lie between; intervals make use of it.
+    correction : Correction, optional
+        Where ``trusted`` was given: what trusted judgements say of their queries, and in ``powered`` of each measure
+        the weight of the cheap judgements (``tuning``), the means by cheap ones and by trusted ones alone, and how many
+        trusted queries the estimate is worth. ``values`` are those by cheap judgements.
     explanation : Explanation, optional
         How the values of one query came about, where ``explain`` was given.
     """
@@ -70,7 +79,9 @@ class Evaluation:
     added_up: tuple[str, ...] = ()
     coverage: Coverage | None = None
     segment_of: NDArray[Any] | None = None
+    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
     explanation: Explanation | None = None
+    correction: Correction | None = None
 
     @classmethod
     def of(
@@ -89,6 +100,7 @@ class Evaluation:
         absent = np.zeros(data.n_queries, bool) if missing is None or convention.missing == "empty" else missing
         order = _by_qid(data.query_ids) if convention.averaging == "by-qid" else None
         for (name, measure), raw in zip(asked, values, strict=True):
+            result.bounds[name] = measure.bounds if data.gains is None else (-np.inf, np.inf)
             lacking = np.isnan(raw) & ~absent
             rules = measure.adapt(convention)
             filled = raw
@@ -144,13 +156,40 @@ class Evaluation:
         return {"qid": self.query_ids.tolist(), **segment, **self.values}
 
     @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        """Name to the 95 % interval of the mean; NaN for too few queries, and for sums of counts."""
+        weight = self.query_weight
+        return {
+            name: Interval(math.nan, math.nan)
+            if name in self.added_up
+            else mean_interval(values, self.bounds[name], weight=weight)
+            for name, values in self.values.items()
+        }
+
+    @property
+    def low(self) -> dict[str, float]:
+        """Name to the lower end of the 95 % interval of the mean."""
+        return {name: one.low for name, one in self.intervals.items()}
+
+    @property
+    def high(self) -> dict[str, float]:
+        """Name to the upper end of the 95 % interval of the mean."""
+        return {name: one.high for name, one in self.intervals.items()}
+
+    @cached_property
     def segments(self) -> tuple[Segment, ...]:
-        """Every measure on every segment, with a 95 % bootstrap interval; empty where ``by`` was not given."""
+        """Every measure on every segment, with a 95 % interval; empty where ``by`` was not given."""
         if self.segment_of is None:
             return ()
+        if self.correction is not None:
+            return self.correction.segments(self, self.segment_of)
         weight = self.query_weight
         return tuple(
-            Segment(name, measure, *mean_with_interval(values[own], None if weight is None else weight[own]))
+            Segment(
+                name,
+                measure,
+                *mean_with_interval(values[own], self.bounds[measure], None if weight is None else weight[own]),
+            )
             for measure, values in self.values.items()
             for name, own in groups(self.segment_of)
         )
@@ -164,20 +203,50 @@ class Evaluation:
             "means": json_value(self.means),
             "undefined": dict(self.undefined),
             "zero_filled": json_value(self.zero_filled),
+            "low": json_value(self.low),
+            "high": json_value(self.high),
+            **self._corrected(),
             "notes": list(self.notes),
             **({} if self.coverage is None else {"coverage": json_value(dataclasses.asdict(self.coverage))}),
             **({} if self.segment_of is None else {"segments": json_value([s._asdict() for s in self.segments])}),
             "per_query": json_value({"qid": self.query_ids, **self.values}),
         }
 
+    def with_means(self, powered: Mapping[str, Powered], notes: list[str]) -> Evaluation:
+        """Take over means and intervals that trusted judgements corrected, and what is to be said about them."""
+        self.means = {name: one.mean for name, one in powered.items()}
+        self.intervals = {name: Interval(one.low, one.high) for name, one in powered.items()}
+        self.notes = [*self.notes, *notes]
+        return self
+
+    def _corrected(self) -> dict[str, Any]:
+        if self.correction is None:
+            return {}
+        powered = {name: one._asdict() for name, one in self.correction.powered.items()}
+        found = {"n_trusted": len(self.correction.where), "powered": powered}
+        plain: dict[str, Any] = json_value(found)
+        return plain
+
     def texts(self) -> list[str]:
         """Return the figures of ``means`` as the convention prints them; sums of counts as whole numbers."""
         form = self.convention.format
         return [f"{mean:.0f}" if name in self.added_up else form % mean for name, mean in self.means.items()]
 
+    def interval_texts(self) -> list[str]:
+        """Return the intervals of ``means`` as texts, in the order of the measures."""
+        form, ends = self.convention.format, self.intervals.values()
+        return [TOO_FEW if math.isnan(low) else f"[{form % low}, {form % high}]" for low, high in ends]
+
     def _table(self) -> Table:
         columns = {"mean": self.texts()}
-        if any(self.undefined.values()):
+        if self.correction is not None:
+            form, powered = self.convention.format, self.correction.powered.values()
+            columns["95 % interval"] = self.interval_texts()
+            columns["cheap alone"] = [form % one.cheap for one in powered]
+            columns["trusted alone"] = [form % one.alone for one in powered]
+            columns["lambda"] = [f"{one.tuning:.2f}" for one in powered]
+            columns["worth"] = [f"{one.worth:.0f} trusted" for one in powered]
+        elif any(self.undefined.values()):
             columns["undefined"] = [str(count) for count in self.undefined.values()]
             columns["undefined as 0"] = [self.convention.format % mean for mean in self.zero_filled.values()]
         return table(("measure", *columns), zip(self.means, *columns.values(), strict=True))
@@ -312,10 +381,13 @@ class Evaluations(dict[str, Evaluation]):
         for name, one in self.items():
             known = "-" if one.coverage is None else f"{one.coverage.unjudged:,}"
             share = "-" if one.coverage is None else form % one.coverage.judged_at_10
-            rows.append((name, *one.texts(), *((known, share) if covered else ())))
+            figures = one.texts()
+            if one.correction is not None:
+                figures = [f"{mean} {ends}" for mean, ends in zip(figures, one.interval_texts(), strict=True)]
+            rows.append((name, *figures, *((known, share) if covered else ())))
         extra = ("unjudged", "share judged at 10") if covered else ()
         tables = [table(("system", *first.means, *extra), rows)]
-        if any(count for one in self.values() for count in one.undefined.values()):
+        if first.correction is None and any(count for one in self.values() for count in one.undefined.values()):
             lacking = [
                 (name, measure, str(count), form % one.zero_filled[measure])
                 for name, one in self.items()

@@ -14,8 +14,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.trec.forms import table_columns
 from argrank.errors import InputError, shown
-from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
-from argrank.evaluation.significance import bootstrap_intervals
+from argrank.evaluation.defaults import LEVEL
+from argrank.evaluation.intervals import TOO_FEW, mean_interval
 
 MOST = 100  # segments: with more of them, `by` is probably a number, and their figures are chance
 QUERY, SEGMENT = "qid", "segment"
@@ -41,7 +41,7 @@ def segments_of(by: Any, data: Dataset) -> NDArray[Any]:
     if isinstance(by, str):
         found = _of_feature(by, data)
     elif isinstance(by, Mapping):
-        found = _of_mapping(by, data)
+        return segments_by_id(by, data.query_ids)
     else:
         array = np.asarray(by, object)
         if array.ndim != 1:
@@ -49,6 +49,21 @@ def segments_of(by: Any, data: Dataset) -> NDArray[Any]:
         found = array.tolist()
         if len(found) != data.n_queries:
             raise InputError(f"by: expected a segment for each of {data.n_queries} queries, got {len(found)}")
+    return _names(found)
+
+
+def segments_by_id(by: Mapping[Any, Any], query_ids: NDArray[Any]) -> NDArray[Any]:
+    """Return the segment of every query id, as text, from a mapping that knows all of them."""
+    by_text = {str(qid): one for qid, one in by.items()}
+    found = []
+    for qid in query_ids.tolist():
+        if str(qid) not in by_text:
+            raise InputError(f"by: expected a segment for every query, got none for query {shown(qid)}")
+        found.append(by_text[str(qid)])
+    return _names(found)
+
+
+def _names(found: list[Any]) -> NDArray[Any]:
     names = np.empty(len(found), object)
     names[:] = [_text(one) for one in found]
     n_segments = len(set(names.tolist()))
@@ -74,37 +89,23 @@ def groups(names: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 
 
 def mean_with_interval(
-    values: Floats, weight: Floats | None, level: float = LEVEL, n_resamples: int = N_RESAMPLES, random_state: int = 0
+    values: Floats, bounds: tuple[float, float], weight: Floats | None = None, level: float = LEVEL
 ) -> tuple[int, float, float, float]:
-    """Return how many queries have a value, their (weighted) mean, and its BCa bootstrap interval.
-
-    The interval is of the plain mean and NaN beside a weighted one, or for fewer than two queries.
-    """
+    """Return how many queries have a value, their (weighted) mean and its interval; ``bounds`` are the measure's."""
     known = ~np.isnan(values)
     n = int(known.sum())
     if n == 0 or (weight is not None and not weight[known].any()):
         return n, np.nan, np.nan, np.nan
     mean = float(np.average(values[known], weights=None if weight is None else weight[known]))
-    if weight is not None or n < 2:
-        return n, mean, np.nan, np.nan
-    ((low, high),) = bootstrap_intervals(values[known][:, None], level, n_resamples, random_state)
-    return n, mean, float(low), float(high)
+    return n, mean, *mean_interval(values, bounds, weight=weight, level=level)
 
 
 def interval_text(mean: float, low: float, high: float) -> str:
-    """Return a mean with its interval, if there is one."""
-    known = "" if np.isnan(low) else f" [{measure_text(low)}, {measure_text(high)}]"
-    return f"{measure_text(mean)}{known}"
-
-
-def _of_mapping(by: Mapping[Any, Any], data: Dataset) -> list[Any]:
-    by_text = {str(qid): one for qid, one in by.items()}
-    found = []
-    for qid in data.query_ids.tolist():
-        if str(qid) not in by_text:
-            raise InputError(f"by: expected a segment for every query, got none for query {shown(qid)}")
-        found.append(by_text[str(qid)])
-    return found
+    """Return a mean with its interval, or that there are too few queries for one."""
+    if np.isnan(mean):
+        return measure_text(mean)
+    known = TOO_FEW if np.isnan(low) else f"{measure_text(low)}, {measure_text(high)}"
+    return f"{measure_text(mean)} [{known}]"
 
 
 def _of_feature(name: str, data: Dataset) -> list[Any]:

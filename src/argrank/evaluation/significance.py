@@ -1,4 +1,4 @@
-"""Is a difference between two systems more than chance? Paired tests, intervals and corrections.
+"""Is a difference between two systems more than chance? Paired tests and corrections.
 
 Every function takes ``differences`` of shape (n_queries, n_pairs), the measure of one system minus that of another, one
 column for each pair of systems, without undefined values, and returns one result for each column. Taking all pairs at
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr
+from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from argrank._blas import single_threaded_blas
 from argrank._types import Floats
@@ -21,22 +22,30 @@ from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
 Array = Floats
 
 EXACT_QUERIES = 16  # up to 2**16 sign patterns are enumerated, which is faster than drawing 10,000
+ROUNDING = 1e-12  # of the largest value: what is nearer than this is the same
 BLOCK_VALUES = 1 << 18  # random values drawn at once, about what the processor's cache holds
 
 
-def paired_t(differences: Array) -> Array:
+def all_equal(values: Array) -> NDArray[np.bool_]:
+    """Return for each column whether its values are the same but for rounding."""
+    return np.asarray(np.ptp(values, axis=0) <= ROUNDING * np.abs(values).max(axis=0), bool)
+
+
+def paired_t(differences: Array, reach: Array | float = np.inf) -> Array:
     """Return two-sided p-values of Student's paired t-test, as ``scipy.stats.ttest_rel`` gives them.
 
-    A single query proves nothing: p = 1. Differences that are all the same but not zero have no variance, and the test
-    takes them for certain (p = 0), however few they are; the other two tests do not.
+    A single query proves nothing: p = 1. Differences that are all the same have no variance to compare with. If the
+    true mean were 0, and no difference farther from 0 than ``reach`` (one for each column, or for all), the one seen,
+    c, could have at most the probability reach / (reach + c), and p is twice that of seeing it n times.
     """
     n = len(differences)
     if n < 2:
         return np.ones(differences.shape[1])
     spread = differences.std(axis=0, ddof=1) / np.sqrt(n)
-    mean = np.abs(differences.mean(axis=0))
-    t = np.divide(mean, spread, out=np.where(mean > 0, np.inf, 0.0), where=spread > 0)
-    return np.asarray(2 * stdtr(n - 1, -t), np.float64)
+    mean, equal = np.abs(differences.mean(axis=0)), all_equal(differences)
+    t = np.divide(mean, spread, out=np.zeros_like(mean), where=~equal)
+    always = np.minimum(1.0, 2 * (1 + mean / np.maximum(reach, mean)) ** -n) if equal.any() else 1.0
+    return np.asarray(np.where(equal, always, 2 * stdtr(n - 1, -t)), np.float64)
 
 
 def wilcoxon(differences: Array) -> Array:
@@ -50,54 +59,87 @@ def randomisation(differences: Array, n_resamples: int = N_RESAMPLES, random_sta
     """Return two-sided p-values of the paired randomisation (sign-flip, Fisher-Pitman) test of the mean.
 
     If the systems were the same, each query's difference could as well have had the other sign. p is the share of sign
-    patterns whose mean is at least as far from zero as the one observed: of all patterns for up to 16 queries that
-    differ at all, of ``n_resamples`` random ones and the observed one beyond, so that p is never 0.
+    patterns whose mean is at least as far from zero as the one observed: of all patterns for up to 16 queries, of
+    ``n_resamples`` random ones and the observed one beyond, so that p is never 0.
     """
-    p_values = np.empty(differences.shape[1])
-    few = np.count_nonzero(differences, axis=0) <= EXACT_QUERIES
-    for column in np.flatnonzero(few):
-        p_values[column] = _all_sign_patterns(differences[differences[:, column] != 0, column])
-    if not few.all():
-        p_values[~few] = _random_sign_patterns(differences[:, ~few], n_resamples, random_state)
-    return p_values
+    total, reached = differences.sum(axis=0), _reached(differences)
+    hits, n_patterns = np.zeros(differences.shape[1]), 0
+    for flipped, drawn in _patterns(len(differences), n_resamples, random_state):
+        n_patterns += drawn
+        hits += np.count_nonzero(np.abs(total - 2 * _product(flipped, differences)) >= reached, axis=0)
+    observed = int(len(differences) > EXACT_QUERIES)  # all patterns have it among them
+    return (hits + observed) / (n_patterns + observed)
 
 
-def _all_sign_patterns(differences: Array) -> float:
-    sums = np.zeros(1)
-    for value in differences:
-        sums = np.concatenate((sums + value, sums - value))
-    return float(np.mean(np.abs(sums) >= _reached(differences)))
+def randomisation_intervals(
+    differences: Array, level: float = LEVEL, n_resamples: int = N_RESAMPLES, random_state: int = 0
+) -> Array:
+    """Return, for each column, the least and the greatest mean that ``randomisation`` would not reject at ``level``.
+
+    A pattern that flips the queries F counts against a mean above the observed one if and only if that mean is at most
+    the larger of the mean over F and the mean over the others (Hartigan 1969 on the means of subsets); so the ends are
+    order statistics of these. They are infinite where even the observed pattern alone has a p above ``level``.
+    """
+    n, total = len(differences), differences.sum(axis=0)
+    smaller, larger = [], []
+    for flipped, _ in _patterns(n, n_resamples, random_state):
+        counts, sums = flipped.sum(axis=1)[:, None], _product(flipped, differences)
+        whole = (counts == 0) | (counts == n)  # is the observed pattern, which always counts
+        one, other = sums / np.where(whole, 1, counts), (total - sums) / np.where(whole, 1, n - counts)
+        smaller.append(np.where(whole, -np.inf, np.minimum(one, other)))
+        larger.append(np.where(whole, np.inf, np.maximum(one, other)))
+    low, high = np.concatenate(smaller), np.concatenate(larger)
+    if n <= EXACT_QUERIES:
+        wanted = int(np.floor(level * len(low) + ROUNDING)) + 1  # patterns that must count for p to be above the level
+    else:
+        wanted = int(np.floor(level * (len(low) + 1) + ROUNDING))  # beside the observed one
+    if wanted == 0:
+        return np.tile([-np.inf, np.inf], (differences.shape[1], 1))
+    ends = np.stack([np.partition(low, wanted - 1, axis=0)[wanted - 1],
+                     -np.partition(-high, wanted - 1, axis=0)[wanted - 1]], axis=1)  # fmt: skip
+    ends[np.abs(ends) <= ROUNDING * np.abs(differences).max(axis=0)[:, None]] = 0.0
+    return ends
 
 
-def _random_sign_patterns(differences: Array, n_resamples: int, random_state: int) -> Array:
+def _patterns(n_queries: int, n_resamples: int, random_state: int) -> Iterator[tuple[Array, int]]:
+    """Yield blocks of sign patterns, 1 where a sign is flipped, with their number: all, or random ones."""
     rng = np.random.default_rng(random_state)
-    n, total, reached = len(differences), differences.sum(axis=0), _reached(differences)
-    width = -(-n // 8)
-    hits = np.zeros(differences.shape[1])
-    for size in _blocks(n_resamples, n):
-        bits = np.frombuffer(rng.bytes(size * width), np.uint8).reshape(size, width)
-        flipped = np.unpackbits(bits, axis=1, count=n).astype(np.float64)
-        with single_threaded_blas():  # threads would wait for each other at every block, long on a busy machine
-            sums = total - 2 * (flipped @ differences)
-        hits += np.count_nonzero(np.abs(sums) >= reached, axis=0)
-    return (hits + 1) / (n_resamples + 1)
+    width = -(-n_queries // 8)
+    exact = n_queries <= EXACT_QUERIES
+    size = max(1, BLOCK_VALUES // max(n_queries, 1))
+    n_patterns = 2**n_queries if exact else n_resamples
+    for start in range(0, n_patterns, size):
+        count = min(size, n_patterns - start)
+        if exact:
+            flipped: NDArray[Any] = np.arange(start, start + count)[:, None] >> np.arange(n_queries) & 1
+        else:
+            bits = np.frombuffer(rng.bytes(count * width), np.uint8).reshape(count, width)
+            flipped = np.unpackbits(bits, axis=1, count=n_queries)
+        yield flipped.astype(np.float64), count
+
+
+def _product(flipped: Array, differences: Array) -> Array:
+    with single_threaded_blas():  # threads would wait for each other at every block, long on a busy machine
+        return np.asarray(flipped @ differences)
 
 
 def _reached(differences: Array) -> Any:
     """Return the size of sum that counts as reached: the same sum added in another order differs in its last digits."""
-    return np.abs(differences.sum(axis=0)) - 1e-12 * np.abs(differences).sum(axis=0)
+    return np.abs(differences.sum(axis=0)) - ROUNDING * np.abs(differences).sum(axis=0)
 
 
 TESTS = {"randomisation": randomisation, "t": paired_t, "wilcoxon": wilcoxon}
 
 
-def p_values(differences: Array, test: str, n_resamples: int = N_RESAMPLES, random_state: int = 0) -> Array:
-    """Return the p-values of the test of that name."""
+def p_values(
+    differences: Array, test: str, n_resamples: int = N_RESAMPLES, random_state: int = 0, reach: Array | float = np.inf
+) -> Array:
+    """Return the p-values of the test of that name; ``reach`` as in ``paired_t``."""
     if test not in TESTS:
         raise unknown_name("test", test, TESTS)
     if test == "randomisation":
         return randomisation(differences, n_resamples, random_state)
-    return np.asarray(TESTS[test](differences))
+    return paired_t(differences, reach) if test == "t" else wilcoxon(differences)
 
 
 def holm(p_values: Array) -> Array:
@@ -113,44 +155,6 @@ def holm(p_values: Array) -> Array:
     return corrected
 
 
-def bootstrap_intervals(
-    differences: Array, level: float = LEVEL, n_resamples: int = N_RESAMPLES, random_state: int = 0
-) -> Array:
-    """Return bootstrap intervals of the mean difference, of shape (n_pairs, 2), that cover it with 1 - level.
-
-    Bias-corrected and accelerated (BCa, Efron 1987), as ``scipy.stats.bootstrap`` computes it: the differences of
-    measures are skewed, and plain percentiles ignore that. NaN for fewer than two queries.
-    """
-    n, n_pairs = differences.shape
-    if n < 2:
-        return np.full((n_pairs, 2), np.nan)
-    rng = np.random.default_rng(random_state)
-    blocks = []
-    for size in _blocks(n_resamples, n):
-        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        with single_threaded_blas():
-            blocks.append(counts.astype(np.float64) @ differences / n)
-    means = np.concatenate(blocks)
-    return np.array([_bca(differences[:, pair], means[:, pair], level) for pair in range(n_pairs)]).reshape(-1, 2)
-
-
-def _bca(differences: Array, means: Array, level: float) -> Array:
-    mean = differences.mean()
-    centred = differences - mean
-    squares = np.sum(centred**2)
-    if squares == 0:
-        return np.array([mean, mean])
-    acceleration = np.sum(centred**3) / (6 * squares**1.5)
-    rounding = 1e-12 * np.abs(differences).max()  # of few queries many resamples have this very mean
-    below = (np.mean(means < mean - rounding) + np.mean(means <= mean + rounding)) / 2
-    edge = 0.5 / len(means)
-    bias = ndtri(np.clip(below, edge, 1 - edge))
-    shifted = bias + ndtri([level / 2, 1 - level / 2])
-    shares = ndtr(bias + shifted / (1 - acceleration * shifted))
-    return np.asarray(np.quantile(means, shares), np.float64)
-
-
 def effect_sizes(differences: Array) -> Array:
     """Return Cohen's d of the paired differences, mean / standard deviation; 0 where all are zero, NaN for one query.
 
@@ -161,10 +165,3 @@ def effect_sizes(differences: Array) -> Array:
     mean, deviation = differences.mean(axis=0), differences.std(axis=0, ddof=1)
     without = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
     return np.asarray(np.divide(mean, deviation, out=without, where=deviation > 0), np.float64)
-
-
-def _blocks(n_resamples: int, n_queries: int) -> Iterator[int]:
-    """Yield the sizes of blocks of resamples that fit in the cache."""
-    size = max(1, BLOCK_VALUES // n_queries)
-    for start in range(0, n_resamples, size):
-        yield min(size, n_resamples - start)

@@ -22,8 +22,10 @@ from argrank.data.io.load import load
 from argrank.data.io.scores import read_scores
 from argrank.data.io.trec.files import Qrels
 from argrank.data.io.trec.forms import as_qrels, as_run, is_qrels_file, is_qrels_table, is_run, is_table, run_name
+from argrank.data.io.trec.matched import Matched, match_dicts
 from argrank.data.io.trec.pool import JudgedRuns, join_runs
 from argrank.data.unjudged import JUDGED, OUTSIDE
+from argrank.data.untouched import Later
 from argrank.errors import InputError, shown
 from argrank.evaluation.ranking_blocks import Judgements
 from argrank.measures.conventions import Convention
@@ -98,7 +100,7 @@ def _kept(one: Any) -> Any:
 
 def _is_named(one: Any) -> bool:
     if isinstance(one, str):
-        return bool(Path(one).suffix) or Path(one).exists()
+        return bool(Path(one).suffix) or os.path.exists(one)
     return isinstance(one, os.PathLike) or is_run(one)
 
 
@@ -111,7 +113,11 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     if is_frame(data) and not all(is_run(one) for one in systems.values()):
         data = Dataset(data)
     if isinstance(data, Dataset):
-        if not data.is_judged:
+        if data.gains is not None and any(is_run(one) for one in systems.values()):
+            raise InputError(
+                "data: expected scores beside row gains, got a run; measure it on the log: evaluate(run, log, …)"
+            )
+        if data.gains is None and not data.is_judged:
             hint = label_hint(data.feature_names)
             raise InputError(f"data: expected labels to measure against, got data without judgements; {hint}")
         return data
@@ -136,6 +142,9 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
     ``data`` is a judged Dataset, for which a system may be scores (an array, a file) or a run, or judgements, for
     which every system must be a run.
     """
+    quick = _lists_of_dicts(systems, data) if judgements is None else None
+    if quick is not None:
+        return quick
     data = judged_source(data, systems)
     runs = {name: as_run(one) for name, one in systems.items() if is_run_for(one, data)}
     if runs and judgements is not None:
@@ -147,8 +156,38 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
         if joined is not None and name in runs:
             found[name] = run_lists(joined, name)
         else:
-            found[name] = Lists(data, _scores(one, data, name), known)
+            found[name] = Lists(data, stored_scores(one, data, name), known)
     return found
+
+
+def _lists_of_dicts(systems: Mapping[str, Any], data: Any) -> dict[str, Lists] | None:
+    """Return what runs rank where they and the judgements are plain dicts; None where they need a closer look."""
+    found = {}
+    for name, one in systems.items():
+        matched = match_dicts(one, data)
+        if matched is None:
+            return None
+        found[name] = matched_lists(matched, name)
+    return found
+
+
+def matched_lists(matched: Matched, name: str) -> Lists:
+    """Return what a run ranks that was matched with judgements."""
+    absent: dict[str, Any] = dict.fromkeys(
+        ("comments", "sample_weight", "sources", "titles", "preferences", "query_weight", "query_texts")
+    )
+    returned = Dataset._assemble(
+        X=matched.scores[:, None],
+        y=matched.labels,
+        indptr=offsets(matched.sizes),
+        query_ids=matched.query_ids,
+        untouched={"document_ids": Later(matched.document_ids)},
+        feature_names=(name,),
+        feature_base=1,
+        **absent,
+    )
+    judged = Judgements(matched.judged, offsets(matched.n_judged), matched.gaps)
+    return Lists(returned, matched.scores, judged, matched.sizes == 0, matched.strangers)
 
 
 def run_lists(joined: JudgedRuns, name: str) -> Lists:
@@ -160,7 +199,8 @@ def run_lists(joined: JudgedRuns, name: str) -> Lists:
     return Lists(returned, joined.scores[name], judged, returned.sizes == 0, joined.strangers[name])
 
 
-def _scores(given: Any, data: Dataset, name: str) -> Floats:
+def stored_scores(given: Any, data: Dataset, name: str) -> Floats:
+    """Return the scores of a system for the stored rows of the data: an array, a file, or what has ``predict``."""
     if hasattr(given, "predict"):
         return data.from_caller(predicted_scores(given, data, name))
     scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from argrank._jit import LazyKernel
+from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.evaluation.ranking_blocks import Judgements
-from argrank.linesearch import counting, sweep
+from argrank.linesearch import sweep
+from argrank.linesearch.counting import AVERAGE, CASCADE, GAIN, PAIRS, Counts, Rules, follow_counts, list_crossings
+from argrank.linesearch.step_function import in_order
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
+from argrank.measures.structure import Structure, capped_pairs
 
 FIRST_EVENTS = 1 << 15  # events a block has room for before its arrays grow
-#: What ``sweep`` and ``count_above`` call the kinds of measures of ``argrank.measures.structure`` that they can do.
+MOST_LEVELS = 16  # different gains of documents whose numbers above a document are counted
+#: What the kernels call the kinds of measures of ``argrank.measures.structure`` that they can do.
 SWEEP = {"additive": sweep.ADDITIVE, "first": sweep.CASCADE, "cascade": sweep.CASCADE, "precision": sweep.PRECISION}
-COUNT = {"additive": counting.GAIN, "first": counting.FIRST, "precision": counting.AVERAGE, "pairs": counting.PAIRS}
+COUNT = {"additive": GAIN, "precision": AVERAGE, "cascade": CASCADE, "pairs": PAIRS, "capped pairs": PAIRS}
 
 
 @dataclass(frozen=True)
 class Route:
     """A measure as the kernels see it: gains of rows, scale of queries, discounts of ranks, 0 from ``depth`` on.
 
-    ``swap`` is the kind for ``sweep`` and ``count`` the kind for ``count_above``; None where that kernel cannot.
+    ``swap`` is the kind for ``sweep`` and ``rules`` what ``list_crossings`` and ``follow_counts`` are told; None where
+    these cannot. ``first`` says that the first relevant document decides.
     """
 
     gains: Floats
@@ -33,42 +40,60 @@ class Route:
     discounts: Floats
     depth: int
     swap: int | None
-    count: int | None
+    rules: Rules | None
+    first: bool
 
 
-def route(measure: Measure, rules: Convention, data: Dataset, judged: Judgements | None = None) -> Route | None:
+def route(measure: Measure, convention: Convention, data: Dataset, judged: Judgements | None = None) -> Route | None:
     """Return how a measure is walked; None for one that has no kernel. ``judged`` are all labels, if there are more."""
-    structure = measure.structure(rules)
+    structure = measure.structure(convention)
     if structure is None:
         return None
-    gains = structure.gains(data.y)
-    if structure.kind == "pairs" and not np.isin(gains, (0.0, 1.0)).all():
+    gains = structure.row_gains(data)
+    if structure.kind in ("pairs", "capped pairs") and not np.isin(gains, (0.0, 1.0)).all():
         return None  # pairs are counted between two levels only
     widest = int(data.sizes.max())
     depth = widest if measure.cutoff is None else min(measure.cutoff, widest)
     discounts = np.append(structure.discounts(depth), np.zeros(widest + 1 - depth))
-    swap, count = SWEEP.get(structure.kind), COUNT.get(structure.kind)
-    whole_list = measure.cutoff is None and count is not None
     labels, indptr = data.y, data.indptr
-    if judged is not None and structure.divisor in ("ideal", "gains"):
+    if judged is not None and structure.divisor in ("ideal", "gains", "capped pairs"):
         labels, indptr = judged.labels, judged.indptr
-    scale = structure.factors(labels, indptr)
-    return Route(gains, scale, discounts, depth, None if whole_list else swap, count)
+    first = structure.kind == "first"
+    rules = None if first else _rules(structure, gains, discounts, data, labels, indptr)
+    swap = None if measure.cutoff is None and (first or rules is not None) else SWEEP.get(structure.kind)
+    return Route(gains, structure.factors(labels, indptr), discounts, depth, swap, rules, first)
+
+
+def _rules(
+    structure: Structure, gains: Floats, discounts: Floats, data: Dataset, labels: Floats, indptr: Integers
+) -> Rules | None:
+    """Return what a counted document adds; None where there are too many different gains to count by them."""
+    kind, level, powers = COUNT[structure.kind], np.empty(0, np.intp), np.empty((0, 0))
+    if kind == CASCADE:
+        different = np.unique(gains)
+        level = np.searchsorted(different, gains)
+        if len(different) > MOST_LEVELS:
+            return None
+        powers = np.power.outer(1.0 - different, np.arange(len(discounts)))
+    n_bad = data.sizes - np.add.reduceat((gains != 0.0).astype(np.float64), data.indptr[:-1])
+    most = limit = n_bad.astype(np.float64)  # of pairs that all count
+    if structure.kind == "capped pairs":
+        most, limit = capped_pairs(structure.gains(labels), indptr)
+    return Rules(kind, gains, level, powers, discounts, most, limit)
 
 
 class Task(NamedTuple):
-    """A kernel (``crossings`` or ``count_above``) and what it is told beside the lines."""
+    """A kernel of one block (``crossings`` or ``first_relevant``) and what it is told beside the lines."""
 
     kernel: LazyKernel
     gains: Floats
     scale: Floats
     discounts: Floats
-    kind: int
-    options: tuple[float, ...]  # what lies between the kind and the outputs in the kernel's signature
+    options: tuple[float, ...]  # what lies between the borders of the queries and the outputs in its signature
 
 
 class Changes(NamedTuple):
-    """The value at the left end of a window, and the times and sizes of its changes, in no order."""
+    """The value at the left end of a window, and the times and sizes of its changes, in any order."""
 
     start: float
     times: Floats
@@ -98,7 +123,50 @@ def _run(
     starts, state = np.empty(len(scale)), np.zeros(2, np.int64)
     times, deltas = np.empty(FIRST_EVENTS), np.empty(FIRST_EVENTS)
     while True:
-        kernel(*lines, scale, task.discounts, borders, task.kind, *task.options, starts, times, deltas, state)
+        kernel(*lines, scale, task.discounts, borders, *task.options, starts, times, deltas, state)
         if state[0] == len(scale):
             return starts, times[: state[1]], deltas[: state[1]]
         times, deltas = (np.concatenate([part, np.empty(len(part))]) for part in (times, deltas))
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A walk that counts the documents above each document that counts, in all queries at once."""
+
+    rules: Rules
+    scale: Floats
+    expected: bool
+    low: float
+    high: float
+
+    def walk(
+        self, scores: Floats, slopes: Floats, data: Dataset, blocks: list[tuple[int, int]], n_jobs: int | None
+    ) -> Changes:
+        """Return the changes in order of time."""
+        n, n_levels = len(scores), len(self.rules.powers)
+        above, hits = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        by_level = np.zeros((n if n_levels else 0, n_levels), np.int32)
+        counts = Counts(above, hits, np.ones(n, np.int32), np.ones(n, np.int32), by_level)
+        parts = map_threads(functools.partial(self._list, scores, slopes, data.indptr, counts), blocks, n_jobs)
+        times, pairs = (np.concatenate(some) for some in zip(*parts, strict=True))
+        ordered, order = in_order(times)
+        deltas = np.empty(len(order))
+        start = follow_counts(*self.rules, self.scale, data.query_of_row, *counts, pairs, order, deltas)
+        changed = deltas != 0.0
+        return Changes(float(start), ordered[changed], deltas[changed])
+
+    def _list(
+        self, scores: Floats, slopes: Floats, indptr: Integers, counts: Counts, block: tuple[int, int]
+    ) -> tuple[Floats, Integers]:
+        """Return the times of the crossings of the queries of one block, and the rows that cross."""
+        borders, scale = indptr[block[0] : block[1] + 1], self.scale[slice(*block)]
+        rows = slice(int(borders[0]), int(borders[-1]))
+        gain, level = self.rules.gain[rows], self.rules.level[rows]
+        counted = np.add.reduceat((gain != 0.0).astype(np.int64), borders[:-1] - borders[0])
+        room = int(((scale != 0.0) * counted * np.diff(borders)).sum())
+        times, pairs = np.empty(room), np.empty(room, np.int64)
+        found = list_crossings(
+            scores[rows], slopes[rows], gain, level, scale, borders, self.rules.kind, int(self.expected), self.low,
+            self.high, *(part[rows] for part in counts), times, pairs,
+        )  # fmt: skip
+        return times[:found], pairs[:found]

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from argrank._jit import helper, kernel
-from argrank._types import Floats, Integers
-from argrank.linesearch.sweep import walk_signature
+from argrank._types import Filled, Floats, Integers
 
 CERTAIN = 1e-9  # share of the scores' size by which a line has to be below others to be left out
 APART = 1e-12  # share of the scores' size by which two values have to differ so that rounding cannot swap them
@@ -63,7 +62,7 @@ class Segment(NamedTuple):
     moment: Any
 
 
-@kernel(walk_signature)
+@kernel()
 def crossings(
     scores: Floats,
     slopes: Floats,
@@ -74,10 +73,10 @@ def crossings(
     kind: int,
     low: float,
     high: float,
-    starts: Floats,
-    times: Floats,
-    deltas: Floats,
-    state: Integers,
+    starts: Filled[np.float64],
+    times: Filled[np.float64],
+    deltas: Filled[np.float64],
+    state: Filled[np.int64],
 ) -> None:
     """Fill the value of every query just above ``low`` and the (time, change) of all its changes below ``high``.
 
@@ -126,9 +125,9 @@ FULL, UNSURE = -1, -2  # instead of a number of events
 
 @helper
 def walk_query(
-    scores: Any, slopes: Any, gains: Any, weight: float, discounts: Any, kind: int, low: float, high: float,
-    segment: Any, most: int, drop: Any, level: Any, chosen: Any, best: Any, leader: Any, times: Any, deltas: Any,
-    count: int,
+    scores: Floats, slopes: Floats, gains: Floats, weight: float, discounts: Floats, kind: int, low: float, high: float,
+    segment: Segment, most: int, drop: Floats, level: Floats, chosen: Any, best: Floats, leader: Any, times: Floats,
+    deltas: Floats, count: int,
 ) -> Any:  # fmt: skip
     """Write the changes of one query; return the number of events so far, FULL or UNSURE, and the value at the start.
 
@@ -151,7 +150,7 @@ def walk_query(
 
 
 @helper
-def moments_of(s: Any, a: Any) -> Any:
+def moments_of(s: Floats, a: Floats) -> Any:
     """Return the moments of a query's scores and slopes."""
     n = len(s)
     mean_s, mean_a, greatest, least_a, greatest_a = 0.0, 0.0, 0.0, np.inf, -np.inf
@@ -170,7 +169,7 @@ def moments_of(s: Any, a: Any) -> Any:
 
 
 @helper
-def where_lines_cross(moments: Any) -> Any:
+def where_lines_cross(moments: Moments) -> Any:
     """Return the middle and the spread of the crossings' times, and whether the numbers are within range.
 
     Lines cross about the slope of the regression of scores on slopes; the spread is that of its residuals.
@@ -184,7 +183,9 @@ def where_lines_cross(moments: Any) -> Any:
 
 
 @helper
-def find_first(lines: Any, moments: Any, low: float, level: Any, chosen: Any, best: Any, leader: Any) -> None:
+def find_first(
+    lines: Query, moments: Moments, low: float, level: Floats, chosen: Any, best: Floats, leader: Any
+) -> None:
     """Find the first k lines just above ``low``: fill their rows and heights, and the heights of all lines.
 
     Insertion, after a first look has sorted out the lines that are far below (if they were normally distributed).
@@ -239,7 +240,7 @@ def lie_apart(lines: Any, level: Any, best: Any, leader: Any) -> bool:
 
 
 @helper
-def value_of_first(lines: Any, leader: Any, discounts: Any, kind: int) -> float:
+def value_of_first(lines: Query, leader: Any, discounts: Floats, kind: int) -> float:
     """Return the measure of a ranking, up to the query's weight."""
     value, factor = 0.0, 1.0
     for p in range(lines.k):
@@ -254,18 +255,18 @@ def value_of_first(lines: Any, leader: Any, discounts: Any, kind: int) -> float:
 
 @helper
 def walk_segments(
-    lines: Any,
-    segment: Any,
+    lines: Query,
+    segment: Segment,
     span: Any,
     most: int,
     kind: int,
     weight: float,
-    drop: Any,
-    level: Any,
+    drop: Floats,
+    level: Floats,
     chosen: Any,
     leader: Any,
-    times: Any,
-    deltas: Any,
+    times: Floats,
+    deltas: Floats,
     count: int,
 ) -> int:
     """Write all changes of one query; return the number of events so far, FULL or UNSURE.
@@ -314,7 +315,7 @@ def walk_segments(
 
 
 @helper
-def count_near(lines: Any, segment: Any, leader: Any, end: float, level: Any) -> Any:
+def count_near(lines: Query, segment: Segment, leader: Any, end: float, level: Floats) -> Any:
     """Return the height that a line must reach at ``end`` to matter before it, and how many lines matter.
 
     Fills the heights of the first k, and those of all other lines (-infinity for the first k).
@@ -341,7 +342,9 @@ def count_near(lines: Any, segment: Any, leader: Any, end: float, level: Any) ->
 
 
 @helper
-def line_up(lines: Any, segment: Any, leader: Any, begin: float, bound: float, m: int, level: Any, chosen: Any) -> None:
+def line_up(
+    lines: Query, segment: Segment, leader: Any, begin: float, bound: float, m: int, level: Floats, chosen: Any
+) -> None:
     """Fill in the lines of a segment: the first k, then the others in their order at its beginning."""
     n, k = len(lines.score), lines.k
     height, row, key = segment.height, segment.row, segment.key
@@ -368,7 +371,7 @@ def line_up(lines: Any, segment: Any, leader: Any, begin: float, bound: float, m
 
 
 @helper
-def find_pairs(segment: Any, m: int) -> int:
+def find_pairs(segment: Segment, m: int) -> int:
     """Sort the lines by their heights at the end; return how many pairs of different gain cross, and list them.
 
     A line crosses those it has to pass on the way to its place.
@@ -389,7 +392,7 @@ def find_pairs(segment: Any, m: int) -> int:
 
 
 @helper
-def are_certain(lines: Any, segment: Any, m: int) -> bool:
+def are_certain(lines: Query, segment: Segment, m: int) -> bool:
     """Return whether no two lines of different slope meet, within rounding, among the first k at the right end."""
     key, place, slope = segment.key, segment.place, segment.slope
     for p in range(m - 1):
@@ -403,15 +406,15 @@ def are_certain(lines: Any, segment: Any, m: int) -> bool:
 
 @helper
 def write_changes(
-    lines: Any,
-    segment: Any,
+    lines: Query,
+    segment: Segment,
     m: int,
     pairs: int,
     kind: int,
     weight: float,
-    drop: Any,
-    times: Any,
-    deltas: Any,
+    drop: Floats,
+    times: Floats,
+    deltas: Floats,
     count: int,
 ) -> int:
     """Write what each pair changes, by the number of lines above the point where it crosses.

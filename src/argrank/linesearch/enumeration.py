@@ -1,55 +1,28 @@
 """Any measure along a line: every crossing of every two documents, the whole ranking in between. Slow, and plain.
 
-What has no kernel comes here, such as a measure given as a Python function; the kernels are tested against it.
+What has no kernel comes here, and the kernels are tested against it. So does a function of the user's own; where it is
+compiled, ``follow`` walks down the crossings and calls it for every ranking whose labels are new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._jit import kernel, own_type, read_only
 from argrank._types import Floats, Integers
-from argrank.errors import InputError, is_finite
+from argrank.errors import InputError
 from argrank.linesearch.step_function import last_of_point
 from argrank.measures.conventions import Convention
+from argrank.measures.function import FunctionMeasure, errors_of
 from argrank.measures.measure import Measure
 from argrank.measures.rankings import Rankings
-from argrank.measures.ties import find_ties
+from argrank.measures.ties import TieGroups, find_ties
 
 CELLS = 1 << 20  # documents of the rankings that are worked on together
-
-
-@dataclass(frozen=True, repr=False)
-class FunctionMeasure(Measure):
-    """A Python function from the labels of a ranking, best first, to a number; NaN where it is undefined."""
-
-    function: Callable[[Floats], float]
-    k: int | None = field(default=None, init=False, repr=False)
-
-    spelling = "function"
-
-    @property
-    def name(self) -> str:
-        """The function's own name."""
-        return str(getattr(self.function, "__name__", "function"))
-
-    def _values(self, rankings: Rankings, convention: Convention) -> Floats:
-        known: dict[bytes, float] = {}
-        values = np.empty(rankings.n_queries)
-        for query, (labels, size) in enumerate(zip(rankings.labels, rankings.sizes, strict=True)):
-            ranked = labels[:size]
-            key = ranked.tobytes()
-            if key not in known:
-                result: Any = self.function(ranked.copy())
-                if not is_finite(result) and not (isinstance(result, float | np.floating) and np.isnan(result)):
-                    raise InputError(f"measure {self.name}: expected a finite number or NaN, got {result!r:.60}")
-                known[key] = float(result)
-            values[query] = known[key]
-        return values
 
 
 class QueryLines(NamedTuple):
@@ -82,6 +55,12 @@ def enumerate_query(
     events = events[np.argsort(times[events], kind="stable")]
     points = last_of_point(times[events])
     change = np.where(steeper[events] > 0, 1, -1)
+    if isinstance(measure, FunctionMeasure) and measure.of_labels and measure.compiled is not None:
+        last = np.zeros(len(events), np.bool_)
+        last[points] = True
+        crossing = Crossings(one[events], two[events], change, last)
+        steps, at = _follow(measure, measure.worths(labels, rules), place, crossing)
+        return float(steps[0]), times[events[at]], np.diff(steps)
     _, line = np.unique(np.stack([scores, slopes], 1), axis=0, return_inverse=True)
     values = [_measure(place[None, :], labels, judged, line.reshape(-1), measure, rules)]
     rows = max(1, CELLS // len(scores))
@@ -97,6 +76,7 @@ def enumerate_query(
         place = places[-1]
         values.append(_measure(places, labels, judged, line.reshape(-1), measure, rules))
     steps = np.concatenate(values)
+    _refuse_gaps(measure, steps)
     changed = np.flatnonzero(np.diff(steps))
     return float(steps[0]), times[events][points][changed], np.diff(steps)[changed]
 
@@ -114,7 +94,99 @@ def _measure(
     ranked, keys = np.empty(places.shape), np.empty(places.shape)
     ranked[rows, places] = labels
     keys[rows, places] = line
-    ties = find_ties(keys, ranked) if rules.ties == "expected" else None
-    sizes = np.full(len(places), len(labels))
-    known = None if judged is None else np.broadcast_to(judged, (len(places), len(judged)))
-    return measure.values(Rankings(ranked, sizes, ties, keys if rules.ties == "expected" else None, known), rules)
+    if rules.ties == "expected":
+        return measure.values(_rankings(ranked, judged, find_ties(keys, ranked), keys), rules)
+    fresh = np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1))  # other labels than those of the row before
+    values: Floats = measure.values(_rankings(ranked[fresh], judged), rules)[np.cumsum(fresh) - 1]
+    return values
+
+
+def _rankings(
+    ranked: Floats, judged: Floats | None, ties: TieGroups | None = None, keys: Floats | None = None
+) -> Rankings:
+    known = None if judged is None else np.broadcast_to(judged, (len(ranked), len(judged)))
+    return Rankings(ranked, np.full(len(ranked), ranked.shape[1]), ties, keys, known)
+
+
+def _refuse_gaps(measure: Measure, values: Floats) -> None:
+    """Refuse a function that is undefined for some orders of the documents of a query and not for others."""
+    if isinstance(measure, FunctionMeasure) and np.isnan(values).any():
+        raise InputError(
+            f"measure {measure.name}: expected NaN for all rankings of a query or for none, got NaN for "
+            f"{np.isnan(values).sum()} of {len(values)}"
+        )
+
+
+# ---- a compiled function --------------------------------------------------------------------------------------------
+
+
+class Crossings(NamedTuple):
+    """Two rows that cross, how the place of the first changes, and whether it is the last crossing of its point."""
+
+    one: Integers
+    two: Integers
+    change: Integers
+    last: NDArray[np.bool_]
+
+
+def _follow(
+    measure: FunctionMeasure, worths: Floats, place: Integers, crossings: Crossings
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the values before, between and after changes, and the numbers of the crossings with which they come."""
+    ranked = np.empty(len(place))
+    ranked[place] = worths
+    n_points = int(np.count_nonzero(crossings.last))
+    values, at = np.empty(n_points + 1), np.empty(n_points, np.int64)
+    with errors_of(measure):
+        found = follow(measure.compiled, np.ascontiguousarray(worths), place, *crossings, ranked, values, at)
+    _refuse_gaps(measure, values[: found + 1])
+    if not np.isfinite(values[: found + 1]).all():
+        raise InputError(f"measure {measure.name}: expected a finite number, or NaN where it is undefined, got inf")
+    return values[: found + 1], at[:found]
+
+
+def _follow_signature(types: ModuleType) -> Any:
+    whole, flags = read_only(types, "int64"), read_only(types, "boolean")
+    lists = (types.int64[::1], whole, whole, whole, flags)
+    return types.int64(
+        own_type(types), read_only(types), *lists, types.float64[::1], types.float64[::1], types.int64[::1]
+    )
+
+
+@kernel(_follow_signature)
+def follow(
+    function: Any,
+    worths: Floats,
+    place: Integers,
+    one: Integers,
+    two: Integers,
+    change: Integers,
+    last: NDArray[np.bool_],
+    ranked: Floats,
+    values: Floats,
+    at: Integers,
+) -> int:
+    """Fill in the values of all rankings along a line that differ from the one before; return how many changes.
+
+    ``place`` and ``ranked`` (the worths by place) are those at the beginning.
+    """
+    values[0] = function(ranked)
+    found, begin = 0, 0
+    for e in range(len(one)):
+        place[one[e]] += change[e]
+        place[two[e]] -= change[e]
+        if not last[e]:
+            continue
+        moved = False
+        for b in range(begin, e + 1):
+            for row in (one[b], two[b]):
+                if ranked[place[row]] != worths[row]:
+                    ranked[place[row]] = worths[row]
+                    moved = True
+        begin = e + 1
+        if moved:
+            value = function(ranked)
+            if value != values[found]:
+                found += 1
+                values[found], at[found - 1] = value, e
+    return found

@@ -18,15 +18,16 @@ from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
 from argrank.evaluation.systems import judged_labels
-from argrank.linesearch.changes import Changes, Task, route, walk_block
-from argrank.linesearch.counting import count_above
+from argrank.linesearch.changes import Changes, Counting, Task, route, walk_block
+from argrank.linesearch.counting import CASCADE
 from argrank.linesearch.crossings import crossings
-from argrank.linesearch.enumeration import FunctionMeasure, QueryLines, enumerate_query
+from argrank.linesearch.enumeration import QueryLines, enumerate_query
+from argrank.linesearch.envelope import first_relevant
 from argrank.linesearch.likelihood import order_likelihood, wanted_order
 from argrank.linesearch.step_function import StepFunction
 from argrank.linesearch.sweep import ADDITIVE
 from argrank.measures.conventions import make_convention
-from argrank.measures.measure import Measure
+from argrank.measures.function import FunctionMeasure
 from argrank.measures.names import measure as parse_measure
 
 BLOCK_ROWS = 1 << 14  # rows of queries walked by one call
@@ -72,13 +73,15 @@ class Landscape:
     ) -> None:
         if ties not in ("row", "expected"):
             raise OptionError(f"ties: expected 'row' or 'expected', got {ties!r}")
-        if not isinstance(data, Dataset) or not data.is_judged:
+        if not isinstance(data, Dataset) or (data.gains is None and not data.is_judged):
             raise InputError("data: expected a Dataset with labels")
         self.data, self.n_jobs = data, n_jobs
         self.judged = None if judged is None else judged_labels(judged, data)
-        self.measure = as_measure(measure)
+        self.measure = parse_measure(measure)
         if isinstance(self.measure, FunctionMeasure) and ties == "expected":
             raise OptionError("ties: expected 'row' with a measure given as a function, which sees one ranking only")
+        if isinstance(self.measure, FunctionMeasure):
+            self.measure.refuse_scores()
         self.rules = self.measure.adapt(make_convention("default", ties=ties))
         raw = measure_queries(np.zeros(data.n_documents), data, [self.measure], self.rules, self.judged, n_jobs)[0][0]
         defined = ~np.isnan(raw)
@@ -108,39 +111,42 @@ class Landscape:
         scores, slopes = np.ascontiguousarray(scores), np.ascontiguousarray(slopes)
         task, apart = self._task(self._coinciding(scores, slopes, tied), low, high)
         parts: list[Changes] = []
-        if task is not None:
+        if isinstance(task, Task):
             work = functools.partial(walk_block, scores, slopes, self.data.indptr, task)
             parts = map_threads(work, self.blocks, self.n_jobs)
-        parts += [self._enumerate(query, scores, slopes, low, high) for query in apart.tolist()]
+        elif task is not None and self.blocks:
+            parts = [task.walk(scores, slopes, self.data, self.blocks, self.n_jobs)]
+        alone = functools.partial(self._enumerate, scores, slopes, low, high)
+        parts += map_threads(alone, apart.tolist(), self.n_jobs)
         start = self.constant + math.fsum(part.start for part in parts)
         times = np.concatenate([part.times for part in parts] or [np.empty(0)])
         return StepFunction.of(start, times, np.concatenate([part.deltas for part in parts] or [np.empty(0)]))
 
-    def _task(self, together: Groups, low: float, high: float) -> tuple[Task | None, NDArray[np.intp]]:
+    def _task(self, together: Groups, low: float, high: float) -> tuple[Task | Counting | None, NDArray[np.intp]]:
         """Return what the kernels do, and the queries that are enumerated instead, given the coinciding lines."""
-        plan, nothing = self.route, np.empty(0, np.intp)
+        plan, apart = self.route, np.empty(0, np.intp)
         if plan is None:
             return None, np.flatnonzero(self.share)
-        share, gains, apart = self.share, plan.gains, nothing
+        scale, gains, expected = self.share * plan.scale, plan.gains, self.rules.ties == "expected"
         coincide = len(together.rows) > 0
-        if plan.swap is None or (coincide and plan.swap != ADDITIVE and plan.count is not None):
-            expected = int(self.rules.ties == "expected")
-            kind = int(plan.count or 0)
-            return Task(count_above, gains, share * plan.scale, plan.discounts, kind, (expected, low, high)), nothing
+        if plan.first and (plan.swap is None or coincide):
+            return Task(first_relevant, gains, scale, plan.discounts, (int(expected), low, high)), apart
+        averages = plan.rules is not None and plan.rules.kind != CASCADE  # over the orders of lines that coincide
         if coincide and plan.swap == ADDITIVE:
             gains = gains.copy()  # linear in the gains: the mean over all orders is that of the mean gain
             gains[together.rows] = together.means(gains)
-        elif coincide:
+        elif coincide and not averages:
             apart = np.unique(np.searchsorted(self.data.indptr, together.rows, side="right") - 1)
-            share = share.copy()
-            share[apart] = 0.0
+            scale[apart] = 0.0
+        if plan.rules is not None and (plan.swap is None or (coincide and plan.swap != ADDITIVE and averages)):
+            return Counting(plan.rules, scale, expected and averages, low, high), apart
         discounts = plan.discounts[: plan.depth + 1]
-        return Task(crossings, gains, share * plan.scale, discounts, plan.swap, (low, high)), apart
+        return Task(crossings, gains, scale, discounts, (int(plan.swap or 0), low, high)), apart
 
-    def _enumerate(self, query: int, scores: Floats, slopes: Floats, low: float, high: float) -> Changes:
+    def _enumerate(self, scores: Floats, slopes: Floats, low: float, high: float, query: int) -> Changes:
         rows = slice(int(self.data.indptr[query]), int(self.data.indptr[query + 1]))
         judged = None if self.judged is None else self.judged.padded(np.array([query]))[0]
-        lines = QueryLines(scores[rows], slopes[rows], self.data.y[rows], judged)
+        lines = QueryLines(scores[rows], slopes[rows], self.data.targets[rows], judged)
         start, times, deltas = enumerate_query(lines, self.measure, self.rules, low, high)
         return Changes(self.share[query] * start, times, self.share[query] * deltas)
 
@@ -156,7 +162,7 @@ class Landscape:
         other = (np.diff(query) != 0) | (np.diff(scores[rows]) != 0) | (np.diff(slopes[rows]) != 0)
         starts = np.append(0, np.flatnonzero(other) + 1)
         sizes = np.diff(np.append(starts, len(rows)))
-        labels = self.data.y[rows]
+        labels = self.data.targets[rows]
         mixed = np.minimum.reduceat(labels, starts) != np.maximum.reduceat(labels, starts)
         return Groups(rows[np.repeat(mixed, sizes)], sizes[mixed])
 
@@ -166,8 +172,8 @@ class Landscape:
         The result makes of a line (scores, slopes) a function of t: the log likelihood of that order, and its
         derivative.
         """
-        order = wanted_order(self.data.y, scores, self.data.query_of_row)
-        depth = int(getattr(self.measure, "k", None) or self.data.sizes.max())
+        order = wanted_order(self.data.targets, scores, self.data.query_of_row)
+        depth = int(self.measure.cutoff or self.data.sizes.max())
 
         def along(scores: Floats, slopes: Floats) -> Callable[[float], Floats]:
             sorted_scores, sorted_slopes = scores[order], slopes[order]
@@ -188,10 +194,3 @@ class Landscape:
             return at
 
         return along
-
-
-def as_measure(measure: Any) -> Measure:
-    """Return a measure from a name, a measure or a Python function of ranked labels."""
-    if callable(measure) and not isinstance(measure, Measure):
-        return FunctionMeasure(measure)
-    return parse_measure(measure)

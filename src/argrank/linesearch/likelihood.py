@@ -8,26 +8,26 @@ places j of ``f_j - log sum over l >= j of exp f_l``, concave in t; its derivati
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._jit import kernel
+from argrank._types import Filled, Floats, Integers
 
 MARGIN = 0.01  # share of the interval kept free at its ends, where documents cross
 HALVINGS = 20
 
 
-def _signature(types: Any) -> Any:
-    read, whole = read_only(types), read_only(types, "int64")
-    return types.void(read, read, read, whole, types.int64, types.float64, types.float64[::1])
-
-
-@kernel(_signature)
+@kernel()
 def order_likelihood(
-    scores: Floats, slopes: Floats, weight: Floats, indptr: Integers, depth: int, time: float, result: Floats
+    scores: Floats,
+    slopes: Floats,
+    weight: Floats,
+    indptr: Integers,
+    depth: int,
+    time: float,
+    result: Filled[np.float64],
 ) -> None:
     """Fill the log likelihood of the rows' order within queries, down to ``depth`` places, and its derivative."""
     result[:] = 0.0

@@ -13,10 +13,10 @@ from argrank._declared import Jobs, checked
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, OptionError, shown
+from argrank.errors import InputError, OptionError, is_finite, shown
 from argrank.linesearch.landscape import Landscape, Likelihood, Value
 from argrank.linesearch.likelihood import most_likely
-from argrank.linesearch.step_function import BETTER, StepFunction, rank_intervals
+from argrank.linesearch.step_function import BETTER, StepFunction, bounded, rank_intervals
 
 Point = str | Callable[[float, float], float]
 
@@ -38,7 +38,7 @@ class LineSearch:
     start : float
         The measure at t = 0.
     breakpoints : array
-        Where the measure changes, ascending.
+        Where the mean of the measure changes, ascending.
     values : array, one longer
         The measure on every open interval: before the first breakpoint, between the first and the second, ….
     interval : (float, float)
@@ -89,8 +89,9 @@ def line_search(
         In the caller's row order; the direction may be a feature, the output of a tree, anything.
     data : Dataset
     measure : str, Measure or callable
-        Fast for NDCG, DCG, P, R, RR, ERR, AP (with a cut-off or without) and AUC. Any other measure, and any function
-        from the labels of one ranking to a number, takes the way through all crossings of all documents.
+        Fast for NDCG, DCG, P, R, RR, ERR, AP (with a cut-off or without), AUC and Bpref. Any other measure, and any
+        function from the labels of one ranking to a number, takes the way through all crossings of all documents, which
+        for a function that numba compiles costs about one call for every crossing of documents of different label.
     window : (low, high), optional
         Search only there; inside it is as exact as without.
     interval : "widest" or "nearest"
@@ -142,7 +143,10 @@ class Placement(NamedTuple):
     def place(self, left: float, right: float, derivative: Callable[[float], float]) -> float:
         """Return a step in the interval."""
         if callable(self.point):
-            step = float(self.point(left, right))
+            step = self.point(left, right)
+            if not is_finite(step):
+                raise OptionError(f"point: expected a function that returns a number, got {shown(step)}")
+            step = float(step)
             if not left < step < right:
                 raise OptionError(f"point: expected a step between {left:g} and {right:g}, got {step:g}")
             return step
@@ -175,7 +179,7 @@ def search(
         # where documents cross at 0 without a change from left to right, 0 itself may still be better than both
         same = abs(float(steps.values[number]) - here.mean) <= BETTER
         if not ranked and current is not None and placement.settle and same:
-            ranked = [(number, *_bounded(*current, unit))]
+            ranked = [(number, *_cut(*current, unit))]
     along: list[Callable[[float], Floats]] = []
 
     def derivative(time: float) -> float:
@@ -194,7 +198,7 @@ def search(
                 return result(candidate, value, (left, right))
     if holds_zero:
         return result(0.0, here, current or (0.0, 0.0))
-    left, right = _bounded(low, high, unit)
+    left, right = _cut(low, high, unit)
     step = 0.5 * (left + right)
     return result(step, landscape.value(scores + step * slopes), (left, right))
 
@@ -208,10 +212,9 @@ def _current(steps: StepFunction, low: float, high: float) -> tuple[float, float
     return float(left[0]), float(right[0])
 
 
-def _bounded(left: float, right: float, unit: float) -> tuple[float, float]:
-    if math.isinf(left):
-        left = min(right, 0.0) - unit
-    return left, (max(left, 0.0) + unit if math.isinf(right) else right)
+def _cut(left: float, right: float, unit: float) -> tuple[float, float]:
+    low, high = bounded(np.array([left]), np.array([right]), unit)
+    return float(low[0]), float(high[0])
 
 
 def natural_step(scores: Floats, slopes: Floats) -> float:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._jit import kernel
+from argrank._types import Filled, Floats, Integers
 
 BETTER = 1e-12  # another interval is better only by more than this; prevents going round in circles
 NARROW = 1e-9  # an interval of less than this share of |t| is too narrow to stop in
+FARTHER = 1e-6  # an unbounded interval is cut no nearer than this share of |t| from its end
+CANCELLED = 1e-14  # share of the changes of a point below which their sum is rounding
 SAME_POINT = 4.0 * float(np.finfo(float).eps)  # a crossing's time has three roundings: copies of one are this close
 
 
@@ -25,10 +27,7 @@ class StepFunction(NamedTuple):
     def of(cls, start: float, times: Floats, deltas: Floats) -> StepFunction:
         """Add up changes from the left, where the value is ``start``; changes at one point become one."""
         breakpoints, values = np.empty(len(times)), np.empty(len(times) + 1)
-        count = int(add_up(times, deltas, _rough_order(times), start, SAME_POINT, breakpoints, values))
-        if count < 0:
-            order = np.argsort(times, kind="stable")
-            count = int(add_up(times, deltas, order, start, SAME_POINT, breakpoints, values))
+        count = int(add_up(*in_order(times), deltas, start, SAME_POINT, breakpoints, values))
         return cls(breakpoints[:count], values[: count + 1])
 
     def edges(self, numbers: NDArray[np.intp], low: float, high: float) -> tuple[Floats, Floats]:
@@ -48,68 +47,83 @@ def last_of_point(times: Floats) -> NDArray[np.intp]:
     return np.append(np.flatnonzero(apart), len(times) - 1)
 
 
-def _rough_order(times: Floats) -> Integers:
-    """Return the order of times; those that differ only in the last bits may be in any order.
+def in_order(times: Floats) -> tuple[Floats, Integers]:
+    """Return times in their order, and the place that each had.
 
-    One sort of whole numbers, each a time's leading bits and its place, takes a third of the time of ``np.argsort``.
+    One sort of whole numbers, each a time's leading bits and its place, takes a third of the time of ``np.argsort``;
+    those that differ only in the last bits are put right after it.
     """
+    if bool((times[1:] >= times[:-1]).all()):
+        return times, np.arange(len(times))
     place_bits = len(times).bit_length()
-    keys = np.empty(len(times), np.int64)
-    pack(times.view(np.int64), place_bits, keys)
-    keys.sort()
-    keys &= (1 << place_bits) - 1
-    return keys
+    order = np.empty(len(times), np.int64)
+    pack(times.view(np.int64), place_bits, order)
+    order.sort()
+    order &= (1 << place_bits) - 1
+    ordered = times[order]
+    if not put_right(ordered, order):
+        order = np.argsort(times, kind="stable")
+        ordered = times[order]
+    return ordered, order
 
 
-def _pack_signature(types: Any) -> Any:
-    return types.void(read_only(types, "int64"), types.int64, types.int64[::1])
-
-
-@kernel(_pack_signature)
-def pack(bits: Integers, place_bits: int, keys: Integers) -> None:
+@kernel()
+def pack(bits: Integers, place_bits: int, keys: Filled[np.int64]) -> None:
     """Fill numbers that are in order as the floats of these bits are, their last bits the place of the float."""
     for e in range(len(bits)):
         ordered = bits[e] ^ ((bits[e] >> 63) & 0x7FFFFFFFFFFFFFFF)  # of negative floats the greater magnitude is less
         keys[e] = ((ordered >> place_bits) << place_bits) | e
 
 
-def _add_up_signature(types: Any) -> Any:
-    read, write = read_only(types), types.float64[::1]
-    return types.int64(read, read, read_only(types, "int64"), types.float64, types.float64, write, write)
+@kernel()
+def put_right(ordered: Filled[np.float64], order: Filled[np.int64]) -> bool:
+    """Put times in a rough order right by insertion, and their places with them; False where that takes many moves.
+
+    It does with rounded features, whose times lie together in great numbers and differ in the last bits.
+    """
+    moves = 4 * len(order) + 65536
+    for e in range(1, len(order)):
+        time, own = ordered[e], order[e]
+        place = e
+        while place > 0 and ordered[place - 1] > time:
+            ordered[place], order[place] = ordered[place - 1], order[place - 1]
+            place -= 1
+        ordered[place], order[place] = time, own
+        moves -= e - place
+        if moves < 0:
+            return False
+    return True
 
 
-@kernel(_add_up_signature)
+@kernel()
 def add_up(
-    times: Floats, deltas: Floats, order: Integers, start: float, same: float, breakpoints: Floats, values: Floats
+    ordered: Floats,
+    order: Integers,
+    deltas: Floats,
+    start: float,
+    same: float,
+    breakpoints: Filled[np.float64],
+    values: Filled[np.float64],
 ) -> int:
     """Fill breakpoints and the values before, between and after them; return the number of breakpoints.
 
-    The order may be rough: it is put right by insertion, unless that takes many moves, as with rounded features, whose
-    times lie together in great numbers and differ in the last bits; then -1 is returned. Sums carry what rounding takes
-    from them (Neumaier), so that after millions of changes the last digits are right.
+    The change at time ``ordered[e]`` is ``deltas[order[e]]``. A point whose changes cancel is none. Sums carry what
+    rounding takes from them (Neumaier), so that after millions of changes the last digits are right.
     """
-    n = len(order)
-    moves = 4 * n + 65536
-    for e in range(n):
-        time, delta = times[order[e]], deltas[order[e]]
-        place = e
-        while place > 0 and breakpoints[place - 1] > time:
-            breakpoints[place], values[place + 1] = breakpoints[place - 1], values[place]
-            place -= 1
-        moves -= e - place
-        if moves < 0:
-            return -1
-        breakpoints[place], values[place + 1] = time, delta
     values[0] = start
-    total, lost, count = start, 0.0, 0
+    total, lost, count, n = start, 0.0, 0, len(order)
+    change, size = 0.0, 0.0  # of the point so far
     for e in range(n):
-        time, delta = breakpoints[e], values[e + 1]
+        time, delta = ordered[e], deltas[order[e]]
         added = total + delta
         lost += (total - added) + delta if abs(total) >= abs(delta) else (delta - added) + total
         total = added
-        last = e + 1 == n or breakpoints[e + 1] - time > same * abs(breakpoints[e + 1])
+        change, size = change + delta, size + abs(delta)
+        if e + 1 < n and ordered[e + 1] - time <= same * abs(ordered[e + 1]):
+            continue
         breakpoints[count], values[count + 1] = time + 0.0, total + lost  # never -0
-        count += 1 if last else 0
+        count += 1 if abs(change) > CANCELLED * size else 0
+        change, size = 0.0, 0.0
     return count
 
 
@@ -118,15 +132,14 @@ def rank_intervals(
 ) -> list[tuple[int, float, float]]:
     """Return the best intervals above ``floor`` (number, left end, right end), the most wanted first.
 
-    Of equal values the widest comes first, or the one nearest to 0. An unbounded interval is cut ``unit`` from its
-    finite end: far out nothing changes any more except by rounding.
+    Of equal values the widest comes first, or the one nearest to 0. An unbounded interval is cut: far out
+    nothing changes any more except by rounding.
     """
     some = np.flatnonzero(steps.values > floor)
     left, right = steps.edges(some, low, high)
-    left = np.where(np.isinf(left), np.minimum(right, 0.0) - unit, left)
-    right = np.where(np.isinf(right), np.maximum(left, 0.0) + unit, right)
+    left, right = bounded(left, right, unit)
     far = np.maximum(np.abs(left), np.abs(right))
-    standing = right - left > NARROW * (min(1.0, unit) + far)
+    standing = right - left > NARROW * far
     some, left, right = some[standing], left[standing], right[standing]
     if len(some) == 0:
         return []
@@ -138,3 +151,10 @@ def rank_intervals(
         some, left, right, level, wish = some[kept], left[kept], right[kept], level[kept], wish[kept]
     order = np.lexsort((wish, level))[:limit]
     return [(int(some[i]), float(left[i]), float(right[i])) for i in order]
+
+
+def bounded(left: Floats, right: Floats, unit: float) -> tuple[Floats, Floats]:
+    """Cut unbounded intervals ``unit`` from their finite end, or farther if the end is so far that this is nothing."""
+    far = np.maximum(unit, FARTHER * np.where(np.isinf(right), 0.0, np.abs(right)))
+    left = np.where(np.isinf(left), np.minimum(right, 0.0) - far, left)
+    return left, np.where(np.isinf(right), np.maximum(left, 0.0) + np.maximum(unit, FARTHER * np.abs(left)), right)

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from argrank._jit import helper, kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._jit import helper, kernel
+from argrank._types import Filled, Floats, Integers
 
 #: What a swap of neighbours is multiplied by: 1, the chance of getting there (ERR), one more than the hits above (AP).
 ADDITIVE, CASCADE, PRECISION = 0, 1, 2
@@ -38,15 +38,7 @@ class Lines(NamedTuple):
     row: Any
 
 
-def walk_signature(types: Any) -> Any:
-    """Return the types of a kernel that walks along the lines of queries."""
-    read, write = read_only(types), types.float64[::1]
-    real, whole = types.float64, types.int64
-    rows = (read, read, read, read, read, read_only(types, "int64"))
-    return types.void(*rows, whole, real, real, write, write, write, types.int64[::1])
-
-
-@kernel(walk_signature)
+@kernel()
 def sweep(
     scores: Floats,
     slopes: Floats,
@@ -57,10 +49,10 @@ def sweep(
     kind: int,
     low: float,
     high: float,
-    starts: Floats,
-    times: Floats,
-    deltas: Floats,
-    state: Integers,
+    starts: Filled[np.float64],
+    times: Filled[np.float64],
+    deltas: Filled[np.float64],
+    state: Filled[np.int64],
 ) -> None:
     """Fill the value of every query just above ``low`` and the (time, change) of all its changes below ``high``.
 

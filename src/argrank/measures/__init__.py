@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from argrank._declared import checked
 from argrank._registry import Registry
 from argrank.errors import OptionError, shown
 from argrank.measures.auc import AUC as AUC
@@ -16,6 +20,7 @@ from argrank.measures.counts import SetR as SetR
 from argrank.measures.dcg import DCG as DCG
 from argrank.measures.err import ERR as ERR
 from argrank.measures.eru import ERU as ERU
+from argrank.measures.function import FunctionMeasure, function_measure
 from argrank.measures.inferred_ap import InfAP as InfAP
 from argrank.measures.interpolated_precision import IPrec as IPrec
 from argrank.measures.judged import Judged as Judged
@@ -31,33 +36,44 @@ from argrank.measures.reciprocal_rank import RR as RR
 from argrank.measures.success import Success as Success
 from argrank.measures.wta import WTA as WTA
 
+
+def _add(name: str, kind: Any) -> None:
+    register_measure(kind, name)
+
+
 #: Every measure by its name. To add one: a file beside this one, and its line above.
 MEASURES: Registry[type[Measure]] = Registry(
     "measure",
     {
         kind.spelling: kind
         for kind in list(globals().values())
-        if isinstance(kind, type) and issubclass(kind, Measure) and kind is not Measure
+        if isinstance(kind, type) and issubclass(kind, Measure) and kind.aliases
     },
     "argrank.measures",
-    lambda name, kind: register_measure(kind, name),
+    _add,
 )
 
 
-def register_measure(kind: type[Measure], name: str | None = None) -> None:
+@checked
+def register_measure(kind: type[Measure] | Measure | Callable[..., Any], name: str | None = None) -> None:
     """Add a measure of your own: `ar.measure` reads its names, and whatever evaluates or trains takes it.
 
     Another package does the same by an entry point of the group ``argrank.measures``, whose name is the spelling.
 
     Parameters
     ----------
-    kind : type
-        A frozen dataclass that derives from `ar.Measure`, with its ``spelling`` and ``aliases``, in lower case.
+    kind : type, or function
+        A frozen dataclass that derives from `ar.Measure`, with its ``spelling`` and ``aliases``, in lower case; or a
+        function of the labels of a ranking, plain or made a measure by `ar.measure`.
     name : str, optional
         The name that the class is expected to have.
     """
+    if not isinstance(kind, type | Measure) and callable(kind):
+        kind = function_measure(kind)
+    if isinstance(kind, FunctionMeasure):
+        kind = type(kind)
     if not isinstance(kind, type) or not issubclass(kind, Measure):
-        raise OptionError(f"measure: expected a class that derives from Measure, got {shown(kind)}")
+        raise OptionError(f"measure: expected a class that derives from Measure, or a function, got {shown(kind)}")
     if name not in (None, kind.spelling):
         raise OptionError(f"measure: expected a class whose spelling is {name!r}, got {kind.spelling!r}")
     if kind.spelling.lower() not in kind.aliases or any(alias != alias.lower() for alias in kind.aliases):

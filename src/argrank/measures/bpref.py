@@ -9,8 +9,10 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.unjudged import JUDGED
 from argrank.measures.conventions import Convention
+from argrank.measures.gains import relevance
 from argrank.measures.measure import Measure, ratio, total
 from argrank.measures.rankings import Rankings
+from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +35,9 @@ class Bpref(Measure):
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         n_relevant = rankings.n_relevant(convention.relevant_at)
         return ratio(total(self._terms(rankings, convention.relevant_at)), n_relevant)
+
+    def _structure(self, convention: Convention) -> Structure:
+        return Structure("capped pairs", relevance(convention.relevant_at), np.zeros, "capped pairs")
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document, and its term of the sum."""

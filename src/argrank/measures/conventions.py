@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from argrank.errors import OptionError, shown, unknown_name
+from argrank.errors import OptionError, is_finite, shown, unknown_name
 from argrank.measures.discounts import LOGARITHMS, Discount, check_discount
 from argrank.measures.gains import Gain, GainTable, check_gain
 
@@ -164,8 +164,10 @@ def check_undefined(value: Any) -> float | str:
     """Return the policy for undefined queries: "skip", "nan" or a finite number."""
     if isinstance(value, str) and value in ("skip", "nan"):
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and not math.isinf(value):
-        return "nan" if math.isnan(value) else float(value)
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    if is_finite(value) and not isinstance(value, bool):
+        return float(value)
     raise OptionError(f"undefined: expected skip, nan or a number such as 0, 0.5 or 1, got {shown(value)}")
 
 

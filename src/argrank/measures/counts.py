@@ -14,45 +14,43 @@ from argrank.measures.rankings import Rankings
 
 
 @dataclass(frozen=True, repr=False)
-class NumRet(Measure):
-    """The number of documents returned; with ``rel`` of those with at least that label. Queries add up."""
+class Count(Measure):
+    """A number of documents, of those with at least the label ``rel`` where it is given. Queries add up."""
 
-    spelling = "NumRet"
-    aliases = ("numret", "num_ret")
     bounds = (0.0, np.inf)
     adds_up = True
 
     rel: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class NumRet(Count):
+    """The number of documents returned; with ``rel`` of those with at least that label. Queries add up."""
+
+    spelling = "NumRet"
+    aliases = ("numret", "num_ret")
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         return rankings.sizes.astype(np.float64) if self.rel is None else _hits(rankings, self.rel)
 
 
 @dataclass(frozen=True, repr=False)
-class NumRel(Measure):
+class NumRel(Count):
     """The number of relevant documents among the judgements, returned or not. Queries add up."""
 
     spelling = "NumRel"
     aliases = ("numrel", "num_rel")
-    bounds = (0.0, np.inf)
-    adds_up = True
-
-    rel: float | None = None
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         return np.array(rankings.n_relevant(convention.relevant_at))
 
 
 @dataclass(frozen=True, repr=False)
-class NumRelRet(Measure):
+class NumRelRet(Count):
     """The number of relevant documents returned. Queries add up."""
 
     spelling = "NumRelRet"
     aliases = ("numrelret", "num_rel_ret")
-    bounds = (0.0, np.inf)
-    adds_up = True
-
-    rel: float | None = None
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         return _hits(rankings, convention.relevant_at)

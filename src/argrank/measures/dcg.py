@@ -70,9 +70,12 @@ class DCG(Measure):
         if self.k is not None:
             discounts[self.k :] = 0.0
         return {
-            "gain": gains, "discount": discounts, "gain x discount": gains * discounts,
-            "ideal gain": ideal, "ideal gain x discount": ideal * discounts[: len(ideal)],
-        }  # fmt: skip
+            "gain": gains,
+            "discount": discounts,
+            "gain x discount": gains * discounts,
+            "ideal gain": ideal,
+            "ideal gain x discount": ideal * discounts[: len(ideal)],
+        }
 
 
 def terms(gains: Floats, convention: Convention) -> Floats:

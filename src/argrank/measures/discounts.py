@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def check_discount(discount: Any) -> Discount:
             raise unknown_name("discount", discount, DISCOUNTS)
         return discount
     if callable(discount) and not isinstance(discount, type):
-        return discount  # type: ignore[no-any-return]
+        return cast(Discount, discount)
     raise OptionError(f"discount: expected one of {', '.join(DISCOUNTS)} or a callable, got {shown(discount)}")
 
 

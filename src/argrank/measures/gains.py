@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.checks import as_array
 from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.measures.structure import Gaining
 
 GAINS = ("binary", "exp2", "linear")
 
@@ -64,7 +65,7 @@ def check_gain(gain: Any) -> Gain:
             raise unknown_name("gain", gain, GAINS)
         return gain
     if callable(gain) and not isinstance(gain, type):
-        return gain  # type: ignore[no-any-return]
+        return cast(Gain, gain)
     if isinstance(gain, Mapping | Sequence | np.ndarray):
         return GainTable.of(gain)  # type: ignore[arg-type]
     raise OptionError(f"gain: expected one of {', '.join(GAINS)}, a table or a callable, got {shown(gain)}")
@@ -98,6 +99,11 @@ def gains_of(labels: Floats, gain: Gain = "exp2", relevant_at: float = 1.0) -> F
             f"gain: expected finite gains, got {gain if isinstance(gain, str) else 'infinity'} of {label:g}"
         )
     return values
+
+
+def row_targets(data: Gaining, gain: Gain) -> Floats:
+    """Return what is fitted of every row: its own gain where rows carry gains, else a gain of its label."""
+    return gains_of(data.y, gain) if data.gains is None else data.gains
 
 
 def relevance(relevant_at: float) -> Callable[[Floats], Floats]:

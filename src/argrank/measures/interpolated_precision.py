@@ -9,14 +9,14 @@ import numpy as np
 from argrank._types import Floats
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
-from argrank.measures.measure import Measure
+from argrank.measures.measure import ByRelevance
 from argrank.measures.rankings import Rankings
 
 POINTS = tuple(point / 10 for point in range(11))
 
 
 @dataclass(frozen=True, repr=False)
-class IPrec(Measure):
+class IPrec(ByRelevance):
     """The greatest precision at any rank that has found a share ``recall`` of the relevant documents, 0 if none has.
 
     ``IPrec@0.1`` is that at a recall of 0.1; without one, the mean over 0, 0.1, …, 1 (trec_eval's 11pt_avg). The share
@@ -65,7 +65,3 @@ class IPrec(Measure):
             needed = np.floor(point * n_relevant + 0.9)
             sums += np.where(counted & (found >= needed[:, None]), precision, 0.0).max(axis=1)
         return np.where(n_relevant > 0, sums / len(points), np.nan)
-
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return at every rank the chance that it holds a relevant document."""
-        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

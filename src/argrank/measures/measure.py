@@ -13,7 +13,7 @@ from argrank._types import Floats
 from argrank.errors import OptionError, check_count, shown
 from argrank.measures.conventions import Convention, check_undefined
 from argrank.measures.rankings import Rankings
-from argrank.measures.structure import Structure
+from argrank.measures.structure import Structure, refused_gains
 
 #: Parameters of measures whose meaning is a switch of the convention, under the name ir_measures gives them.
 SWITCH_OF = {
@@ -49,11 +49,10 @@ class Measure(abc.ABC):
             object.__setattr__(self, "undefined", check_undefined(self.undefined))
         if self.judged_only is not None and not isinstance(self.judged_only, bool):
             raise OptionError(f"{self.spelling}(judged_only=…): expected True or False, got {shown(self.judged_only)}")
-        cutoff = getattr(self, "k", None)
-        if cutoff is not None:
-            check_count(f"{self.spelling}@k", cutoff)
-            object.__setattr__(self, "k", int(cutoff))
-        level = getattr(self, "rel", None)
+        if self._k is not None:
+            check_count(f"{self.spelling}@k", self._k)
+            object.__setattr__(self, "k", int(self._k))
+        level = vars(self).get("rel")
         if level is not None and (isinstance(level, bool) or not isinstance(level, int | float)):
             raise OptionError(f"{self.spelling}(rel=…): expected a number, got {shown(level)}")
 
@@ -61,8 +60,8 @@ class Measure(abc.ABC):
     def name(self) -> str:
         """The name, in the vocabulary of ir_measures."""
         words = ", ".join(self._parameters())
-        cutoff = getattr(self, "k", None)
-        return f"{self._spelling()}{f'({words})' if words else ''}{f'@{cutoff}' if cutoff is not None else ''}"
+        cutoff = "" if self._k is None else f"@{self._k}"
+        return f"{self._spelling()}{f'({words})' if words else ''}{cutoff}"
 
     def _spelling(self) -> str:
         return self.spelling
@@ -80,9 +79,9 @@ class Measure(abc.ABC):
     def adapt(self, convention: Convention) -> Convention:
         """Return the convention with this measure's own parameters, which come first."""
         own: dict[str, Any] = {
-            switch: getattr(self, name)
-            for name, switch in SWITCH_OF.items()
-            if getattr(self, name, None) is not None and getattr(self, name) != getattr(convention, switch)
+            SWITCH_OF[name]: value
+            for name, value in vars(self).items()
+            if name in SWITCH_OF and value is not None and value != vars(convention)[SWITCH_OF[name]]
         }
         exceptions = dict(convention.undefined_of)
         if self.undefined is None and self.spelling in exceptions:
@@ -91,8 +90,17 @@ class Measure(abc.ABC):
 
     def values(self, rankings: Rankings, convention: Convention) -> Floats:
         """Return the measure of every query, NaN where it is undefined."""
+        if rankings.are_gains:
+            return self._values_of_gains(rankings, convention)
         rules = self.adapt(convention)
         return self._values(rankings.judged_only if rules.judged_only else rankings, rules)
+
+    def _values_of_gains(self, rankings: Rankings, convention: Convention) -> Floats:
+        """Add up the gains that rows carry, each times the discount of its rank."""
+        structure = self.structure(convention)
+        if structure is None or not structure.takes_gains:
+            raise refused_gains(self.name)
+        return total(rankings.gains("linear", 0.0) * structure.discounts(rankings.width))
 
     @abc.abstractmethod
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
@@ -101,29 +109,39 @@ class Measure(abc.ABC):
     @property
     def cutoff(self) -> int | None:
         """The last rank that counts, None where all do."""
-        return getattr(self, "k", None)
+        return self._k
+
+    @property
+    def _k(self) -> int | None:
+        """The parameter ``k`` of measures that have one."""
+        return vars(self).get("k")
 
     def cut(self, k: int | str | None, default: int | None = None) -> Measure:
         """Return this measure with the cut-off that a ranker asks for.
 
         "auto" keeps the measure's own, or takes ``default`` where it has none; measures without a cut-off ignore it.
         """
-        own = getattr(self, "k", None)
+        own = self._k
         if isinstance(k, str) and k == "auto":
             k = default if own is None else own
         if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
             raise OptionError(f"expected k to be a whole number from 1 up, None or 'auto', got {shown(k)}")
         if own is not None and k != own:
             raise OptionError(f"expected one cut-off, got measure={self.name!r} and k={k!r}")
-        return dataclasses.replace(self, k=k) if hasattr(self, "k") and k != own else self  # type: ignore[call-arg]
+        return self._up_to(k) if "k" in vars(self) and k != own else self
 
     def whole_list(self) -> Measure:
         """Return this measure without its cut-off."""
-        return self if getattr(self, "k", None) is None else dataclasses.replace(self, k=None)  # type: ignore[call-arg]
+        return self if self._k is None else self._up_to(None)
+
+    def _up_to(self, k: int | None) -> Measure:
+        changed: dict[str, Any] = {"k": k}
+        return dataclasses.replace(self, **changed)
 
     def structure(self, convention: Convention) -> Structure | None:
         """Return what this measure is made of, None where it is not a sum of one of the kinds of ``Structure``."""
-        return self._structure(self.adapt(convention))
+        found = self._structure(self.adapt(convention))
+        return None if found is None else dataclasses.replace(found, name=self.name)
 
     def _structure(self, convention: Convention) -> Structure | None:
         """Return the structure under a convention that already has this measure's parameters."""
@@ -142,6 +160,14 @@ class Measure(abc.ABC):
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return what the value is made of, one array over the ranks for each part; for ``explain``."""
         return {}
+
+
+class ByRelevance(Measure):
+    """A measure that asks of a rank only whether it holds a relevant document."""
+
+    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
+        """Return at every rank the chance that it holds a relevant document."""
+        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}
 
 
 def _written(value: Any) -> str:

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import re
+from collections.abc import Hashable, Iterable
 from typing import Any
 
+from argrank._declared import checked
 from argrank.errors import OptionError, shown, unknown_name
 from argrank.measures import MEASURES
 from argrank.measures.dcg import DCG_WORDS
+from argrank.measures.function import function_measure
 from argrank.measures.gains import GainTable
 from argrank.measures.measure import Measure
 
 _NAME = re.compile(
-    r"(?P<word>[a-z][a-z_]*?)\s*"
+    r"(?P<word>[^\W\d]\w*?)\s*"
     r"(?:\((?P<parameters>.*)\))?\s*"
     r"(?:@(?P<cutoff>.*?)|[_.](?P<trec>[0-9]+(?:\.[0-9]+)?))?"
     r"(?P<minus>-)?",
     re.IGNORECASE | re.DOTALL,
 )
+
+#: Several cut-offs of one measure: ndcg@1..10.
+_RANGE = re.compile(r"(?P<head>.*)@\s*(?P<first>[^@.]*)\.\.(?P<last>[^@.]*?)(?P<minus>-?)", re.DOTALL)
+MOST_CUTOFFS = 1_000
 
 #: Names that stand for a measure with a parameter.
 _SHORT: dict[str, tuple[str, dict[str, Any]]] = {
@@ -31,6 +39,9 @@ _SHORT: dict[str, tuple[str, dict[str, Any]]] = {
     "setrelp": ("SetP", {"relative": True}),
 }
 
+#: Measures that were given as values, by name: trials and reports, which keep names, find functions and products here.
+_GIVEN: dict[str, Measure] = {}
+
 #: Parameters as other tools spell them.
 _PARAMETERS = {"relevant_at": "rel", "gains": "gain", "normalized": "normalised"}
 
@@ -40,25 +51,26 @@ def measure_names() -> list[str]:
     return sorted(MEASURES, key=str.lower)
 
 
+@checked
 def measure(name: Any) -> Measure:
-    """Return the measure of a name, as LightGBM, XGBoost, RankLib, trec_eval, ir_measures or ranx spell it.
-
-    A measure comes back as it is. An object of ir_measures keeps its own parameters, also those that its name does not
-    show, and is 0 where it is undefined, as it is there: its number does not depend on the convention's gain. Ties and
-    the order of equal scores stay with the convention; ir_measures' are those of "trec".
-
-    >>> measure("ndcg_cut_10"), measure("map@100-"), measure("AP(rel=2)@100"), measure("pre@5")
-    (nDCG@10, AP(undefined=0)@100, AP(rel=2)@100, P@5)
-    """
+    """Return the measure of a name or a function; ``argrank.measure`` without giving the function a name."""
     if isinstance(name, Measure):
         return name
     if _is_foreign(name):
         return _of_ir_measures(name)
+    if callable(name) and not isinstance(name, type) and isinstance(name, Hashable):
+        return function_measure(name)
     if not isinstance(name, str):
-        raise OptionError(f"measure: expected a name such as 'ndcg@10' or a measure, got {shown(name)}")
+        raise OptionError(f"measure: expected a name such as 'ndcg@10', a measure or a function, got {shown(name)}")
+    if _RANGE.fullmatch(name.strip()):
+        raise OptionError(f"measure: expected one measure, got the range {name!r}, which stands for several")
     match = _NAME.fullmatch(name.strip())
     word = match["word"].lower() if match else name.strip().lower()
     spelling, given = _SHORT.get(word) or (_spelling(word), {})
+    if spelling is None and (own := _spelling(name.strip().lower())) is not None:
+        return MEASURES[own]()  # a name that ends like a cut-off of trec_eval's: hit_2
+    if spelling is None and name in _GIVEN:
+        return _GIVEN[name]
     if match is None or spelling is None:
         raise unknown_name("measure", name, (*_aliases(), *_SHORT))
     parameters = {**given, **_read_parameters(name, match["parameters"])}
@@ -72,15 +84,38 @@ def measure(name: Any) -> Measure:
     return _make(name, spelling, parameters)
 
 
+def spelled_out(names: Iterable[Any]) -> list[Any]:
+    """Return names with every range of cut-offs spelled out: ``ndcg@1..3`` is ndcg@1, ndcg@2 and ndcg@3."""
+    found: list[Any] = []
+    for name in names:
+        match = _RANGE.fullmatch(name.strip()) if isinstance(name, str) else None
+        if match is None:
+            found.append(name)
+            continue
+        first, last = _read_cutoff(name, match["first"]), _read_cutoff(name, match["last"])
+        if not first <= last < first + MOST_CUTOFFS:
+            raise OptionError(
+                f"measure {name!r}: expected a range such as @1..10, of at most {MOST_CUTOFFS:,} cut-offs, got "
+                f"{match['first']}..{match['last']}"
+            )
+        found += [f"{match['head']}@{k}{match['minus']}" for k in range(first, last + 1)]
+    return found
+
+
 def measure_list(measures: Any) -> list[tuple[str, Measure]]:
-    """Return asked measures, one or several, each with the name it was asked by."""
-    asked = list(measures) if isinstance(measures, list | tuple) else [measures]
+    """Return asked measures, one or several, each with the name it was asked by; ranges of cut-offs spelled out."""
+    asked = spelled_out(measures if isinstance(measures, list | tuple) else [measures])
     if not asked:
         raise OptionError("measures: expected at least one measure, got none")
-    return [
+    found = [
         (one if isinstance(one, str) else str(one) if _is_foreign(one) else measure(one).name, measure(one))
         for one in asked
     ]
+    for (name, one), (other, another) in itertools.combinations(found, 2):
+        if name == other and one != another:
+            raise OptionError(f"measures: expected functions of different names, got two named {name}")
+    _GIVEN.update({name: one for (name, one), given in zip(found, asked, strict=True) if not isinstance(given, str)})
+    return found
 
 
 def _spelling(word: str) -> str | None:

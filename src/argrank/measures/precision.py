@@ -11,13 +11,13 @@ from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
 from argrank.measures.discounts import cut_discounts
 from argrank.measures.gains import relevance
-from argrank.measures.measure import Measure, total
+from argrank.measures.measure import ByRelevance, total
 from argrank.measures.rankings import Rankings
 from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
-class P(Measure):
+class P(ByRelevance):
     """Relevant documents among the first k, divided by k; without k, by the length of the list. Never undefined."""
 
     spelling = "P"
@@ -47,7 +47,3 @@ class P(Measure):
         if self.k is None:
             raise OptionError("P: expected a cut-off, such as p@10: over the whole list all rankings are equal")
         return super().as_product(convention)
-
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return at every rank the chance that it holds a relevant document."""
-        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

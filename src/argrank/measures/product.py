@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from argrank._types import Floats
+from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
 from argrank.measures.gains import Gain, check_gain, gains_of
@@ -87,6 +88,17 @@ def asked_measure(measure: Any, k: Any, a: Any, b: Any, gain: Any) -> Measure:
     return parse_measure(measure).cut(k, None) if a is None else Product(a, gain if b is None else b)
 
 
+def is_product(measure: Measure, convention: Convention, data: Dataset | None) -> bool:
+    """Tell whether a measure has the form a · b, on these data where they are known."""
+    try:
+        product = measure.as_product(convention)
+    except OptionError:  # of the precision of the whole list
+        return False
+    if product is None or not product.one_relevant:
+        return product is not None
+    return data is not None and bool((np.add.reduceat(product.row_gains(data), data.indptr[:-1]) <= 1).all())
+
+
 def _rank_discounts(a: Sequence[float] | Floats) -> tuple[float, ...]:
     if isinstance(a, str | Mapping):
         raise OptionError(f"a: expected numbers for the ranks 1, 2, … or a callable, got {shown(a)}")
@@ -100,7 +112,10 @@ def _rank_discounts(a: Sequence[float] | Floats) -> tuple[float, ...]:
 
 
 def _checked(values: Any, n: int, source: Callable[..., Any] | Any) -> Floats:
-    numbers: Floats = np.array(values, np.float64)
+    try:
+        numbers: Floats = np.array(values, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"a: expected {n} numbers, got {shown(values)}") from error
     if numbers.shape != (n,) or not np.isfinite(numbers).all() or (np.diff(numbers) > 0).any():
         raise OptionError(f"a: expected {n} finite numbers that never rise, got {shown(source)}")
     return numbers

@@ -38,6 +38,10 @@ class Rankings:
     gaps : array of shape (n_queries, width), optional
         Which documents have no judgement (``argrank.data.unjudged``), JUDGED in the padding; None where all are judged.
         Such a document has label 0, is never relevant, and gains nothing whatever label 0 gains.
+    order_keys : array of shape (n_queries, width), optional
+        What the rows are sorted by, minus the scores, whatever is done about ties; None where no scores are known.
+    are_gains : bool
+        Whether the labels are gains that rows carry, to which no gain of labels applies.
     """
 
     def __init__(
@@ -48,8 +52,12 @@ class Rankings:
         keys: Matrix | None = None,
         judged: Matrix | None = None,
         gaps: Gaps | None = None,
+        order_keys: Matrix | None = None,
+        are_gains: bool = False,
     ) -> None:
+        self.are_gains = are_gains
         self.labels, self.sizes, self.ties, self.keys, self.gaps = labels, sizes, ties, keys, gaps
+        self._order_keys = order_keys
         self.judged = labels if judged is None else judged
         self.n_queries, self.width = labels.shape
         self.ranks = np.arange(1.0, self.width + 1.0)
@@ -67,7 +75,13 @@ class Rankings:
         labels = np.where(there, np.take_along_axis(self.labels, order, axis=1), -np.inf)
         keys = None if self.keys is None else np.where(there, np.take_along_axis(self.keys, order, axis=1), np.inf)
         ties = None if keys is None else find_ties(keys, labels)
-        return Rankings(labels, sizes, ties, keys, self.judged)
+        known = None if self._order_keys is None else np.take_along_axis(self._order_keys, order, axis=1)
+        return Rankings(labels, sizes, ties, keys, self.judged, order_keys=known)
+
+    @cached_property
+    def scores(self) -> Matrix | None:
+        """The scores by rank, None where they are not known; what lies in the padding means nothing."""
+        return None if self._order_keys is None else -self._order_keys
 
     @property
     def there(self) -> NDArray[np.bool_]:

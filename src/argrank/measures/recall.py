@@ -10,13 +10,13 @@ from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.discounts import cut_discounts
 from argrank.measures.gains import relevance
-from argrank.measures.measure import Measure, ratio, total
+from argrank.measures.measure import ByRelevance, ratio, total
 from argrank.measures.rankings import Rankings
 from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
-class R(Measure):
+class R(ByRelevance):
     """Relevant documents among the first k, divided by all relevant ones; undefined where there is none."""
 
     spelling = "R"
@@ -32,7 +32,3 @@ class R(Measure):
 
     def _structure(self, convention: Convention) -> Structure:
         return Structure("additive", relevance(convention.relevant_at), cut_discounts(np.ones_like, self.k), "gains")
-
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return at every rank the chance that it holds a relevant document."""
-        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

@@ -47,7 +47,7 @@ class RR(Measure):
 
     def structure(self, convention: Convention) -> Structure:
         """Return the cascade of relevant documents."""
-        return self._structure(self.adapt(convention))
+        return replace(self._structure(self.adapt(convention)), name=self.name)
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document, and its reciprocal."""

@@ -14,6 +14,8 @@ precision      1 + the gains above                             AP
 cascade        the product of 1 - gain over all ranks above    ERR
 first          the same with gains of 0 and 1                  RR
 pairs          (no sum over ranks) pairs in the right order    AUC
+capped pairs   (the same) of R relevant documents, not more    bpref
+               than R that are worse count against each
 =============  ==============================================  =================
 
 A measure says its structure once; structured hinges, smooth measures, lambdas, conditional models and the line search
@@ -24,10 +26,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from argrank._types import Floats, Integers
+from argrank.errors import OptionError
+
+
+class Gaining(Protocol):
+    """Rows with labels, or with gains of their own."""
+
+    @property
+    def y(self) -> Floats:
+        """The label of every row."""
+
+    @property
+    def gains(self) -> Floats | None:
+        """The gain of every row, where rows carry gains."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +52,8 @@ class Structure:
 
     ``gains`` maps labels to gains, ``discounts`` maps n to the discounts of the ranks 1 … n, which are 0 below the
     cut-off. ``divisor`` is "one", "ideal" (the greatest sum of the query), "gains" (the sum of all gains), "size" (the
-    number of documents) or "pairs" (the number of pairs of different gain). ``one_relevant`` marks a structure that
-    equals the measure only for queries with at most one document of positive gain.
+    number of documents), "pairs" (the number of pairs of different gain) or "capped pairs". ``one_relevant`` marks a
+    structure that equals the measure only for queries with at most one document of positive gain.
     """
 
     kind: str
@@ -45,16 +61,37 @@ class Structure:
     discounts: Callable[[int], Floats]
     divisor: str = "one"
     one_relevant: bool = False
+    name: str = ""  # of the measure
+
+    @property
+    def takes_gains(self) -> bool:
+        """Whether the measure adds up gains with a constant divisor, so that rows may carry gains of their own."""
+        return self.kind == "additive" and self.divisor == "one" and not self.one_relevant
+
+    def row_gains(self, data: Gaining) -> Floats:
+        """Return the gain of every row: its own where rows carry gains, else that of its label.
+
+        Gains that were estimated, such as those from clicks, are for measures that add them up with a constant divisor:
+        an ideal, a product or a first hit of estimated gains is biased.
+        """
+        if data.gains is None:
+            return self.gains(data.y)
+        if not self.takes_gains:
+            raise refused_gains(self.name)
+        return data.gains
 
     def factors(self, labels: Floats, indptr: Integers, depth: int | None = None) -> Floats:
         """Return 1 / divisor of every query, 0 where the divisor is 0; ``depth`` cuts the ideal off."""
-        gains, sizes = self.gains(labels), np.diff(indptr)
+        sizes = np.diff(indptr)
         if self.divisor == "ideal":
-            divisors = greatest(gains, self.discounts(int(sizes.max(initial=0)))[:depth], indptr)
+            divisors = greatest(self.gains(labels), self.discounts(int(sizes.max(initial=0)))[:depth], indptr)
         elif self.divisor == "gains":
-            divisors = np.add.reduceat(gains, indptr[:-1])
+            divisors = np.add.reduceat(self.gains(labels), indptr[:-1])
         elif self.divisor == "pairs":
-            divisors = pair_counts(indptr, level_numbers(gains, indptr))
+            divisors = pair_counts(indptr, level_numbers(self.gains(labels), indptr))
+        elif self.divisor == "capped pairs":
+            most, n_relevant = capped_pairs(self.gains(labels), indptr)
+            divisors = n_relevant * most
         elif self.divisor == "size":
             divisors = sizes.astype(np.float64)
         else:
@@ -74,6 +111,14 @@ class Structure:
         if self.kind == "cascade":
             return terms * (1.0 - float(self.gains(np.ones(1))[0])) ** index
         return terms
+
+
+def refused_gains(name: str) -> OptionError:
+    """Return the error that a measure knows labels only."""
+    return OptionError(
+        f"{name or 'measure'}: expected labels, got row gains, which are for measures that add them up with a constant "
+        "divisor: dcg@k, p@k, rbp, clicks@k"
+    )
 
 
 def greatest(gains: Floats, discounts: Floats, indptr: Integers) -> Floats:
@@ -117,3 +162,12 @@ def pair_counts(indptr: Integers, levels: Floats) -> Floats:
     equal = level_sizes(levels, indptr).astype(np.float64)
     counts: Floats = 0.5 * (sizes**2 - (equal**2).sum(axis=1))
     return counts
+
+
+def capped_pairs(gains: Floats, indptr: Integers) -> tuple[Floats, Floats]:
+    """Return what a relevant document of every query counts at most, and how many worse ones count against it at most.
+
+    That is min(R, N), or 1 if it is 0, and R, with R relevant documents and N others.
+    """
+    n_relevant = np.add.reduceat((gains != 0.0).astype(np.float64), indptr[:-1])
+    return np.maximum(np.minimum(np.diff(indptr) - n_relevant, n_relevant), 1.0), n_relevant

@@ -8,13 +8,13 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.measures.conventions import Convention
-from argrank.measures.measure import Measure
+from argrank.measures.measure import ByRelevance
 from argrank.measures.rankings import Rankings
 from argrank.measures.reciprocal_rank import first_relevant
 
 
 @dataclass(frozen=True, repr=False)
-class Success(Measure):
+class Success(ByRelevance):
     """1 where a relevant document is among the first k, else 0 (also called hit rate). Never undefined.
 
     Expected over ties it is the chance of one, which the first group with a relevant document decides.
@@ -29,7 +29,3 @@ class Success(Measure):
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         return np.minimum(first_relevant(rankings, convention.relevant_at, self.k, np.ones_like), 1.0)
-
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return at every rank the chance that it holds a relevant document."""
-        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

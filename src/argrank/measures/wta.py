@@ -10,13 +10,13 @@ from argrank._types import Floats
 from argrank.measures.conventions import Convention
 from argrank.measures.discounts import cut_discounts
 from argrank.measures.gains import relevance
-from argrank.measures.measure import Measure
+from argrank.measures.measure import ByRelevance
 from argrank.measures.rankings import Rankings
 from argrank.measures.structure import Structure
 
 
 @dataclass(frozen=True, repr=False)
-class WTA(Measure):
+class WTA(ByRelevance):
     """1 where the first document is relevant, else 0 (ORM equation 3). Never undefined."""
 
     spelling = "WTA"
@@ -35,7 +35,3 @@ class WTA(Measure):
 
     def _structure(self, convention: Convention) -> Structure:
         return Structure("additive", relevance(convention.relevant_at), cut_discounts(np.ones_like, 1))
-
-    def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return at every rank the chance that it holds a relevant document."""
-        return {"relevant": rankings.relevance(self.adapt(convention).relevant_at)[0]}

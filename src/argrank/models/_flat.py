@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._jit import helper, kernel, read_only
@@ -24,63 +26,64 @@ LOADING = 300_000  # rows times trees that NumPy walks in the time it takes to l
 PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
 
 
-def _filled(types: Any) -> Any:
-    return types.float64[::1]
+class Nodes(NamedTuple):
+    """All trees as the kernels take them; the arrays are read-only, as the kernels declare them."""
+
+    feature: Integers
+    threshold: Floats
+    child: Integers  # the left and the right one of every node
+    kinds: NDArray[np.int8]
+    nan_right: NDArray[np.int8]
+    borders: Integers  # of the categories of every node
+    categories: Integers
+    roots: Integers
+    value: Floats  # of the leaves
 
 
-def _signature(types: Any) -> Any:
-    matrix = types.Array(types.float64, 2, "C", readonly=True)
-    read, whole = read_only(types), read_only(types, "int64")
-    nodes = (whole, read, whole, read_only(types, "int8"), read_only(types, "int8"))
-    return types.void(matrix, *nodes, whole, whole, whole, read, types.float64[:, ::1])
+def _rows_and_nodes(types: ModuleType) -> tuple[Any, Any]:
+    """Return the types of a matrix of rows and of the nodes of all trees."""
+    read, whole, byte = (read_only(types, name) for name in ("float64", "int64", "int8"))
+    nodes = types.NamedTuple((whole, read, whole, byte, byte, whole, whole, whole, read), Nodes)
+    return types.Array(types.float64, 2, "C", readonly=True), nodes
 
 
 @helper
-def goes_right(x: Any, node: Any, kinds: Any, nan_right: Any, borders: Any, categories: Any) -> Any:
+def goes_right(x: float, node: int, nodes: Nodes) -> Any:
     """Return 1 or 0, whether a value goes right at a node with a rule of its own; -1 where its threshold decides."""
     if x != x:
-        return nan_right[node]
-    if kinds[node] == 1:  # ZERO_MISSING; what LightGBM takes for 0
-        return nan_right[node] if abs(x) <= 1.0000000180025095e-35 else -1
+        return nodes.nan_right[node]
+    if nodes.kinds[node] == 1:  # ZERO_MISSING; what LightGBM takes for 0
+        return nodes.nan_right[node] if abs(x) <= 1.0000000180025095e-35 else -1
     if not x > -1.0:
         return 1
     member = int(x) if x < 4294967296.0 else -1
-    for place in range(borders[node], borders[node + 1]):
-        if categories[place] == member:
+    for place in range(nodes.borders[node], nodes.borders[node + 1]):
+        if nodes.categories[place] == member:
             return 0
     return 1
 
 
 @helper
-def below(
-    x: Any, node: Any, threshold: Any, child: Any, kinds: Any, nan_right: Any, borders: Any, categories: Any
-) -> Any:
+def below(x: float, node: int, nodes: Nodes) -> Any:
     """Return the child of a node that a value goes to."""
-    right = 0 if x <= threshold[node] else 1
-    if kinds[node] != 0 or x != x:
-        other = goes_right(x, node, kinds, nan_right, borders, categories)
+    right = 0 if x <= nodes.threshold[node] else 1
+    if nodes.kinds[node] != 0 or x != x:
+        other = goes_right(x, node, nodes)
         right = right if other < 0 else other
-    return child[2 * node + right]
+    return nodes.child[2 * node + right]
 
 
-@kernel(_signature)
+@kernel(lambda types: types.void(*_rows_and_nodes(types), types.float64[:, ::1]))
 def add_leaf_values(
-    X: Any,
-    feature: Any,
-    threshold: Any,
-    child: Any,
-    kinds: Any,
-    nan_right: Any,
-    borders: Any,
-    categories: Any,
-    roots: Any,
-    value: Any,
-    totals: Any,
+    X: Floats,
+    nodes: Nodes,
+    totals: Floats,
 ) -> None:
     """Add the value of its leaf in every tree to the totals of every row.
 
     Four rows go down a tree at a time: each step waits for the one before, and the processor can wait for four at once.
     """
+    feature, roots, value = nodes.feature, nodes.roots, nodes.value
     n_rows, n_outputs = totals.shape
     for begin in range(0, n_rows, 64):  # rows that go through a tree together stay in the nearest cache
         end = min(n_rows, begin + 64)
@@ -93,13 +96,13 @@ def add_leaf_values(
                 d = a if row + 3 < end else -1
                 while a >= 0 or b >= 0 or c >= 0 or d >= 0:
                     if a >= 0:
-                        a = below(X[row, feature[a]], a, threshold, child, kinds, nan_right, borders, categories)
+                        a = below(X[row, feature[a]], a, nodes)
                     if b >= 0:
-                        b = below(X[row + 1, feature[b]], b, threshold, child, kinds, nan_right, borders, categories)
+                        b = below(X[row + 1, feature[b]], b, nodes)
                     if c >= 0:
-                        c = below(X[row + 2, feature[c]], c, threshold, child, kinds, nan_right, borders, categories)
+                        c = below(X[row + 2, feature[c]], c, nodes)
                     if d >= 0:
-                        d = below(X[row + 3, feature[d]], d, threshold, child, kinds, nan_right, borders, categories)
+                        d = below(X[row + 3, feature[d]], d, nodes)
                 totals[row, output] += value[-1 - a]
                 if row + 3 < end:
                     totals[row + 1, output] += value[-1 - b]
@@ -112,8 +115,10 @@ def add_leaf_values(
                         totals[row + 2, output] += value[-1 - c]
 
 
-@kernel(lambda types: types.void(read_only(types, "int64"), read_only(types), read_only(types), *(_filled(types),) * 2))
-def look_below(child: Any, value: Any, count: Any, cover: Any, mean: Any) -> None:
+@kernel(
+    lambda types: types.void(read_only(types, "int64"), read_only(types), read_only(types), *(types.float64[::1],) * 2)
+)
+def look_below(child: Integers, value: Floats, count: Floats, cover: Floats, mean: Floats) -> None:
     """Fill in how many documents of training every inner node had, and the mean value of their leaves."""
     for node in range(len(cover) - 1, -1, -1):  # children come after their parents
         for side in range(2):
@@ -124,65 +129,42 @@ def look_below(child: Any, value: Any, count: Any, cover: Any, mean: Any) -> Non
         mean[node] /= cover[node]
 
 
-def _explaining(types: Any) -> Any:
-    matrix = types.Array(types.float64, 2, "C", readonly=True)
-    read, whole, byte = read_only(types), read_only(types, "int64"), read_only(types, "int8")
-    return types.void(matrix, whole, read, whole, byte, byte, whole, whole, whole, read, read, types.float64[:, ::1])
-
-
-@kernel(_explaining)
+@kernel(lambda types: types.void(*_rows_and_nodes(types), read_only(types), types.float64[:, ::1]))
 def add_steps(
-    X: Any,
-    feature: Any,
-    threshold: Any,
-    child: Any,
-    kinds: Any,
-    nan_right: Any,
-    borders: Any,
-    categories: Any,
-    roots: Any,
-    value: Any,
-    mean: Any,
-    totals: Any,
+    X: Floats,
+    nodes: Nodes,
+    mean: Floats,
+    totals: Floats,
 ) -> None:
     """Add to the total of a split's feature what the split does: the step from the mean of its node to the next."""
+    feature, roots, value = nodes.feature, nodes.roots, nodes.value
     for row in range(X.shape[0]):
         for tree in range(len(roots)):
             node = roots[tree]
             while node >= 0:
                 split = feature[node]
-                further = below(X[row, split], node, threshold, child, kinds, nan_right, borders, categories)
+                further = below(X[row, split], node, nodes)
                 totals[row, split] += (value[-1 - further] if further < 0 else mean[further]) - mean[node]
                 node = further
 
 
-def _shapley(types: Any) -> Any:
-    matrix = types.Array(types.float64, 2, "C", readonly=True)
-    read, whole, byte = read_only(types), read_only(types, "int64"), read_only(types, "int8")
-    nodes = (matrix, whole, read, whole, byte, byte, whole, whole, whole, read)
+def _shapley(types: ModuleType) -> Any:
+    (matrix, nodes), read = _rows_and_nodes(types), read_only(types)
     work = (types.float64[:, :, ::1], types.float64[:, ::1], types.int64[:, ::1])
-    return types.void(*nodes, read, read, matrix, *work, types.float64[:, ::1])
+    return types.void(matrix, nodes, read, read, matrix, *work, types.float64[:, ::1])
 
 
 @kernel(_shapley)
 def add_shapley(
-    X: Any,
-    feature: Any,
-    threshold: Any,
-    child: Any,
-    kinds: Any,
-    nan_right: Any,
-    borders: Any,
-    categories: Any,
-    roots: Any,
-    value: Any,
-    count: Any,
-    cover: Any,
-    rule: Any,
-    sums: Any,
-    shares: Any,
-    way: Any,
-    totals: Any,
+    X: Floats,
+    nodes: Nodes,
+    count: Floats,
+    cover: Floats,
+    rule: Floats,
+    sums: Floats,
+    shares: Floats,
+    way: Integers,
+    totals: Floats,
 ) -> None:
     """Add the Shapley values of every row's features, the value of a set being what the trees expect, given them.
 
@@ -195,6 +177,7 @@ def add_shapley(
     ``shares`` by feature its share and whether the row goes, then by depth what they were before, and ``way`` by depth
     the node, how many children were seen, the side of the row and the feature above.
     """
+    feature, child, roots, value = nodes.feature, nodes.child, nodes.roots, nodes.value
     n_points, n_features = rule.shape[1], totals.shape[1]
     for row in range(X.shape[0]):
         for tree in range(len(roots)):
@@ -207,7 +190,7 @@ def add_shapley(
                 if way[depth, 1] < 2:  # go down to a child
                     side, split = way[depth, 1], feature[node]
                     if side == 0:
-                        right = below(X[row, split], node, threshold, child, kinds, nan_right, borders, categories)
+                        right = below(X[row, split], node, nodes)
                         way[depth, 2] = 0 if right == child[2 * node] else 1
                     way[depth, 1] += 1
                     further = child[2 * node + side]
@@ -247,8 +230,12 @@ class FlatTrees:
 
     def __init__(self, trees: Sequence[Tree], n_outputs: int = 1) -> None:
         self._trees, self._n_outputs = trees, n_outputs
-        self._nodes: tuple[Any, ...] | None = None
+        self._nodes: Nodes | None = None
         self.used = np.unique(np.concatenate([np.empty(0, np.int64), *(tree.feature for tree in trees)]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the nodes: read as a copy, their arrays would be writable, which the kernels refuse."""
+        return self.__dict__ | {"_nodes": None}
 
     def sums(self, X: Any) -> Floats:
         """Return the sum of the trees' values for every row and output."""
@@ -270,7 +257,7 @@ class FlatTrees:
         """
         totals, (_, _, mean) = np.zeros(X.shape), self._training()
         for rows, part in self._blocks(X):
-            add_steps(part, *self._flat, mean, totals[rows])
+            add_steps(part, self._flat, mean, totals[rows])
         return totals
 
     def shap_values(self, X: Any) -> Floats:
@@ -282,26 +269,26 @@ class FlatTrees:
         sums, way = np.zeros((2, deepest + 1, rule.shape[1])), np.zeros((deepest + 1, 4), np.int64)
         for rows, part in self._blocks(X):
             shares = np.ones((2, X.shape[1] + deepest + 1))
-            add_shapley(part, *self._flat, count, cover, rule, sums, shares, way, totals[rows])
+            add_shapley(part, self._flat, count, cover, rule, sums, shares, way, totals[rows])
         return totals
 
     def _training(self) -> tuple[Floats, Floats, Floats]:
         """Return the documents of every leaf and node in training, and the mean value of every node."""
         counts = [tree.count if tree.count.all() else np.ones(tree.n_leaves) for tree in self._trees]
-        count, child, value = _joined(counts, np.float64), self._flat[2], self._flat[-1]
+        count, child, value = _joined(counts, np.float64), self._flat.child, self._flat.value
         cover, mean = np.zeros(len(child) // 2), np.zeros(len(child) // 2)
         look_below(child, value, count, cover, mean)
         return count, cover, mean
 
     @property
-    def _flat(self) -> tuple[Any, ...]:
+    def _flat(self) -> Nodes:
         if self._nodes is None:
             self._nodes = _flattened(self._trees)
         return self._nodes
 
     def _by_kernel(self, X: Any, totals: Floats) -> None:
         for rows, part in self._blocks(X):
-            add_leaf_values(part, *self._flat, totals[rows])
+            add_leaf_values(part, self._flat, totals[rows])
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
         """Yield rows as the kernels take them."""
@@ -324,7 +311,7 @@ class FlatTrees:
                 totals[rows, number % self._n_outputs] += tree.value.take(leaves)
 
 
-def _flattened(trees: Sequence[Tree]) -> tuple[Any, ...]:
+def _flattened(trees: Sequence[Tree]) -> Nodes:
     """Return the nodes of all trees as the kernel takes them."""
     sizes = np.array([len(tree.feature) for tree in trees], np.int64)
     leaves = np.array([tree.n_leaves for tree in trees], np.int64)
@@ -344,7 +331,7 @@ def _flattened(trees: Sequence[Tree]) -> tuple[Any, ...]:
             kinds[node + place], nan_right[node + place] = CATEGORICAL, 1
             counts[node + place + 1] = len(tree.categories[place])
             categories.append(tree.categories[place])
-    return (
+    found = Nodes(
         _joined([tree.feature for tree in trees], np.int64),
         _joined([tree.threshold for tree in trees], np.float64),
         child.ravel(),
@@ -355,6 +342,9 @@ def _flattened(trees: Sequence[Tree]) -> tuple[Any, ...]:
         np.where(sizes > 0, first_node, -1 - first_leaf),
         _joined([tree.value for tree in trees], np.float64),
     )
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
 def _joined(arrays: Sequence[Any], dtype: Any) -> Any:

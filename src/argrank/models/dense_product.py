@@ -8,6 +8,7 @@ in ``X.T @ u`` from a second thread of ours; the loop takes as long as BLAS on o
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from argrank._types import Floats
 BLOCK_CELLS = 1 << 18  # of float32 features that NumPy converts at a time, in the cache
 
 
-def _signature(types: Any, element: Any) -> Any:
+def _signature(types: ModuleType, element: Any) -> Any:
     features = types.Array(element, 2, "C", readonly=True)
     return types.void(features, read_only(types), types.float64[::1])
 

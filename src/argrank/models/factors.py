@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.errors import InputError, ModelError, check_count, shown
+from argrank.errors import InputError, InputTypeError, ModelError, check_count, shown
 from argrank.models.model import StoredModel
 
 
@@ -83,6 +83,8 @@ class FactorModel(StoredModel):
         return self.user_factors[number] if number >= 0 else np.zeros(self.user_factors.shape[1])
 
     def _number(self, table: str, name: Any) -> int:
+        if not isinstance(name, Hashable):
+            raise InputTypeError(f"expected the id of a user or an item, got {shown(name)}")
         return int(getattr(self, table).get(name, -1))
 
     def to_dict(self) -> dict[str, Any]:

@@ -77,11 +77,11 @@ class KernelModel(Model):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> KernelModel:
         """Make the model from the plain data of a model file."""
-        n_features = fields.get("n_features")
+        n_features: Any = fields.get("n_features")
         try:
             kernel = Kernel(**dict(fields["kernel"]))
             coefficients = np.array(fields["coefficients"], np.float64)
-            support = np.array(fields["support"], np.float64).reshape(-1, int(n_features))  # type: ignore[arg-type]
+            support = np.array(fields["support"], np.float64).reshape(-1, int(n_features))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError("expected a kernel, support vectors and coefficients") from error
         n_vectors = support.shape[1] if kernel.name == "precomputed" else len(support)

@@ -57,19 +57,6 @@ class LinearModel(Model):
     def _own_facts(self) -> list[tuple[str, str]]:
         return [("weights", f"{np.count_nonzero(self.weights):,} that are not 0")]
 
-    def raw_weights(self) -> tuple[Floats, float]:
-        """Return weights and a constant for raw features, for tools without normalisers."""
-        scaling = self.normaliser
-        if scaling is None:
-            return self.weights, 0.0
-        if scaling.needs_queries or scaling.shift is None or scaling.scale is None:
-            raise ModelError(
-                f"raw_weights: {scaling.name} scales within queries, so there are no weights for raw features"
-            )
-        used = scaling.scale > 0
-        weights = np.where(used, self.weights, 0.0) / np.where(used, scaling.scale, 1.0)
-        return weights, -float(weights @ scaling.shift)
-
     def to_dict(self) -> dict[str, Any]:
         """Return weights (JSON keeps floats exactly), names and normaliser."""
         return {"weights": self.weights.tolist(), **served_fields(self)}

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import html
 import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from scipy import sparse
 
+from argrank._declared import Count, checked
+from argrank._tables import facts_html
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.categories import Categories, align, kinds_of, places
 from argrank.data.dataset import Dataset
+from argrank.data.dates import Dates, is_date, redated
 from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import block_borders, group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.preparation import Preparation
 from argrank.errors import InputError, ModelError, OptionError, shown
+from argrank.models.stayed import Stayed
 
 MOST_FEATURES = 1 << 31
 MOST_NAMES = 3  # of features in a model's own words
@@ -53,6 +56,7 @@ class StoredModel(ABC):
     def from_dict(cls, fields: Mapping[str, Any]) -> StoredModel:
         """Make the model from the plain data of a model file, checking every part."""
 
+    @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that ``ar.load_model`` reads."""
         from argrank.models.files import save_model
@@ -67,14 +71,16 @@ class StoredModel(ABC):
             return []
         on = f" on {queries:,} queries" if isinstance(queries, int) else ""
         more = f", {documents:,} documents" if isinstance(documents, int) else ""
-        return [("trained", f"by {ranker}{on}{more}")]
+        stayed, optimised = Stayed.of(self.training), self.training.get("optimised")
+        facts = [("trained", f"by {ranker}{on}{more}")]
+        facts += [] if optimised is None else [("optimised", str(optimised))]
+        return facts if stayed is None else [*facts, ("it", str(stayed))]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}: " + "; ".join(f"{word} {text}" for word, text in self.facts())
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
-        return f"<table><caption>argrank {type(self).__name__}</caption>{rows}</table>"
+        return facts_html(type(self).__name__, self.facts())
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -86,6 +92,7 @@ class Model(StoredModel):
     compares: ClassVar[bool] = False  # whether the score jumps where a feature passes a threshold
     feature_names: tuple[str, ...] | None = None
     categories: Categories = None
+    dates: Dates = None
     preparation: Preparation | None = None
     normaliser: Normaliser | None = None
     feature_importances: Floats | None = None  # the share of each feature in the training data, see importance.py
@@ -100,6 +107,11 @@ class Model(StoredModel):
     def n_features(self) -> int:
         """Number of features a row must have, used or not."""
         return self.width if self.preparation is None else self.preparation.n_raw
+
+    @property
+    def kinds(self) -> dict[str, str | None]:
+        """What its columns are in a table: categories, dates or numbers."""
+        return kinds_of(self.feature_names, self.categories, self.dates)
 
     @property
     def column_names(self) -> tuple[str, ...] | None:
@@ -130,6 +142,7 @@ class Model(StoredModel):
         """Return the contributions of normalised columns."""
         return None
 
+    @checked
     def shap_values(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return the SHAP values of the model's features for every row, in the caller's order.
 
@@ -179,10 +192,11 @@ class Model(StoredModel):
         training: Mapping[str, Any],
         categories: Categories = None,
         preparation: Preparation | None = None,
+        dates: Dates = None,
     ) -> Served:
         """Return the model as it is served: with names, texts, preparation, normaliser and training summary."""
         known: dict[str, Any] = {"feature_names": feature_names, "categories": categories, "preparation": preparation}
-        return replace(self, normaliser=normaliser, training=training, **known)
+        return replace(self, normaliser=normaliser, training=training, dates=dates, **known)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what the model tells of itself."""
@@ -205,6 +219,7 @@ class Model(StoredModel):
         """Return what a kind of model has beside its features."""
         return []
 
+    @checked
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
         if isinstance(X, Dataset):
@@ -221,14 +236,15 @@ class Model(StoredModel):
         """Return the features of rows that a caller gives, and their queries where the model needs them."""
         if isinstance(X, Dataset):
             return Given(self.features_of(X), X.indptr, X.rows)
-        names, categories = None, None
+        names, categories, dates = None, None, None
         if is_frame(X):
             known = ["qid", "label"] if qid is not None or group is not None else ["label"]
-            columns = columns_of(X, known, self.feature_names, kinds_of(self.feature_names, self.categories))
+            columns = columns_of(X, known, self.feature_names, self.kinds)
             X, names, categories = columns["X"], tuple(columns["feature_names"]), columns["categories"]
+            dates = columns["dates"]
             qid = columns.get("qid") if qid is None and group is None else qid
         X = checks.features(X, finite=not self.spreads_infinity or self.normaliser is not None)
-        X = self._aligned(X, names, categories)
+        X = self._aligned(X, names, categories, dates)
         if not self.needs_queries:
             return Given(X, None, None)
         if qid is None and group is None:
@@ -240,13 +256,14 @@ class Model(StoredModel):
         """Return rows as a Dataset; of a data frame the model's columns, without looking for labels."""
         if not is_frame(X):
             return Dataset(X, None, qid, group=group, sources=sources)
-        columns = columns_of(X, ["label"], self.feature_names, kinds_of(self.feature_names, self.categories))
-        found = {name: columns[name] for name in ("X", "feature_names", "categories")}
+        columns = columns_of(X, ["label"], self.feature_names, self.kinds)
+        found = {name: columns[name] for name in ("X", "feature_names", "categories", "dates")}
         queries = columns.get("qid") if qid is None and group is None else qid
         return Dataset(
             **found, qid=queries, group=group, sources=columns.get("sources") if sources is None else sources
         )
 
+    @checked
     def rank(
         self,
         X: Any,
@@ -254,8 +271,8 @@ class Model(StoredModel):
         qid: Any = None,
         group: Any = None,
         sources: Any = None,
-        diverse: bool | int = False,
-        k: int | None = None,
+        diverse: bool | Count = False,
+        k: Count | None = None,
     ) -> list[Integers]:
         """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows.
 
@@ -309,10 +326,11 @@ class Model(StoredModel):
 
     def features_of(self, data: Dataset) -> Any:
         """Return the features of stored rows as the model knows them: its columns, by name where both have names."""
-        return self._aligned(data.X, data.feature_names, data.categories)
+        return self._aligned(data.X, data.feature_names, data.categories, data.dates)
 
-    def _aligned(self, X: Any, names: tuple[str, ...] | None, categories: Categories) -> Any:
+    def _aligned(self, X: Any, names: tuple[str, ...] | None, categories: Categories, dates: Dates) -> Any:
         X = align(X, names, categories, self.feature_names, self.categories)
+        X = redated(X, None if names is None else self.feature_names, dates, self.dates)
         if X.shape[1] != self.n_features:
             expected = f"{type(self).__name__} is expecting {self.n_features} features as input"
             raise InputError(f"X has {X.shape[1]} features, but {expected}")
@@ -333,16 +351,36 @@ class Model(StoredModel):
         )
 
 
-def served_fields(model: Any) -> dict[str, Any]:
+@runtime_checkable
+class Fitted(Protocol):
+    """A ranker after ``fit``."""
+
+    model_: Model
+
+
+def fitted_model(given: Any) -> Any:
+    """Return the model of a fitted ranker; anything else as it is."""
+    return given.model_ if isinstance(given, Fitted) else given
+
+
+def served_fields(model: Model) -> dict[str, Any]:
     """Return names, normaliser and, where there are any, texts and preparation as plain data for a model file."""
-    texts = {name: list(one) for name, one in (getattr(model, "categories", None) or {}).items()}
-    preparation, shares = (getattr(model, name, None) for name in ("preparation", "feature_importances"))
+    texts = {name: list(one) for name, one in (model.categories or {}).items()}
+    preparation, shares = model.preparation, model.feature_importances
     return {
         **({"categories": texts} if texts else {}),
+        **({"dates": dict(model.dates)} if isinstance(model, Model) and model.dates else {}),
         **({} if preparation is None else {"preparation": preparation.to_dict()}),
         **({} if shares is None else {"feature_importances": shares.tolist()}),
-        "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "normaliser": None if model.normaliser is None else model.normaliser.to_dict(),
+        **scaled_fields(model.feature_names, model.normaliser),
+    }
+
+
+def scaled_fields(names: tuple[str, ...] | None, normaliser: Normaliser | None) -> dict[str, Any]:
+    """Return names and normaliser as plain data for a model file."""
+    return {
+        "feature_names": None if names is None else list(names),
+        "normaliser": None if normaliser is None else normaliser.to_dict(),
     }
 
 
@@ -358,6 +396,10 @@ def read_served(fields: Mapping[str, Any], width: int) -> dict[str, Any]:
         raise ModelError(f"expected {n_features} feature names")
     if texts is not None and not (isinstance(texts, dict) and all(_are_texts(name, names, texts) for name in texts)):
         raise ModelError("categories: expected different texts for names of features")
+    dates = fields.get("dates")
+    right = isinstance(dates, dict) and all(name in (names or ()) and is_date(one) for name, one in dates.items())
+    if dates is not None and not right:
+        raise ModelError("dates: expected dates such as 2025-12-31 for names of features")
     known = None if names is None else tuple(names)
     categories = None if texts is None else {name: tuple(one) for name, one in texts.items()}
     preparation = None if given is None else Preparation.from_dict(given, categories, known)
@@ -369,6 +411,7 @@ def read_served(fields: Mapping[str, Any], width: int) -> dict[str, Any]:
     return {
         "feature_names": known,
         "categories": categories,
+        "dates": dates,
         "preparation": preparation,
         "feature_importances": shares,
         "normaliser": None if normaliser is None else Normaliser.from_dict(normaliser),

@@ -14,7 +14,7 @@ from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import InputError, ModelError
-from argrank.models.model import StoredModel, read_served, served_fields
+from argrank.models.model import StoredModel, read_served, scaled_fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +62,11 @@ class SlotModel(StoredModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the weights and the slots as plain data for a model file."""
-        return {"weights": self.weights.tolist(), "slots": self.slots.tolist(), **served_fields(self)}
+        return {
+            "weights": self.weights.tolist(),
+            "slots": self.slots.tolist(),
+            **scaled_fields(self.feature_names, self.normaliser),
+        }
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SlotModel:

@@ -13,6 +13,7 @@ from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models import model_from
 from argrank.models.model import Model, read_served, served_fields
+from argrank.models.trees import TreeModel
 
 MEMBERS = ("kernel", "linear", "stumps", "tree-classes", "trees")
 
@@ -77,7 +78,7 @@ class SumModel(Model):
         """Return what every feature contributed to the trees of the sum: their "gain", or their number ("split")."""
         total = np.zeros(self.n_features)
         for weight, member in zip(self.weights.tolist(), self.members, strict=True):
-            if hasattr(member, "importances"):
+            if isinstance(member, TreeModel | SumModel):
                 total += (abs(weight) if kind == "gain" else 1.0) * member.importances(kind)
         return total
 

@@ -15,15 +15,15 @@ from argrank.models import tree_sums
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
 from argrank.models.linear import LinearModel
-from argrank.models.model import Model, read_numbers, read_served, served_fields
-from argrank.models.tree import Tree
+from argrank.models.model import read_numbers, read_served, served_fields
+from argrank.models.trees import TreeModel
 
 LINKS = ("multi-class", "ordinal")
 LINEAR = ("weights", "slopes")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeClassesModel(Model):
+class TreeClassesModel(TreeModel):
     """Probabilities of the labels from sums of trees; score = sum over labels of probability times gain.
 
     ``link`` says how sums F become probabilities. "multi-class": softmax of one sum for each label. "ordinal": the
@@ -33,20 +33,12 @@ class TreeClassesModel(Model):
     """
 
     kind: ClassVar[str] = "tree-classes"
-    compares: ClassVar[bool] = True
 
-    trees: tuple[Tree, ...]
-    n_columns: int
     labels: Floats
     gains: Floats
     link: str = "multi-class"
     weights: Floats | None = None
     slopes: Floats | None = None
-
-    @property
-    def width(self) -> int:
-        """Number of columns, used or not."""
-        return self.n_columns
 
     @property
     def n_outputs(self) -> int:
@@ -73,13 +65,6 @@ class TreeClassesModel(Model):
             totals += np.multiply.outer(LinearModel(self.weights).scores(X), self.slopes)
         return totals
 
-    def _own_facts(self) -> list[tuple[str, str]]:
-        return [("trees", f"{len(self.trees):,}")]
-
-    def importances(self, kind: str = "gain") -> Floats:
-        """Return what every feature contributed to the trees: the "gain" of its splits, or their number ("split")."""
-        return tree_sums.importances(self.trees, self.n_columns, kind)
-
     def to_lightgbm(self) -> str:
         """Return LightGBM's text form, which predicts the multi-class probabilities (or raw sums where ordinal)."""
         if self.weights is not None:
@@ -90,7 +75,7 @@ class TreeClassesModel(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels, their gains, linear part, trees (JSON keeps floats exactly), names and normaliser."""
-        linear = {name: getattr(self, name) for name in LINEAR}
+        linear = {"weights": self.weights, "slopes": self.slopes}
         return {
             "n_features": self.n_columns,
             "labels": self.labels.tolist(),

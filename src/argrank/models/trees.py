@@ -17,7 +17,29 @@ from argrank.models.tree import Tree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreesModel(Model):
+class TreeModel(Model):
+    """What models of trees share, whatever they make of the sums."""
+
+    compares: ClassVar[bool] = True
+
+    trees: tuple[Tree, ...]
+    n_columns: int
+
+    @property
+    def width(self) -> int:
+        """Number of columns, used or not."""
+        return self.n_columns
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        return [("trees", f"{len(self.trees):,}")]
+
+    def importances(self, kind: str = "gain") -> Floats:
+        """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
+        return tree_sums.importances(self.trees, self.n_columns, kind)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreesModel(TreeModel):
     r"""Trees as plain arrays, the names of the features they split, and the normaliser that comes before them.
 
     Missing values and categories go LightGBM's way, and predictions agree with LightGBM's; it is needed neither to
@@ -35,15 +57,6 @@ class TreesModel(Model):
     """
 
     kind: ClassVar[str] = "trees"
-    compares: ClassVar[bool] = True
-
-    trees: tuple[Tree, ...]
-    n_columns: int
-
-    @property
-    def width(self) -> int:
-        """Number of columns, used or not."""
-        return self.n_columns
 
     @cached_property
     def _flat(self) -> FlatTrees:
@@ -60,13 +73,6 @@ class TreesModel(Model):
 
     def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
         return self._flat.shap_values(X)
-
-    def _own_facts(self) -> list[tuple[str, str]]:
-        return [("trees", f"{len(self.trees):,}")]
-
-    def importances(self, kind: str = "gain") -> Floats:
-        """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
-        return tree_sums.importances(self.trees, self.n_columns, kind)
 
     def to_lightgbm(self) -> str:
         """Return LightGBM's text form: ``lightgbm.Booster(model_str=…)`` predicts the same from normalised features."""

@@ -8,7 +8,7 @@ of scores| and a query's gradients by their sum S over log2(1 + S).
 
 For products a · b such as NDCG, delta is the mean over all orders of the documents of equal score, so the order of the
 rows has no say, not even in the first round, when all scores are equal. For other measures equal scores keep the order
-of their rows.
+of their rows. Where rows have weights, which are brought to a mean of 1, delta is multiplied by both documents'.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from argrank._jit import helper, kernel, read_only
+from argrank._declared import Count, Positive, check_fields
+from argrank._jit import helper, kernel
 from argrank._threads import map_threads
-from argrank._types import Floats, Integers
+from argrank._types import Filled, Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, check_count, check_positive
+from argrank.errors import OptionError
 from argrank.measures.conventions import Convention, make_convention
+from argrank.measures.function import FunctionMeasure, errors_of
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.measures.structure import Structure
@@ -35,8 +37,9 @@ from argrank.objectives.objective import (
     descending,
     query_shares,
     refuse_row_weights,
-    require_labels,
+    row_gains,
 )
+from argrank.objectives.swaps import push_by_swaps
 
 #: The kernel's number for every kind of measure whose change by a swap it knows.
 KINDS = {"additive": 0, "precision": 1, "first": 2, "cascade": 3}
@@ -44,17 +47,12 @@ BLOCK_ROWS = 24_000
 SMALLEST = 1e-200  # power of a score from which quotients are exact to rounding
 
 
-def _signature(types: Any) -> Any:
-    read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
-    rows = (read, whole, whole, read, read, whole, read)
-    return types.void(*rows, types.int64, types.int64, types.float64, types.int64, write, write, write)
-
-
 class Ranked(NamedTuple):
     """The documents of a query by rank."""
 
     score: Any
     gain: Any
+    weight: Any  # of the row, 1 unless given
     power: Any  # exp of the sigmoid times the score, from the first document on
     push: Any  # the gradient
     curve: Any  # the curvature
@@ -81,7 +79,7 @@ class Sums(NamedTuple):
 
 
 @helper
-def group_equal_scores(s: Any, discounts: Any, truncation: int, groups: Any) -> None:
+def group_equal_scores(s: Floats, discounts: Floats, truncation: int, groups: Groups) -> None:
     """Fill in for every rank what its group of equal scores has in common."""
     last, above, mean, mean_above, inside = groups
     n = len(s)
@@ -104,7 +102,7 @@ def group_equal_scores(s: Any, discounts: Any, truncation: int, groups: Any) -> 
 
 
 @helper
-def add_down_the_ranking(y: Any, discounts: Any, kind: int, sums: Any) -> Any:
+def add_down_the_ranking(y: Floats, discounts: Floats, kind: int, sums: Sums) -> Any:
     """Fill the sums over the ranks above; return the ranks of the first two relevant documents."""
     hits, reached, terms = sums
     hits[0], reached[0], terms[0] = 0.0, 1.0, 0.0
@@ -123,7 +121,9 @@ def add_down_the_ranking(y: Any, discounts: Any, kind: int, sums: Any) -> Any:
 
 
 @helper
-def change_of_swap(y: Any, discounts: Any, kind: int, sums: Any, leader: int, second: int, i: int, j: int) -> float:
+def change_of_swap(
+    y: Floats, discounts: Floats, kind: int, sums: Sums, leader: int, second: int, i: int, j: int
+) -> float:
     """Return the change of average precision (kind 1), reciprocal rank (2) or ERR (3) when ranks i < j are swapped."""
     hits, reached, terms = sums
     delta = 0.0
@@ -146,12 +146,13 @@ def change_of_swap(y: Any, discounts: Any, kind: int, sums: Any, leader: int, se
     return delta
 
 
-@kernel(_signature)
+@kernel()
 def lambda_gradients(
     scores: Floats,
     order: Integers,
     by_gain: Integers,
     gains: Floats,
+    weights: Floats,
     scale: Floats,
     indptr: Integers,
     discounts: Floats,
@@ -159,21 +160,22 @@ def lambda_gradients(
     truncation: int,
     sigmoid: float,
     normalised: int,
-    gradient: Floats,
-    hessian: Floats,
-    losses: Floats,
+    gradient: Filled[np.float64],
+    hessian: Filled[np.float64],
+    losses: Filled[np.float64],
 ) -> None:
     """Fill gradient and curvature by the scores of the queries of a block, whose rows alone the arrays hold.
 
     ``order`` and ``by_gain`` have the rows of every query by falling score and by falling gain.
+    A pair counts the product of the ``weights`` of its documents, which are 1 where there are none.
     ``losses``, where it is not empty, is filled with the sums over the pairs of delta * log(1 + exp(-s * difference)),
     of which the gradients are those as long as the ranking stays.
     """
     start, widest = indptr[0], 0
     for query in range(len(indptr) - 1):
         widest = max(widest, indptr[query + 1] - indptr[query])
-    valued = len(losses) > 0
-    room = np.empty((12, widest + 1))  # one allocation for all queries: each costs as much as many pairs
+    valued, weighted = len(losses) > 0, len(weights) > 0
+    room = np.empty((13, widest + 1))  # one allocation for all queries: each costs as much as many pairs
     places = np.empty((4, widest), np.int64)
     for query in range(len(indptr) - 1):
         a, b = indptr[query] - start, indptr[query + 1] - start
@@ -184,13 +186,19 @@ def lambda_gradients(
             losses[query] = 0.0
         if scale[query] == 0.0:
             continue
-        ranked = Ranked(room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n], places[1, :n], places[3, :n])
+        ranked = Ranked(
+            room[0, :n], room[1, :n], room[12, :n], room[2, :n], room[3, :n], room[4, :n], places[1, :n], places[3, :n]
+        )
         groups = Groups(places[0, :n], room[5, :n], room[6, :n], room[7, :n], room[8, :n])
         sums = Sums(room[9, : n + 1], room[10, : n + 1], room[11, : n + 1])
         rank_documents(scores[a:b], gains[a:b], order[a:b], by_gain[a:b], sigmoid, ranked, places[2, :n])
+        if weighted:
+            for rank in range(n):
+                ranked.weight[rank] = weights[a + order[a + rank]]
         total, loss = push_pairs(
-            ranked, groups, sums, discounts, kind, truncation, scale[query], sigmoid, normalised, valued
-        )
+            ranked, groups, sums, discounts, kind, truncation, scale[query], sigmoid, normalised, valued,
+            weighted,
+        )  # fmt: skip
         if valued:
             losses[query] = loss
         factor = 1.0
@@ -203,7 +211,7 @@ def lambda_gradients(
 
 @helper
 def rank_documents(
-    scores: Any, gains: Any, order: Any, by_gain: Any, sigmoid: float, ranked: Any, rank_of: Any
+    scores: Floats, gains: Floats, order: Integers, by_gain: Integers, sigmoid: float, ranked: Ranked, rank_of: Integers
 ) -> None:
     """Fill in scores and gains by rank, and the ranks by gain; nothing pushes yet."""
     for rank in range(len(scores)):
@@ -217,8 +225,8 @@ def rank_documents(
 
 @helper
 def push_pairs(
-    ranked: Any, groups: Any, sums: Any, discounts: Any, kind: int, truncation: int, scale: float, sigmoid: float,
-    normalised: int, valued: bool,
+    ranked: Ranked, groups: Groups, sums: Sums, discounts: Floats, kind: int, truncation: int, scale: float,
+    sigmoid: float, normalised: int, valued: bool, weighted: bool,
 ) -> Any:  # fmt: skip
     """Let every pair push its documents apart; return the sum of the pushes' sizes, and the loss if it is asked for."""
     s, y = ranked.score, ranked.gain
@@ -255,6 +263,8 @@ def push_pairs(
             else:
                 delta = change_of_swap(y, discounts, kind, sums, leader, second, i, j)
             delta = abs(delta) * scale
+            if weighted:
+                delta *= ranked.weight[good] * ranked.weight[bad]
             if delta == 0.0:
                 continue
             ahead, both = s[good] - s[bad], power[good] + power[bad]
@@ -296,7 +306,8 @@ class LambdaForces(Objective):
     def prepare(self, data: Dataset) -> Prepared:
         """Find gains, discounts and divisors."""
         refuse_row_weights(data, self.name)
-        return PreparedForces(_structure(self.measure, self.convention), data, require_labels(data, self.name))
+        structure = _structure(self.measure, self.convention)
+        return PreparedForces(structure, data, row_gains(structure, data, self.name))
 
 
 class PreparedForces(Prepared):
@@ -304,11 +315,11 @@ class PreparedForces(Prepared):
 
     ranks = True
 
-    def __init__(self, structure: Structure, data: Dataset, labels: Floats) -> None:
+    def __init__(self, structure: Structure, data: Dataset, gains: Floats) -> None:
         self.indptr, self._kind = data.indptr, KINDS[structure.kind]
-        self._gains = np.ascontiguousarray(structure.gains(labels))
+        self._gains = np.ascontiguousarray(gains)
         self._by_gain = descending(self._gains, data.indptr)
-        self._scale = structure.factors(labels, data.indptr)
+        self._scale = structure.factors(data.y, data.indptr)
         self._discounts = structure.discounts(data.longest)
         self._truncation = int(np.count_nonzero(self._discounts))  # past the cut-off no swap changes anything
 
@@ -318,10 +329,21 @@ class PreparedForces(Prepared):
         gains = self._gains[indptr[0] : indptr[-1]]
         by_gain, forces = self._by_gain[indptr[0] : indptr[-1]], (gradient, np.empty(len(scores)), losses)
         lambda_gradients(
-            scores, order, by_gain, gains, self._scale[first:last], indptr, self._discounts, self._kind,
+            scores, order, by_gain, gains, np.empty(0), self._scale[first:last], indptr, self._discounts, self._kind,
             self._truncation, 1.0, 0, *forces,
         )  # fmt: skip
         return losses
+
+
+def has_swaps(measure: Measure) -> bool:
+    """Tell whether the change of a measure by a swap can be found: it is known, or the documents are swapped."""
+    return measure.of_labels if isinstance(measure, FunctionMeasure) else has_lambdas(measure)
+
+
+def has_lambdas(measure: Measure) -> bool:
+    """Tell whether a measure is of a kind whose change by a swap is known."""
+    structure = measure.structure(make_convention("default"))
+    return structure is not None and structure.kind in KINDS
 
 
 def _structure(measure: Measure, convention: Convention) -> Structure:
@@ -341,22 +363,23 @@ class Lambdas:
     """
 
     measure: Any = "ndcg@10"
-    truncation: int = 30
-    sigmoid: float = 1.0
+    truncation: Count = 30
+    sigmoid: Positive = 1.0
     normalised: bool = True
 
     def prepare(self, data: Dataset, n_jobs: int | None = None) -> PreparedLambdas:
         """Look at the labels once."""
-        check_count("truncation", self.truncation)
-        check_positive("sigmoid", self.sigmoid)
+        check_fields(self)
         measure, convention, widest = parse_measure(self.measure), make_convention("default"), data.longest
+        if isinstance(measure, FunctionMeasure) and has_swaps(measure):
+            return PreparedSwaps(self, data, measure, np.ascontiguousarray(measure.worths(data.y, convention)), n_jobs)
         structure, depth = _structure(measure, convention), None
         if structure.kind == "additive":
             depth = self.truncation
             whole = _structure(measure.whole_list(), convention)
             if np.ptp(whole.discounts(widest + 1)) > 0:  # else no swap would change anything, as with precision
                 structure = whole
-        gains, scale = structure.gains(data.y), structure.factors(data.y, data.indptr, depth)
+        gains, scale = structure.row_gains(data), structure.factors(data.y, data.indptr, depth)
         return PreparedLambdas(
             self, data, KINDS[structure.kind], np.ascontiguousarray(gains), scale, structure.discounts(widest), n_jobs
         )
@@ -377,7 +400,9 @@ class PreparedLambdas:
     ) -> None:
         self._lambdas, self._kind, self._gains, self._scale, self._discounts = lambdas, kind, gains, scale, by_rank
         self._indptr, self._n_jobs, self._by_gain = data.indptr, n_jobs, descending(gains, data.indptr)
-        self._weight = None
+        self._weight, self._row_weight = None, np.empty(0)
+        if data.sample_weight is not None:
+            self._row_weight = data.sample_weight / data.sample_weight.mean()
         if data.query_weight is not None:
             self._weight = np.repeat(query_shares(data) * data.n_queries, data.sizes)
         cuts = np.arange(0, data.n_documents + BLOCK_ROWS, BLOCK_ROWS)
@@ -388,20 +413,62 @@ class PreparedLambdas:
     def __call__(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return gradient and curvature by the scores."""
         gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
-        options = self._lambdas
 
         def work(block: tuple[int, int, Sorter]) -> None:
             first, last, sorter = block
             indptr = self._indptr[first : last + 1]
             rows = slice(int(indptr[0]), int(indptr[-1]))
             order = sorter.descending(scores[rows], stable=True)
-            lambda_gradients(
-                scores[rows], order, self._by_gain[rows], self._gains[rows], self._scale[first:last], indptr,
-                self._discounts, self._kind, options.truncation, options.sigmoid, int(options.normalised),
-                gradient[rows], hessian[rows], np.empty(0),
-            )  # fmt: skip
+            self._push((first, last), indptr, scores[rows], order, gradient[rows], hessian[rows])
 
         map_threads(work, self._blocks, self._n_jobs)
         if self._weight is not None:
             gradient, hessian = gradient * self._weight, hessian * self._weight
         return gradient, hessian
+
+    def _push(
+        self,
+        block: tuple[int, int],
+        indptr: Integers,
+        scores: Floats,
+        order: Integers,
+        gradient: Floats,
+        hessian: Floats,
+    ) -> None:
+        """Fill in gradient and curvature of the queries of a block."""
+        options, rows = self._lambdas, slice(int(indptr[0]), int(indptr[-1]))
+        lambda_gradients(
+            scores, order, self._by_gain[rows], self._gains[rows], self._row_weight[rows], self._scale[slice(*block)],
+            indptr, self._discounts, self._kind, options.truncation, options.sigmoid, int(options.normalised),
+            gradient, hessian, np.empty(0),
+        )  # fmt: skip
+
+
+class PreparedSwaps(PreparedLambdas):
+    """Lambdas of a function of the user's own: what a swap changes is found by swapping, and calling it."""
+
+    def __init__(
+        self, lambdas: Lambdas, data: Dataset, measure: FunctionMeasure, worths: Floats, n_jobs: int | None
+    ) -> None:
+        super().__init__(lambdas, data, 0, worths, np.ones(data.n_queries), np.empty(0), n_jobs)
+        self._measure, self._labels = measure, data.y
+
+    def _push(
+        self,
+        block: tuple[int, int],
+        indptr: Integers,
+        scores: Floats,
+        order: Integers,
+        gradient: Floats,
+        hessian: Floats,
+    ) -> None:
+        """Fill in gradient and curvature; without machine code of the function, all of it runs as Python."""
+        options, rows = self._lambdas, slice(int(indptr[0]), int(indptr[-1]))
+        by_row = (self._labels[rows], self._gains[rows], self._row_weight[rows])
+        how = (options.truncation, options.sigmoid, int(options.normalised))
+        compiled = self._measure.compiled
+        with errors_of(self._measure):
+            if compiled is None:
+                push_by_swaps.function(self._measure.call, scores, order, *by_row, indptr, *how, gradient, hessian)
+            else:
+                push_by_swaps(compiled, scores, order, *by_row, indptr, *how, gradient, hessian)

@@ -1,4 +1,4 @@
-"""Listwise rivals: ListNet's cross entropy of top-one probabilities, and RankCosine in its NDCG-consistent form."""
+"""Listwise rivals: ListNet's divergence of top-one probabilities, and RankCosine in its NDCG-consistent form."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from argrank._jit import query_kernel
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.measures.discounts import discounts
 from argrank.measures.gains import check_gain, gains_of
 from argrank.measures.structure import greatest
-from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
+from argrank.objectives.objective import (
+    Kernels,
+    Objective,
+    Prepared,
+    query_weights,
+    refuse_row_weights,
+    require_labels,
+)
+from argrank.objectives.row_gain_pairs import gains_from_zero
 
 
 @query_kernel
-def _cross_entropy(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
-    """Sum of p_label log(p_label / p_score), both softmax: the cross entropy less its least."""
+def _cross_entropy(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
+    """Sum of p_label log(p_label / p_score), both softmax: the Kullback-Leibler divergence."""
     n = len(scores)
     top, top_gain = scores.max(), gains.max()
     total, total_gain = 0.0, 0.0
@@ -28,19 +37,21 @@ def _cross_entropy(scores: Any, order: Any, gains: Any, constants: Any, gradient
     loss = 0.0
     for row in range(n):
         wanted = np.exp(gains[row] - top_gain) / total_gain
-        loss += wanted * (gains[row] - top_gain - np.log(total_gain) - scores[row] + top + np.log(total))
+        if wanted > 0.0:
+            loss += wanted * (gains[row] - top_gain - np.log(total_gain) - scores[row] + top + np.log(total))
         gradient[row] = gradient[row] / total - wanted
     return loss
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopOneCrossEntropy(Objective):
-    """Cross entropy of the top-one probabilities softmax(gains) and softmax(scores) (Cao et al. 2007); convex.
+    """Kullback-Leibler divergence of softmax(scores) from softmax(gains), top-one probabilities; convex.
 
-    The entropy of softmax(gains), which no score changes, is subtracted, so that the least value is 0.
+    It is the cross entropy of Cao et al. (2007) less the entropy of softmax(gains), which no score changes. Where rows
+    carry gains, the wanted probabilities are their shares, and a query counts by the sum of its gains.
     """
 
-    name: ClassVar[str] = "cross entropy"
+    name: ClassVar[str] = "top-one divergence"
     smooth: ClassVar[bool] = True
 
     gain: Any
@@ -51,12 +62,28 @@ class TopOneCrossEntropy(Objective):
     def prepare(self, data: Dataset) -> Prepared:
         """Take the gains."""
         refuse_row_weights(data, self.name)
+        if data.gains is not None:
+            return Kernels(data.indptr, self._logarithms(data, data.gains), np.empty(0), _cross_entropy, ranks=False)
         gains = np.ascontiguousarray(gains_of(require_labels(data, self.name), self.gain))
         return Kernels(data.indptr, gains, np.empty(0), _cross_entropy, ranks=False)
 
+    def query_shares(self, data: Dataset) -> Floats:
+        """Return the share of every query: by its weight, and by the sum of its gains where rows carry them."""
+        if data.gains is None:
+            return super().query_shares(data)
+        weights = query_weights(data) * np.add.reduceat(data.gains, data.indptr[:-1])
+        return weights / max(float(weights.sum()), 1e-300)
+
+    def _logarithms(self, data: Dataset, gains: Floats) -> Floats:
+        """Return the logarithms of the gains, whose softmax are their shares; 0 in queries without any gain."""
+        gains = gains_from_zero(data, gains, self.name)
+        none = np.repeat(np.add.reduceat(gains, data.indptr[:-1]) == 0.0, data.sizes)
+        with np.errstate(divide="ignore"):
+            return np.where(none, 0.0, np.log(gains))
+
 
 @query_kernel
-def _cosine(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def _cosine(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Half of |g| - g · s / sqrt(1 + |s|²), with s centred; the gains g come centred."""
     n = len(scores)
     mean = scores.mean()

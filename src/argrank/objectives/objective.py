@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from argrank._jit import LazyKernel, curvature_over_queries, kernel, over_queries, read_only
-from argrank._types import Floats, Integers
+from argrank._declared import check_fields, checked
+from argrank._jit import LazyKernel, curvature_over_queries, kernel, over_queries
+from argrank._types import Filled, FilledMatrix, Floats, Integers, Matrix
 from argrank.data.checks import as_array, numbers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
-from argrank.measures.structure import level_numbers, pair_counts
+from argrank.measures.structure import Structure, level_numbers, pair_counts
 
 
 class Prepared(ABC):
@@ -31,6 +32,11 @@ class Prepared(ABC):
 
     indptr: Integers
     ranks: bool
+
+    @property
+    def sampled(self) -> tuple[int, Integers] | None:
+        """The bytes and the sizes of the samples of rankings that were drawn; None where the objective draws none."""
+        return None
 
     @abstractmethod
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
@@ -85,10 +91,14 @@ class Objective(ABC):
     smooth: ClassVar[bool] = False  # has a gradient everywhere
     second_order: ClassVar[bool] = False  # has a Hessian, at least a generalised one
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     @abstractmethod
     def prepare(self, data: Dataset) -> Prepared:
         """Return the arrays with which blocks of this data's queries are evaluated."""
 
+    @checked
     def __call__(self, scores: Any, data: Dataset) -> tuple[float, Floats]:
         """Return the risk and its gradient by the scores; scores and gradient in the caller's row order.
 
@@ -130,6 +140,17 @@ class Objective(ABC):
         return prepared
 
 
+@runtime_checkable
+class Difference(Protocol):
+    """An objective that is one convex function less another, as the tight bounds are."""
+
+    def convex_part(self) -> Objective:
+        """Return the convex function that is subtracted from."""
+
+    def subtracted_part(self) -> Objective:
+        """Return the convex function that is subtracted."""
+
+
 class Weighed(Protocol):
     """Data of which the weights of the queries are known, wherever its rows are."""
 
@@ -162,8 +183,20 @@ def query_shares(data: Dataset) -> Floats:
 def require_labels(data: Dataset, name: str) -> Floats:
     """Return the labels, or say that this objective needs some."""
     if not data.is_judged:
-        raise InputError(f"{name}: expected data with labels, got data without judgements (y is None)")
+        got = "data without judgements (y is None)" if data.gains is None else "row gains, which it has no use for"
+        raise InputError(f"{name}: expected data with labels, got {got}")
     return data.y
+
+
+def require_targets(data: Dataset, name: str) -> Floats:
+    """Return the gains that rows carry, or their labels, or say that this objective needs some."""
+    return require_labels(data, name) if data.gains is None else data.gains
+
+
+def row_gains(structure: Structure, data: Dataset, name: str) -> Floats:
+    """Return what the measure makes of every row: the row's own gain where it carries one, else that of its label."""
+    require_targets(data, name)
+    return structure.row_gains(data)
 
 
 def refuse_row_weights(data: Dataset, name: str) -> None:
@@ -211,12 +244,8 @@ def as_value(what: str, parameter: Any) -> Any:
     return parameter
 
 
-@kernel(
-    lambda types: types.void(
-        read_only(types), read_only(types, "int64"), read_only(types, "int64"), types.float64[:, ::1]
-    )
-)
-def _pad(scores: Any, starts: Any, sizes: Any, padded: Any) -> None:
+@kernel()
+def _pad(scores: Floats, starts: Integers, sizes: Integers, padded: FilledMatrix[np.float64]) -> None:
     for row in range(len(starts)):
         size = sizes[row]
         for column in range(size):
@@ -225,21 +254,15 @@ def _pad(scores: Any, starts: Any, sizes: Any, padded: Any) -> None:
             padded[row, column] = np.inf
 
 
-@kernel(
-    lambda types: types.void(
-        types.int64[:, ::1], read_only(types, "int64"), read_only(types, "int64"), types.int64[::1]
-    )
-)
-def _unpad(ranked: Any, starts: Any, sizes: Any, order: Any) -> None:
+@kernel()
+def _unpad(ranked: Matrix[np.int64], starts: Integers, sizes: Integers, order: Filled[np.int64]) -> None:
     for row in range(len(starts)):
         for column in range(sizes[row]):
             order[starts[row] + column] = ranked[row, column]
 
 
-@kernel(
-    lambda types: types.void(read_only(types), read_only(types, "int64"), read_only(types, "int64"), types.int64[::1])
-)
-def _insert(scores: Any, starts: Any, sizes: Any, order: Any) -> None:
+@kernel()
+def _insert(scores: Floats, starts: Integers, sizes: Integers, order: Filled[np.int64]) -> None:
     for query in range(len(starts)):
         start = starts[query]
         for row in range(sizes[query]):

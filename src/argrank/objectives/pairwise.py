@@ -9,24 +9,23 @@ levels makes log L such walks: O(n log n) for any labels, also where every docum
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from argrank._jit import curvature_kernel, helper, query_kernel
-from argrank._types import Floats, Integers
+from argrank._jit import helper, kernel, query_kernel
+from argrank._types import Filled, Floats, Integers
 from argrank.data.checks import Preferences
 from argrank.data.dataset import Dataset
-from argrank.errors import check_choice
-from argrank.measures.structure import level_numbers, pair_counts
+from argrank.measures.structure import level_numbers
 from argrank.objectives.objective import Kernels, Objective, Prepared, refuse_row_weights, require_labels
-from argrank.objectives.structured.pairs.auc import of_levels
+from argrank.objectives.row_gain_pairs import hinge_of_gains, weight_of_pairs
 
-LOSSES = ("squared", "hinge")
+Shape = Literal["squared", "hinge"]
 
 
 @helper
-def count_levels(gains: Any, sums: Any) -> int:
+def count_levels(gains: Floats, sums: Floats) -> int:
     """Return how many levels there may be; clear the sums."""
     n_levels = 1
     for row in range(len(gains)):
@@ -36,7 +35,7 @@ def count_levels(gains: Any, sums: Any) -> int:
 
 
 @helper
-def halve(below: Any, lowest: int, end: int) -> int:
+def halve(below: Integers, lowest: int, end: int) -> int:
     """Return the level that splits a range of levels into halves of about as many documents."""
     split = lowest + 1
     while split < end - 1 and 2 * below[split] < below[lowest] + below[end]:
@@ -45,8 +44,12 @@ def halve(below: Any, lowest: int, end: int) -> int:
 
 
 @helper
-def lie_by_rank(scores: Any, order: Any, gains: Any, rows: Any, values: Any, below: Any) -> None:
+def lie_by_rank(
+    scores: Floats, order: Integers, gains: Floats, rows: Integers, values: Floats, below: Integers
+) -> None:
     """Fill in rows and scores by rank, and for every level the number of documents of lower levels."""
+    for level in range(len(below)):
+        below[level] = 0
     for place in range(len(rows)):
         rows[place] = order[place]
         values[place] = scores[rows[place]]
@@ -57,8 +60,8 @@ def lie_by_rank(scores: Any, order: Any, gains: Any, rows: Any, values: Any, bel
 
 @helper
 def part_levels(
-    gains: Any, rows: Any, values: Any, spare_rows: Any, spare_values: Any, split: int, start: int, middle: int,
-    stop: int,
+    gains: Floats, rows: Integers, values: Floats, spare_rows: Integers, spare_values: Floats, split: int, start: int,
+    middle: int, stop: int,
 ) -> None:  # fmt: skip
     """Put the levels below ``split`` before the others; both parts stay sorted by score. Without branches."""
     lower, upper = start, 0
@@ -72,31 +75,39 @@ def part_levels(
         rows[middle + place], values[middle + place] = spare_rows[place], spare_values[place]
 
 
-@query_kernel
-def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+@helper
+def hinges_of_query(
+    scores: Floats,
+    order: Integers,
+    levels: Floats,
+    weights: Floats,
+    squared: bool,
+    places: Integers,
+    room: Floats,
+    gradient: Floats,
+) -> float:
     """Split the levels in two, compare all documents of the upper with all of the lower half, go on with each half.
 
-    ``gains`` are level numbers. Documents lie by level half, sorted by score inside. A hinge is ``s_j - border`` with
-    the border ``s_i - 1``. While i moves down the ranking the border only falls, so count, sum and sum of squares of
-    the hinges reached are moved along by adding positive amounts: nothing cancels, whatever the scale of the scores.
+    Documents lie by level half, sorted by score inside. A hinge is ``s_j - border`` with the border ``s_i - 1``. While
+    i moves down the ranking the border only falls, so weight, sum and sum of squares of the hinges reached are moved
+    along by adding positive amounts: nothing cancels, whatever the scale of the scores.
     """
-    n, n_levels = len(scores), count_levels(gains, gradient)
-    below = np.zeros(n_levels + 1, np.int64)  # how many documents have a lower level
-    rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
-    values, spare_values = np.empty(n), np.empty(n)
-    lie_by_rank(scores, order, gains, rows, values, below)
-    waiting = np.empty((n_levels + 1, 2), np.int64)  # ranges of levels that are still to be split
-    waiting[0, 0], waiting[0, 1] = 0, n_levels
+    n, n_levels, weighted = len(scores), count_levels(levels, gradient), len(weights) > 0
+    below = places[0, : n_levels + 1]  # how many documents have a lower level
+    rows, spare_rows, values, spare_values = places[1, :n], places[2, :n], room[0, :n], room[1, :n]
+    lie_by_rank(scores, order, levels, rows, values, below)
+    begins, ends = places[3], places[4]  # ranges of levels that are still to be split
+    begins[0], ends[0] = 0, n_levels
     n_waiting = 1
     loss = 0.0
     while n_waiting > 0:
         n_waiting -= 1
-        lowest, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        lowest, end = begins[n_waiting], ends[n_waiting]
         if end - lowest < 2:
             continue
         split = halve(below, lowest, end)
         start, middle, stop = below[lowest], below[split], below[end]
-        part_levels(gains, rows, values, spare_rows, spare_values, split, start, middle, stop)
+        part_levels(levels, rows, values, spare_rows, spare_values, split, start, middle, stop)
         count, hinges, squares, border, reached = 0.0, 0.0, 0.0, values[middle], start
         for place in range(middle, stop):  # better documents, best score first
             fall = border - (values[place] - 1.0)
@@ -104,65 +115,112 @@ def _squared_hinge(scores: Any, order: Any, gains: Any, constants: Any, gradient
             squares += fall * (2.0 * hinges + fall * count)
             hinges += fall * count
             while reached < middle and values[reached] > border:
-                hinge = values[reached] - border
-                count += 1.0
-                hinges += hinge
-                squares += hinge * hinge
+                hinge, weight = values[reached] - border, weights[rows[reached]] if weighted else 1.0
+                count += weight
+                hinges += weight * hinge
+                squares += weight * hinge * hinge
                 reached += 1
-            loss += squares
-            gradient[rows[place]] -= 2.0 * hinges
+            own = weights[rows[place]] if weighted else 1.0
+            loss += own * (squares if squared else hinges)
+            gradient[rows[place]] -= own * (2.0 * hinges if squared else count)
         count, hinges, border, reached = 0.0, 0.0, values[middle - 1], stop - 1
         for place in range(middle - 1, start - 1, -1):  # worse documents, worst first: the border s_j + 1 only rises
             hinges += (values[place] + 1.0 - border) * count
             border = values[place] + 1.0
             while reached >= middle and values[reached] < border:
-                count += 1.0
-                hinges += border - values[reached]
+                weight = weights[rows[reached]] if weighted else 1.0
+                count += weight
+                hinges += weight * (border - values[reached])
                 reached -= 1
-            gradient[rows[place]] += 2.0 * hinges
-        waiting[n_waiting, 0], waiting[n_waiting, 1] = lowest, split
-        waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = split, end
+            own = weights[rows[place]] if weighted else 1.0
+            gradient[rows[place]] += own * (2.0 * hinges if squared else count)
+        begins[n_waiting], ends[n_waiting], begins[n_waiting + 1], ends[n_waiting + 1] = lowest, split, split, end
         n_waiting += 2
     return loss
 
 
-@curvature_kernel
-def _squared_hinge_curvature(scores: Any, order: Any, gains: Any, constants: Any, direction: Any, product: Any) -> None:
-    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from counts and sums of v, split by split.
+@helper
+def curvature_of_query(
+    scores: Floats,
+    order: Integers,
+    levels: Floats,
+    weights: Floats,
+    direction: Floats,
+    places: Integers,
+    room: Floats,
+    product: Floats,
+) -> None:
+    """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from weights and sums of v, split by split.
 
     Both documents of a pair put the same question, to the last bit, so the matrix is symmetric also at the margin.
     """
-    n, n_levels = len(scores), count_levels(gains, product)
-    below = np.zeros(n_levels + 1, np.int64)  # how many documents have a lower level
-    rows, spare_rows = np.empty(n, np.int64), np.empty(n, np.int64)
-    values, spare_values = np.empty(n), np.empty(n)
-    lie_by_rank(scores, order, gains, rows, values, below)
-    waiting = np.empty((n_levels + 1, 2), np.int64)
-    waiting[0, 0], waiting[0, 1] = 0, n_levels
+    n, n_levels, weighted = len(scores), count_levels(levels, product), len(weights) > 0
+    below = places[0, : n_levels + 1]  # how many documents have a lower level
+    rows, spare_rows, values, spare_values = places[1, :n], places[2, :n], room[0, :n], room[1, :n]
+    lie_by_rank(scores, order, levels, rows, values, below)
+    begins, ends = places[3], places[4]
+    begins[0], ends[0] = 0, n_levels
     n_waiting = 1
     while n_waiting > 0:
         n_waiting -= 1
-        lowest, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        lowest, end = begins[n_waiting], ends[n_waiting]
         if end - lowest < 2:
             continue
         split = halve(below, lowest, end)
         start, middle, stop = below[lowest], below[split], below[end]
-        part_levels(gains, rows, values, spare_rows, spare_values, split, start, middle, stop)
-        total, reached = 0.0, start
+        part_levels(levels, rows, values, spare_rows, spare_values, split, start, middle, stop)
+        count, total, reached = 0.0, 0.0, start
         for place in range(middle, stop):
             while reached < middle and values[place] - values[reached] < 1.0:
-                total += direction[rows[reached]]
+                weight = weights[rows[reached]] if weighted else 1.0
+                count += weight
+                total += weight * direction[rows[reached]]
                 reached += 1
-            product[rows[place]] += 2.0 * ((reached - start) * direction[rows[place]] - total)
-        total, reached = 0.0, stop - 1
+            own = weights[rows[place]] if weighted else 1.0
+            product[rows[place]] += 2.0 * own * (count * direction[rows[place]] - total)
+        count, total, reached = 0.0, 0.0, stop - 1
         for place in range(middle - 1, start - 1, -1):
             while reached >= middle and values[reached] - values[place] < 1.0:
-                total += direction[rows[reached]]
+                weight = weights[rows[reached]] if weighted else 1.0
+                count += weight
+                total += weight * direction[rows[reached]]
                 reached -= 1
-            product[rows[place]] += 2.0 * ((stop - 1 - reached) * direction[rows[place]] - total)
-        waiting[n_waiting, 0], waiting[n_waiting, 1] = lowest, split
-        waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = split, end
+            own = weights[rows[place]] if weighted else 1.0
+            product[rows[place]] += 2.0 * own * (count * direction[rows[place]] - total)
+        begins[n_waiting], ends[n_waiting], begins[n_waiting + 1], ends[n_waiting + 1] = lowest, split, split, end
         n_waiting += 2
+
+
+@kernel()
+def _hinges(
+    scores: Floats, order: Integers, levels: Floats, weights: Floats, indptr: Integers, squared: bool,
+    losses: Filled[np.float64], gradient: Filled[np.float64],
+) -> None:  # fmt: skip
+    """Fill the losses of the queries of a block, and their gradients; no weights are weights of 1."""
+    widest = 0
+    for query in range(len(indptr) - 1):
+        widest = max(widest, indptr[query + 1] - indptr[query])
+    places, room = np.empty((5, widest + 2), np.int64), np.empty((2, widest))
+    for query in range(len(indptr) - 1):
+        a, b = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
+        own = weights[a:b] if len(weights) > 0 else weights
+        losses[query] = hinges_of_query(scores[a:b], order[a:b], levels[a:b], own, squared, places, room, gradient[a:b])
+
+
+@kernel()
+def _curvature(
+    scores: Floats, order: Integers, levels: Floats, weights: Floats, indptr: Integers, direction: Floats,
+    product: Filled[np.float64],
+) -> None:  # fmt: skip
+    """Fill the product of the Hessian of the squared hinges and a direction."""
+    widest = 0
+    for query in range(len(indptr) - 1):
+        widest = max(widest, indptr[query + 1] - indptr[query])
+    places, room = np.empty((5, widest + 2), np.int64), np.empty((2, widest))
+    for query in range(len(indptr) - 1):
+        a, b = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
+        own = weights[a:b] if len(weights) > 0 else weights
+        curvature_of_query(scores[a:b], order[a:b], levels[a:b], own, direction[a:b], places, room, product[a:b])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,16 +228,15 @@ class PairwiseHinge(Objective):
     """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))``, squared or not.
 
     Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them;
-    the risk is the mean over all pairs. The plain hinge is that of SVMauc on another scale.
+    the risk is the mean over all pairs. Where rows have weights, a pair counts the product of those of its documents,
+    as if a row of weight 2 were there twice. The plain hinge is that of SVMauc on another scale.
+    Where rows carry gains, the pairs are all ordered ones, weighted by the gain of the first (Propensity SVM-Rank).
     """
 
     name: ClassVar[str] = "pairwise hinge"
     mean_over: ClassVar[str] = "pairs"
 
-    loss: str
-
-    def __post_init__(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
+    loss: Shape
 
     @property
     def second_order(self) -> bool:  # type: ignore[override]
@@ -192,39 +249,61 @@ class PairwiseHinge(Objective):
         return self.loss == "squared"
 
     def n_pairs(self, data: Dataset) -> Floats:
-        """Count the pairs of different label, or add up the weights of the given preferences."""
-        if data.preferences is None:
+        """Add up the weights of the pairs of different label, of the given preferences, or of rows' gains."""
+        if data.gains is not None:
+            return weight_of_pairs(data, data.gains)
+        if data.preferences is not None:
+            query = np.searchsorted(data.indptr, data.preferences.better, side="right") - 1
+            return _totals(query, _weights_of(data.preferences, data.sample_weight), data.n_queries)
+        if data.sample_weight is None:
             return super().n_pairs(data)
-        query = np.searchsorted(data.indptr, data.preferences.better, side="right") - 1
-        return _totals(query, data.preferences.weight, data.n_queries)
+        levels = level_numbers(require_labels(data, self.name), data.indptr)
+        n_levels = int(levels.max()) + 1
+        level = data.query_of_row * n_levels + levels.astype(np.int64)
+        by_level = _totals(level, data.sample_weight, data.n_queries * n_levels).reshape(-1, n_levels)
+        lower = np.cumsum(by_level, axis=1)[:, :-1]
+        return np.asarray((by_level[:, 1:] * lower).sum(axis=1))
 
     def prepare(self, data: Dataset) -> Prepared:
         """Prepare the loss on graded labels or on given preferences."""
-        refuse_row_weights(data, self.name)
+        if data.gains is not None:
+            refuse_row_weights(data, self.name)
+            return hinge_of_gains(data, data.gains, self.loss == "squared", self.name)
+        squared, weight = self.loss == "squared", data.sample_weight
         if data.preferences is not None:
-            return ExplicitPairs(data.indptr, data.preferences, self.loss == "squared")
-        levels = level_numbers(require_labels(data, self.name), data.indptr)
-        if self.loss == "hinge":
-            return GradedHinge(data.indptr, levels)
-        return Kernels(data.indptr, levels, np.empty(0), _squared_hinge, _squared_hinge_curvature)
+            pairs = data.preferences._replace(weight=_weights_of(data.preferences, weight))
+            return ExplicitPairs(data.indptr, pairs, squared)
+        return GradedPairs(data.indptr, level_numbers(require_labels(data, self.name), data.indptr), squared, weight)
 
 
-class GradedHinge(Prepared):
-    """SVMauc is the mean over the M pairs of ``max(0, 1 - 2 (s_i - s_j))``: the sum is M times that at s / 2."""
+class GradedPairs(Prepared):
+    """The hinge on all pairs of different level, squared or plain; a pair weighs the product of its rows' weights."""
 
     ranks = True
 
-    def __init__(self, indptr: Integers, levels: Floats) -> None:
-        self.indptr = indptr
-        self._auc = of_levels(indptr, levels, np.ones(1))
-        self._n_pairs = pair_counts(indptr, levels)
+    def __init__(self, indptr: Integers, levels: Floats, squared: bool, weight: Floats | None) -> None:
+        self.indptr, self._levels, self._squared, self._weight = indptr, levels, squared, weight
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
-        """Rescale SVMauc's losses and gradients."""
-        n_pairs = self._n_pairs[first:last]
-        losses = self._auc.evaluate(first, last, 0.5 * scores, order, gradient)
-        gradient *= 0.5 * np.repeat(n_pairs, np.diff(self.indptr[first : last + 1]))
-        return losses * n_pairs
+        """Add up the hinges of the block's pairs."""
+        losses = np.empty(last - first)
+        _hinges(scores, order, *self._block(first, last), self._squared, losses, gradient)
+        return losses
+
+    def curve(self, first: int, last: int, scores: Floats, order: Integers, direction: Floats, product: Floats) -> None:
+        """Sum the differences of the direction over the active pairs."""
+        if not self._squared:
+            super().curve(first, last, scores, order, direction, product)
+        _curvature(scores, order, *self._block(first, last), direction, product)
+
+    def _block(self, first: int, last: int) -> tuple[Floats, Floats, Integers]:
+        indptr = self.indptr[first : last + 1]
+        rows = slice(indptr[0], indptr[-1])
+        return self._levels[rows], np.empty(0) if self._weight is None else self._weight[rows], indptr
+
+
+def _weights_of(pairs: Preferences, weight: Floats | None) -> Floats:
+    return pairs.weight if weight is None else pairs.weight * weight[pairs.better] * weight[pairs.worse]
 
 
 class ExplicitPairs(Prepared):
@@ -266,7 +345,7 @@ def _totals(where: Integers, values: Floats, n: int) -> Floats:
 
 
 @query_kernel
-def _fidelity(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def _fidelity(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Mean over pairs of 1 - sqrt(P) = (1 - P) / (1 + sqrt(P)), which cancels nothing; ``gains`` are level numbers."""
     n = len(scores)
     for row in range(n):

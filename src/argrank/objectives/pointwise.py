@@ -9,8 +9,8 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.measures.gains import check_gain, gains_of
-from argrank.objectives.objective import Objective, Prepared, require_labels
+from argrank.measures.gains import check_gain, row_targets
+from argrank.objectives.objective import Objective, Prepared, require_targets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +29,17 @@ class SquaredError(Objective):
 
     def prepare(self, data: Dataset) -> Prepared:
         """Keep targets and row weights."""
-        return _Targets(data.indptr, self.targets(data), data.sample_weight)
+        weight = data.sample_weight if data.examinations is None else data.examinations
+        return _Targets(data.indptr, self.targets(data), weight)
+
+    def query_shares(self, data: Dataset) -> Floats:
+        """Return the share of every query; where rows count by their examinations, all queries have the same."""
+        return super().query_shares(data) if data.examinations is None else np.full(data.n_queries, 1 / data.n_queries)
 
     def targets(self, data: Dataset) -> Floats:
         """Return what the scores should be, one number per row."""
-        targets: Floats = gains_of(require_labels(data, self.name), self.gain) - self.intercept
+        require_targets(data, self.name)
+        targets: Floats = row_targets(data, self.gain) - self.intercept
         return targets
 
 

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from argrank._declared import Positive
 from argrank._jit import LazyKernel, query_kernel
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError, check_positive
+from argrank.errors import OptionError
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.structure import Structure, greatest
-from argrank.objectives.objective import Kernels, Objective, Prepared, Shifted, refuse_row_weights, require_labels
+from argrank.objectives.objective import (
+    Kernels,
+    Objective,
+    Prepared,
+    Shifted,
+    refuse_row_weights,
+    require_labels,
+    row_gains,
+)
 from argrank.objectives.structured.hinge import refuse_several_relevant
 
 
 @query_kernel
-def smooth_product(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def smooth_product(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find minus the smooth measure, -sum of a_r e_r, and its gradient.
 
     Constants: 1/sigma², a(0), a(1), … to the last rank that counts. Rank r is held by document i with the weight p_ir
@@ -53,7 +63,9 @@ def smooth_product(scores: Any, order: Any, gains: Any, constants: Any, gradient
 
 
 @query_kernel
-def smooth_average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def smooth_average_precision(
+    scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats
+) -> float:
     """Find minus the smooth average precision and its gradient.
 
     Constants: 1/sigma², the cut-off. Gains are 1 for relevant documents and 0 for others, R their number. With e_r the
@@ -102,7 +114,7 @@ def smooth_average_precision(scores: Any, order: Any, gains: Any, constants: Any
 
 
 @query_kernel
-def expected_product(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def expected_product(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find minus the expected measure and its gradient.
 
     Constants: 1/(2 sigma), a(0), a(1), … to the last rank that counts. For every document with a gain,
@@ -162,10 +174,10 @@ class SmoothedMeasure(Objective):
 
     measure: Measure
     convention: Convention
-    sigma: float
+    sigma: Positive
 
     def __post_init__(self) -> None:
-        check_positive("sigma", self.sigma)
+        super().__post_init__()
         if not 1e-150 < self.sigma < 1e150:  # its square has to be a number
             raise OptionError(f"sigma: expected a number between 1e-150 and 1e150, got {self.sigma!r}")
         if not self._is_precision:
@@ -204,10 +216,10 @@ class ExpectedMeasure(Objective):
 
     measure: Measure
     convention: Convention
-    sigma: float
+    sigma: Positive
 
     def __post_init__(self) -> None:
-        check_positive("sigma", self.sigma)
+        super().__post_init__()
         product_of(self.measure, self.convention, self.name)
 
     def prepare(self, data: Dataset) -> Prepared:
@@ -228,10 +240,10 @@ def prepare_product(product: Structure, data: Dataset, name: str, kernel: LazyKe
     """Prepare gains, greatest values, and the constants of a kernel: one of its own, then the discounts."""
     refuse_row_weights(data, name)
     refuse_several_relevant(product, data, name)
-    labels, discounts = require_labels(data, name), product.discounts(data.longest)
+    gains, discounts = row_gains(product, data, name), product.discounts(data.longest)
     if (np.diff(discounts) > 0).any():
         raise OptionError(f"{name}: expected a discount that never rises")
-    gains = product.gains(labels) * np.repeat(product.factors(labels, data.indptr), data.sizes)
+    gains = gains * np.repeat(product.factors(data.y, data.indptr), data.sizes)
     reach = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
     constants = np.concatenate(([constant], discounts[:reach]))
     return Shifted(Kernels(data.indptr, gains, constants, kernel), greatest(gains, discounts, data.indptr))

@@ -11,6 +11,7 @@ from argrank.rankers.boosted.trees.query_mart import QueryMART as QueryMART
 from argrank.rankers.boosted.trees.xendcg_mart import XendcgMART as XendcgMART
 from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from argrank.rankers.climbing.direct_rank import DirectRank as DirectRank
+from argrank.rankers.custom import Custom as Custom
 from argrank.rankers.factors.factor_rank import FactorRank as FactorRank
 from argrank.rankers.factors.factor_regression import FactorRegression as FactorRegression
 from argrank.rankers.factors.position_match import PositionMatch as PositionMatch

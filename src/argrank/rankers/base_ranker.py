@@ -4,80 +4,54 @@ from __future__ import annotations
 
 import contextlib
 import os
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argrank._blas import single_threaded_blas
-from argrank._declared import Jobs
+from argrank._declared import Count, Jobs, Positive, checked
 from argrank._json import json_value
-from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.frames import columns_of, is_frame, select_columns
 from argrank.data.prepare.normalise import Normaliser, normaliser
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
-from argrank.engines import AnyRisk, DistributedDataset, is_distributed, make_risk
-from argrank.errors import ArgrankError, ArgrankWarning, FormatError, InputError, ModelError, OptionError
+from argrank.engines import AnyRisk, Data, DistributedDataset, is_distributed, make_risk
+from argrank.errors import ArgrankError, FormatError, InputError, ModelError, OptionError, warn
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.importance import importances, importances_of
 from argrank.models.linear import LinearModel
-from argrank.models.model import Model
+from argrank.models.model import Model, fitted_model
+from argrank.models.sum import SumModel
+from argrank.models.tree_classes import TreeClassesModel
+from argrank.models.trees import TreeModel
 from argrank.objectives.objective import Objective
 from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
-from argrank.rankers.docstrings import complete
+from argrank.rankers.estimator import Estimator, Reporting
 from argrank.rankers.nothing_to_learn import nothing_to_learn
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import check_parameters, rules_of
+from argrank.rankers.row_gains import for_gains
 from argrank.rankers.trace import Trace, Validation, Watcher
 from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
-from argrank.solvers.problem import Result, Stop
+from argrank.rankers.working_memory import LINEAR, Work, check_working_memory
+from argrank.solvers.problem import Stop
 
 NO_QUERIES = (
     "score: expected query ids, got none; give a data frame with a column 'qid' as X, or, in searches and pipelines, "
     "sklearn.set_config(enable_metadata_routing=True) and qid=…; qid='single' if all rows are one query"
 )
-VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
 #: Attributes of all fits.
-COMMON = ("model_", "objective_", "gap_", "n_iter_", "stop_", "trace_", "n_features_in_", "feature_names_in_")
-PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
+COMMON = (
+    "model_", "objective_", "gap_", "n_iter_", "stop_", "stayed_", "trace_", "n_features_in_", "feature_names_in_"
+)  # fmt: skip
 
 
-class Outcome(NamedTuple):
-    """What a ranker's solver hands back: a model of the (normalised) features and how it got there."""
-
-    model: Model
-    objective: float
-    gap: float
-    n_iter: int
-    stop: Stop = Stop.DONE
-    note: str | None = None  # the reason in words, where the fit ended early; for people alone
-
-    @classmethod
-    def of(cls, result: Result) -> Outcome:
-        """Take over what a solver of linear models found. To stop at the limit of precision is to be done."""
-        precise = result.reason is Stop.PRECISION and result.gap <= PRECISE * abs(result.objective)
-        stop = Stop.DONE if precise else result.reason
-        note = None if stop.is_done else result.message
-        return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, stop, note)
-
-    def numbers(self) -> dict[str, Any]:
-        """Return all but the model, as a checkpoint can hold it."""
-        return {**self._asdict(), "stop": self.stop.value, "model": None}
-
-    @classmethod
-    def restored(cls, model: Model, numbers: Mapping[str, Any]) -> Outcome:
-        """Return the outcome that a checkpoint holds."""
-        values = {name: numbers[name] for name in cls._fields}
-        return cls(**{**values, "stop": Stop(numbers["stop"]), "model": model})
-
-
-class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseRanker(Reporting, Estimator[Model]):
     """A ranker that follows the conventions of scikit-learn's estimators.
 
     A subclass stores its parameters in ``__init__`` (among them ``scoring``, ``normalise``, ``n_jobs`` and
@@ -85,10 +59,6 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     Parameters
     ----------
-    normalise
-        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
-        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
-        where features differ in scale; search engines can only serve the first two.
     prepare
         What is done about missing values and texts, learned from the training data and kept with the model. "auto":
         trees take both as they are; for other rankers a missing value becomes the feature's median, with a column that
@@ -96,38 +66,30 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         even where training data lacks nothing, for data to come. For engines that know numbers alone: "one-hot" gives
         trees such columns, too, and with "zero" a missing value is 0, without a column. None refuses both, unless the
         ranker takes them as they are.
-    n_jobs
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
 
     Notes
     -----
     Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``stop_`` (why
-    it ended), ``trace_``, ``feature_importances_``, ``n_features_in_`` and, for data with names,
-    ``feature_names_in_``.
+    it ended), ``stayed_`` (where the model is that of another method, or near it), ``trace_``,
+    ``feature_importances_``, ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
+    takes_gains: ClassVar[bool] = False  # whether it learns from gains that rows carry, such as those from clicks
     fits_labels: ClassVar[bool] = False  # each by itself, whatever the query
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scales_lazily: ClassVar[bool] = False
-    scoring: Any
+    work: ClassVar[Work] = LINEAR  # what a fit takes beside its data
     normalise: str | None
     prepare: Prepare
     n_jobs: Jobs
-    verbose: int
 
     # qid reaches fit and score through pipelines and searches without the user asking for it
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        complete(cls)
 
     @abstractmethod
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -137,6 +99,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """Return what is minimised, as a function of scores; rankers that walk the measure itself have none."""
         raise OptionError(f"{type(self).__name__} has no objective: it minimises no function of the scores")
 
+    @checked
     def fit(
         self,
         X: Any,
@@ -150,7 +113,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         eval_qid: Any = None,
         eval_group: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        every: float = 600.0,
+        every: Positive = 600.0,
     ) -> BaseRanker:
         """Learn from judged data.
 
@@ -174,12 +137,20 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """
         check_parameters(self)
         data = training_data(X, y, qid, group, sample_weight, query_weight)
+        stand_in = for_gains(self, data)
+        if stand_in is not self:
+            given = {"eval_set": eval_set, "eval_qid": eval_qid, "eval_group": eval_group}
+            stand_in.fit(data, **given, checkpoint=checkpoint, every=every)
+            for name, value in vars(stand_in).items():
+                if name.endswith("_"):
+                    setattr(self, name, value)
+            return self
         if is_distributed(data):
             check_cluster(self, checkpoint)
         check_training(self, data)
         missing = nothing_to_learn(self, data)
         if missing is not None:
-            warnings.warn(f"{type(self).__name__}: nothing to learn: {missing}", ArgrankWarning, stacklevel=2)
+            warn(f"{type(self).__name__}: nothing to learn: {missing}")
         self._remember_features(X, data)
         parts = eval_parts(eval_set, eval_qid, eval_group)
         keeper = None if checkpoint is None else Checkpoint(checkpoint, every, identity(self, data, parts))
@@ -193,13 +164,13 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         keeper: Checkpoint | None = None,
     ) -> BaseRanker:
         """Learn from checked data; ``start`` is where a regularisation path left off."""
-        validations = [part.aligned(data) for part in validations]
+        validations = [part._like(data) for part in validations]
         for part in validations:
             if part.n_features != data.n_features:
                 raise InputError(
                     f"eval_set: expected {data.n_features} features, as in training, got {part.n_features}"
                 )
-        check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
+        check_working_memory(self, data)
         given, data = data, self._arranged(data)
         preparation, prepared = self._preparation(data), data
         if preparation is not None:
@@ -217,11 +188,13 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                     outcome = self._kept(keeper, prepared, watcher, start)
         self._refuse_useless(outcome.model, data)
         for note in (*watcher.notes, *([] if outcome.note is None else [outcome.note])):
-            warnings.warn(f"{type(self).__name__}: {note}", ArgrankWarning, stacklevel=3)
+            warn(f"{type(self).__name__}: {note}")
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
-        self.stop_ = outcome.stop
+        self.stop_, self.stayed_ = outcome.stop, outcome.stayed
         self.trace_: Trace = watcher.trace
-        served = outcome.model.served(data.feature_names, scaling, self._summary(given), data.categories, preparation)
+        served = outcome.model.served(
+            data.feature_names, scaling, self._summary(given), data.categories, preparation, data.dates
+        )
         shares = None if is_distributed(data) else importances(served, data)
         self.model_ = replace(served, feature_importances=shares)
         return self
@@ -251,22 +224,21 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def _refuse_useless(self, model: Model, data: Dataset) -> None:
         """Refuse weights that are no numbers, and warn of trees that give every document the same score."""
-        weights = getattr(model, "weights", None)
+        weights = model.weights if isinstance(model, LinearModel | SumModel | TreeClassesModel) else None
         if weights is not None and not np.isfinite(weights).all():
             raise InputError(
                 f"X: {type(self).__name__} expected features of ordinary size, got such that the weights overflow; "
                 "scale them (normalise='standard')"
             )
-        trees = getattr(model, "trees", None)
+        trees = model.trees if isinstance(model, TreeModel) else None
         if trees is not None and data.n_documents > 1 and all(tree.n_leaves == 1 for tree in trees):
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
                 "too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers below 1e-35 "
-                "count as 0)",
-                ArgrankWarning,
-                stacklevel=4,
+                "count as 0)"
             )
 
+    @checked
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Any:
         """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query.
 
@@ -276,9 +248,11 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if isinstance(X, DistributedDataset):
             return X.predict(self.model_)
         if not isinstance(X, Dataset) and not is_frame(X) and getattr(X, "ndim", 2) == 2:
-            validate_data(self, X, reset=False, skip_check_array=True)
+            with _as_ours():
+                validate_data(self, X, reset=False, skip_check_array=True)
         return self.model_.predict(X, qid=qid, group=group)
 
+    @checked
     def rank(
         self,
         X: Any,
@@ -286,8 +260,8 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         qid: Any = None,
         group: Any = None,
         sources: Any = None,
-        diverse: bool | int = False,
-        k: int | None = None,
+        diverse: bool | Count = False,
+        k: Count | None = None,
     ) -> list[Integers]:
         """Return the caller's row numbers, best first, one array per query.
 
@@ -298,6 +272,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         check_is_fitted(self)
         return self.model_.rank(X, qid=qid, group=group, sources=sources, diverse=diverse, k=k)
 
+    @checked
     def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None, sample_weight: Any = None) -> float:
         """Return the mean on judged data of what this ranker reports, see ``scoring``.
 
@@ -312,17 +287,20 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         if without and not (is_frame(X) and "qid" in columns_of(X, () if y is None else ["label"])):
             raise InputError(NO_QUERIES)
         data = X if isinstance(X, Dataset | DistributedDataset) else Dataset(X, y, qid, group=group)
-        return mean_of(self.predict(data), data, self._reported, **rules_of(self))
+        ranker = for_gains(self, data)
+        return mean_of(self.predict(data), data, ranker._reported, **rules_of(ranker))
 
-    def risk(self, data: Dataset) -> AnyRisk:
+    @checked
+    def risk(self, data: Data) -> AnyRisk:
         """Return what this ranker minimises on the data, without the regulariser; fitted or not."""
-        fitted = hasattr(self, "model_")
+        fitted, data = self.__sklearn_is_fitted__(), cast(Dataset, data)
         preparation = self.model_.preparation if fitted else self._preparation(data)
         prepared = data if preparation is None else preparation.transform(data)
         scaling = self.model_.normaliser if fitted else self._scaling(prepared)
         prepared = prepared if scaling is None else self._scaled(scaling, prepared)
-        return make_risk(prepared, self._objective(), self.n_jobs)
+        return make_risk(prepared, for_gains(self, data)._objective(), self.n_jobs)
 
+    @checked
     def shap_values(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return the SHAP values of the features, one row for each row of X in the caller's order.
 
@@ -332,24 +310,18 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         check_is_fitted(self)
         return self.model_.shap_values(X, qid=qid, group=group)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
+    def summary(self) -> str:
+        """Return what the fit did, in a few lines: what was optimised, how it ended, what it kept of its start."""
         check_is_fitted(self)
-        self.model_.save(path)
+        ended = f"objective {self.objective_:.6g} after {self.n_iter_} iterations, {self.stop_.value}"
+        what = self._optimised or f"no measure (it minimises {self.minimises})"
+        optimised = f"optimised: {what}; reported: {self._reported}"
+        stayed = [] if self.stayed_ is None else [f"It {self.stayed_}."]
+        return "\n".join([f"{type(self).__name__}: {ended}", optimised, *stayed])
 
-    @property
-    def _reported(self) -> Any:
-        """The measure that ``score``, the validation column and early stopping report."""
-        return self._optimised if self.scoring is None else self.scoring
-
-    @property
-    def _optimised(self) -> Any:
-        """The measure that is optimised, or the usual one where none is."""
-        return "ndcg@10"
-
-    def _counting(self) -> dict[str, Any]:
-        """Return how labels and ranks count, where the ranker has parameters for it."""
-        return {}
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text = str(super().__repr__(N_CHAR_MAX))
+        return text if self.stayed_ is None else f"{text}, which {self.stayed_}"
 
     @property
     def feature_importances_(self) -> Floats:
@@ -358,14 +330,14 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         It is taken on whole queries of up to 2,000 documents of the training data and kept in the model. Trees also
         know the gain of their splits: ``model_.importances("gain")``.
         """
-        if not hasattr(self, "model_"):
+        if not self.__sklearn_is_fitted__():
             raise AttributeError(f"{type(self).__name__} has no feature_importances_: it is not fitted")
         return importances_of(self.model_)
 
     @property
     def coef_(self) -> Floats:
         """Weights of a linear model, for features as prepared and normalised; ``model_.column_names`` names them."""
-        model = getattr(self, "model_", None)
+        model = fitted_model(self)
         if not isinstance(model, LinearModel):
             raise AttributeError(f"{type(self).__name__} has no coef_: it is not fitted, or its model is not linear")
         return model.weights
@@ -443,12 +415,25 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return {
             "ranker": type(self).__name__,
             "parameters": parameters,
+            "optimised": None if self._optimised is None else str(self._optimised),
+            "stayed": None if self.stayed_ is None else json_value(self.stayed_._asdict()),
             "objective": json_value(self.objective_),
             "iterations": self.n_iter_,
             "queries": data.n_queries,
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
+
+
+@contextlib.contextmanager
+def _as_ours() -> Iterator[None]:
+    """Tell what scikit-learn has against some features as an error of ours."""
+    try:
+        yield
+    except ArgrankError:
+        raise
+    except (ValueError, TypeError, LookupError) as error:
+        raise InputError(f"X: {error}" if isinstance(error, LookupError) else str(error)) from error
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.engines import AnyRisk, make_risk, map_blocks
 from argrank.errors import OptionError, shown
-from argrank.measures.gains import gains_of
+from argrank.measures.gains import row_targets
 from argrank.objectives.objective import query_weights, total_weight
 from argrank.objectives.pairwise import PairwiseHinge
 from argrank.solvers import Regulariser, Risk, Squared, least_squares, minimise
@@ -45,9 +45,11 @@ def regression_weights(data: Dataset, n_jobs: int | None) -> Floats:
     return regression(data, "linear", 0.0, False, n_jobs).w
 
 
-def rank_svm_weights(data: Dataset, n_jobs: int | None) -> Floats:
-    """Return the weights of RankSVM with squared hinge, roughly minimised."""
+def rank_svm_weights(data: Dataset, n_jobs: int | None, rough: bool = True) -> Floats:
+    """Return the weights of RankSVM with squared hinge, roughly minimised, or as ``rank-svm`` has them."""
     risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
+    if not rough:
+        return minimise(risk, C=RANK_SVM_C).step()
     return minimise(risk, C=RANK_SVM_C, tol=ENOUGH, max_iter=MOST_PASSES).step()
 
 
@@ -104,10 +106,12 @@ def feature_spreads(data: Dataset, n_jobs: int | None) -> Floats:
 
 
 def _rows(gain: Any, scale: float, by_row: bool, data: Dataset) -> Rows:
+    if data.examinations is not None and by_row:
+        return Rows(data.X, row_targets(data, gain), data.examinations)
     weight = np.repeat(query_weights(data) * scale, data.sizes)
     if by_row and data.sample_weight is not None:
         weight = weight * data.sample_weight
-    return Rows(data.X, gains_of(data.y, gain), weight)
+    return Rows(data.X, row_targets(data, gain), weight)
 
 
 def _on_rows(function: Callable[[Rows], Any], rows_of: Callable[[Dataset], Rows], data: Dataset) -> Any:

@@ -11,10 +11,10 @@ import hashlib
 import json
 import os
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from numbers import Real
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,9 +26,10 @@ from argrank._json import json_value
 from argrank._version import __version__
 from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
-from argrank.errors import ArgrankWarning, FormatError, InputError, ModelError, OptionError, check_positive, shown
+from argrank.errors import FormatError, InputError, ModelError, OptionError, check_positive, shown, warn
+from argrank.measures.function import FunctionMeasure
 from argrank.measures.measure import Measure
-from argrank.models.model import Model
+from argrank.models.model import Fitted, Model
 from argrank.rankers._archive import STATE, DamagedError, packed, unpacked
 from argrank.rankers.trace import Watcher
 
@@ -158,7 +159,7 @@ class Checkpoint:
                 stream.write(content)
         except (InputError, OSError) as error:
             if not self._failed:
-                warnings.warn(f"the checkpoint is tried again later: {error}", ArgrankWarning, stacklevel=4)
+                warn(f"the checkpoint is tried again later: {error}")
             self._failed = True
 
     def _load(self) -> dict[str, Any] | None:
@@ -170,7 +171,7 @@ class Checkpoint:
             except DamagedError as error:
                 if paths == [path] and not _is_ours(path):
                     raise FormatError(path, None, "a checkpoint of argrank", f"{error}") from error
-                warnings.warn(f"{path}: the checkpoint is damaged and not used: {error}", ArgrankWarning, stacklevel=5)
+                warn(f"{path}: the checkpoint is damaged and not used: {error}")
                 continue
             self._refuse_other(path, document["identity"])
             return document
@@ -220,15 +221,31 @@ def _plain(name: str, value: Any) -> Any:
         return [_plain(name, one) for one in value]
     if isinstance(value, Mapping):
         return {str(key): _plain(name, one) for key, one in value.items()}
-    if isinstance(value, BaseEstimator) and not hasattr(value, "model_") and hasattr(value, "_train"):
+    if isinstance(value, BaseEstimator) and not isinstance(value, Fitted) and hasattr(value, "_train"):
         return [type(value).__name__, _plain(name, value.get_params(deep=False))]
+    if isinstance(value, FunctionMeasure):
+        return [value.name, *_plain(name, type(value).function)]
+    if isinstance(value, FunctionType):
+        return [value.__name__, _code(name, value)]
     known = value is None or isinstance(value, str | bool | Real | np.generic | np.ndarray | os.PathLike)
     if not known and not (isinstance(value, Measure) and " at 0x" not in repr(value)):
         raise OptionError(
-            f"checkpoint: expected parameters that another process knows again (numbers, names, measures), got "
+            f"checkpoint: expected parameters that another process knows again (numbers, names, functions), got "
             f"{name}={shown(value)}; fit without a checkpoint"
         )
     return json_value(value)
+
+
+def _code(name: str, function: FunctionType) -> str:
+    """Return a digest of what a function does: its code, defaults and the values that it closes over."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    closed = [_plain(name, one) for one in (*(function.__defaults__ or ()), *cells)]
+    return hashlib.sha256(repr([_parts(function.__code__), closed]).encode()).hexdigest()
+
+
+def _parts(code: CodeType) -> list[Any]:
+    constants = [_parts(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return [code.co_code.hex(), code.co_names, code.co_varnames, constants]
 
 
 def _digest(data: Dataset) -> str:

@@ -26,8 +26,10 @@ def nothing_to_learn(ranker: BaseRanker, data: Dataset | DistributedDataset) -> 
     Documents have to be told apart within a query, by their labels and by what the measure that is optimised makes of
     them; for rankers that fit the labels themselves, anywhere in the data. Labels on a cluster are not looked at.
     """
-    if isinstance(data, DistributedDataset) or not data.is_judged:
+    if isinstance(data, DistributedDataset) or (data.gains is None and not data.is_judged):
         return None
+    if data.gains is not None:
+        return None if _tells_apart(ranker, data, data.gains) else "no query has rows of different gain"
     if not _tells_apart(ranker, data, data.y):
         if ranker.fits_labels or data.y.min() == data.y.max():
             return f"all labels are {data.y[0]:g}"
@@ -60,7 +62,9 @@ def _levels(parameters: Mapping[str, Any], y: Floats) -> list[Floats]:
     given = parameters.get("measures", parameters.get("measure"))
     if given is None and not set(parameters) & set(RULES):
         return []
-    names = given if isinstance(given, Sequence) and not isinstance(given, str) else [given or "ndcg"]
+    names = (
+        given if isinstance(given, Sequence) and not isinstance(given, str) else ["ndcg" if given is None else given]
+    )
     try:
         rules = make_convention("default", **{name: parameters[name] for name in RULES if name in parameters})
         return [parse_measure(name).levels(y, rules) for name in names]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from argrank._declared import parameters_of
+from argrank.data.dataset import Dataset
+from argrank.measures.measure import Measure
+from argrank.rankers.estimator import Reporting, spoken
 
 
 def check_parameters(ranker: BaseEstimator) -> None:
@@ -33,7 +36,20 @@ class Measured:
 
     @property
     def _optimised(self) -> Any:
-        return self.measure
+        return spoken(self.measure)
+
+    @property
+    def _has_default_measure(self) -> bool:
+        """Whether the user left it to the ranker what is optimised."""
+        return bool(self.measure == type(self).measure)
+
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        """Tell whether this ranker can optimise a measure, on these data where they are known."""
+        return True
+
+    def _aim(self, measure: Measure) -> dict[str, Any]:
+        """Return the further parameters with which this ranker optimises a measure."""
+        return {}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -83,15 +99,6 @@ class GainsAndDiscounts(Gains):
 
     def _counting(self) -> dict[str, Any]:
         return {**super()._counting(), "discount": self.discount}
-
-
-class Reporting(Protocol):
-    """A ranker as ``rules_of`` sees it."""
-
-    scoring: Any
-
-    def _counting(self) -> dict[str, Any]:
-        """Return how labels and ranks count, where the ranker has parameters for it."""
 
 
 def rules_of(ranker: Reporting) -> dict[str, Any]:

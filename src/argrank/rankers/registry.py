@@ -54,6 +54,7 @@ class Registered(NamedTuple):
 _OWN = {
     "adarank": Registered(".boosted.stumps.adarank:AdaRank", "listwise", {"n_rounds": [1, 3, 10, 30, 100]}),
     "coordinate-ascent": Registered(".climbing.coordinate_ascent:CoordinateAscent", "direct", {}),
+    "custom": Registered(".custom:Custom", "listwise", LISTWISE_C, distributed=True),
     "direct-rank": Registered(".climbing.direct_rank:DirectRank", "direct", {}, first=True),
     "direct-rank-trees": Registered(
         ".boosted.trees.direct_rank_trees:DirectRankTrees",
@@ -121,9 +122,16 @@ _OWN = {
     "svm-ndcg-nc": Registered(".linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C, distributed=True),
     "xendcg-mart": Registered(".boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
-RANKERS = Registry("ranker", _OWN, "argrank.rankers", lambda name, cls: register_ranker(name, cls))
 
 
+def _add(name: str, cls: Any) -> None:
+    register_ranker(name, cls)
+
+
+RANKERS = Registry("ranker", _OWN, "argrank.rankers", _add)
+
+
+@checked
 def register_ranker(
     name: str,
     cls: type[BaseRanker],
@@ -187,6 +195,7 @@ def ranker_class(name: str) -> type[BaseRanker]:
     return cls
 
 
+@checked
 def make_ranker(name: str, **parameters: Any) -> BaseRanker:
     """Make a ranker by its registered name: ``ar.make_ranker("rank-svm", C=0.1)``."""
     cls = ranker_class(name)
@@ -200,6 +209,7 @@ def make_ranker(name: str, **parameters: Any) -> BaseRanker:
         raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
 
 
+@checked
 def objective(name: str, **parameters: Any) -> Objective:
     """Return what ``make_ranker(name, **parameters)`` minimises, as a function of scores.
 

@@ -14,6 +14,7 @@ from argrank._tables import number_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
+from argrank.evaluation.result import frame_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.solvers.problem import Stop
@@ -51,9 +52,18 @@ class Trace:
             return np.array([row.get(key, np.nan) for row in self._rows])
         return self._rows[key]
 
+    @property
+    def last(self) -> dict[str, float]:
+        """The last row."""
+        return self._rows[-1]
+
     def to_dict(self) -> dict[str, list[float]]:
         """Return the columns as lists."""
         return {name: [row.get(name, float("nan")) for row in self._rows] for name in self.columns}
+
+    def to_pandas(self) -> Any:
+        """Return the iterations as a pandas data frame."""
+        return frame_of("pandas", self.to_dict(), "the data frame of a trace")
 
     def __repr__(self) -> str:
         if not self._rows:
@@ -107,6 +117,11 @@ class Watcher:
         note = "" if shown is None else f", {shown} {row[shown]:.6g}"
         self._progress.advance(1, f"iteration {len(self.trace)}{note}")
         return row
+
+    def expect(self, n_rounds: int) -> None:
+        """Say how many iterations there are at most, for the progress bar; those of a checkpoint are done."""
+        self._progress.expect(n_rounds)
+        self._progress.done = float(len(self.trace))
 
     @property
     def seconds(self) -> float:

@@ -11,8 +11,9 @@ from argrank.data.frames import is_frame
 from argrank.data.io.columns.roles import label_hint
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.engines import DistributedDataset
-from argrank.errors import InputError, OptionError
+from argrank.errors import InputError, InputTypeError, OptionError, shown
 from argrank.rankers.registry import RANKERS, registered_name
+from argrank.rankers.row_gains import check_gains
 
 if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
@@ -51,11 +52,18 @@ def eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
         eval_set = [eval_set]
         eval_qid = None if eval_qid is None else [eval_qid]
         eval_group = None if eval_group is None else [eval_group]
+    if not isinstance(eval_set, list | tuple):
+        raise InputTypeError(f"eval_set: expected a Dataset, a pair (X, y) or a list of them, got {shown(eval_set)}")
+    for name, given in (("eval_qid", eval_qid), ("eval_group", eval_group)):
+        if given is not None and (not isinstance(given, list | tuple) or len(given) != len(eval_set)):
+            raise InputError(f"{name}: expected a list with one for each of {len(eval_set)} sets, got {shown(given)}")
     parts: list[Dataset] = []
     for number, part in enumerate(eval_set):
         if isinstance(part, Dataset | DistributedDataset):
             parts.append(cast(Dataset, part))
             continue
+        if not isinstance(part, list | tuple) or len(part) != 2:
+            raise InputTypeError(f"eval_set: expected a Dataset or a pair (X, y), got {shown(part)}")
         qid = None if eval_qid is None else eval_qid[number]
         group = None if eval_group is None else eval_group[number]
         parts.append(Dataset(part[0], part[1], qid, group=group))
@@ -64,7 +72,9 @@ def eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
 
 def check_training(ranker: BaseRanker, data: Dataset | DistributedDataset) -> None:
     """Refuse data from which a ranker cannot learn."""
-    if not data.is_judged and not (ranker.takes_preferences and data.preferences is not None):
+    if isinstance(data, Dataset) and data.gains is not None:
+        check_gains(ranker)
+    elif not data.is_judged and not (ranker.takes_preferences and data.preferences is not None):
         raise InputError(
             f"expected judged data for training, got a Dataset without labels; {label_hint(data.feature_names)}"
         )

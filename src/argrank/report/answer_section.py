@@ -13,7 +13,9 @@ from argrank._tables import counted
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis
 from argrank.evaluation.comparison import TEST_TITLES, Comparison
+from argrank.evaluation.power import CHANCE, power_of
 from argrank.evaluation.segments import groups
+from argrank.evaluation.single_feature import single_feature
 from argrank.report import svg
 from argrank.report.figures import sorted_differences
 from argrank.report.svg import escape
@@ -23,7 +25,6 @@ from argrank.trials.trial import Trial
 MOST_QUERIES = 3  # linked on either side
 MOST_NAMES = 8
 ENOUGH_JUDGED = 0.95  # of the ten best documents
-POWER = 2.8  # standard errors that 80 % power at level 0.05 takes: 1.96 + 0.84
 
 Intervals = Mapping[str, Mapping[str, tuple[float, float]]]  # measure -> system -> interval of its mean
 
@@ -63,7 +64,8 @@ def answer_section(
         told += [_queries(data, comparison, best.name, duels[0].rival)]
     if comparison.segment_of is not None and duels:
         told.append(_segments(comparison, best.name, duels[0].rival))
-    steps = "".join(f"<li>{one}</li>" for one in _next_steps(systems, best, comparison, duels, diagnosis, trial, ends))
+    next_steps = _next_steps(systems, best, comparison, duels, diagnosis, trial, ends)
+    steps = "".join(f"<li>{one}</li>" for one in [*_leaks(data, best, comparison), *next_steps])
     order = sorted(range(len(systems)), key=lambda i: -comparison.means[systems[i].name][measure])
     chart = svg.dots(
         [(systems[i].name, i) for i in order],
@@ -174,6 +176,15 @@ def _segments(comparison: Comparison, best: str, rival: str) -> str:
     return f"It is behind {escape(rival)} on these segments: {shown}."
 
 
+def _leaks(data: Dataset, best: System, comparison: Comparison) -> list[str]:
+    """Return a warning where a feature alone does nearly what the best model does."""
+    if best.model is None:
+        return []
+    measure = comparison.measures[0]
+    told = single_feature(data, comparison.means[best.name][measure], measure, comparison.convention)
+    return [] if told is None else [f"<strong>Warning:</strong> {escape(told)}."]
+
+
 def _next_steps(
     systems: Sequence[System],
     best: System,
@@ -201,7 +212,7 @@ def _next_steps(
             "folds uses all of them)."
         )
     if duels and not duels[0].sure:
-        steps += _when_unsure(systems, best, duels, len(comparison.query_ids))
+        steps += _when_unsure(systems, best, duels, comparison)
     if ends:
         places = _names([one.partition(":")[0] for one in ends])
         steps.append(f'Widen the grid of {places}: <a href="#training">a chosen value lies at its end</a>.')
@@ -221,17 +232,19 @@ def _next_steps(
     return steps
 
 
-def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel], n_queries: int) -> list[str]:
+def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel], comparison: Comparison) -> list[str]:
     """Say what helps where the best is not significantly better: more queries, or the cheaper system."""
-    found = []
-    effect = abs(duels[0].effect)
-    if effect > 0 and math.isfinite(effect):
-        needed = math.ceil((POWER / effect) ** 2)
-        if n_queries < needed < 1e6:
-            found.append(
-                f"To see a difference as small as that to {escape(duels[0].rival)} reliably takes about "
-                f"{_round(needed):,} judged queries; there are {n_queries:,} here."
-            )
+    found, measure, duel = [], comparison.measures[0], duels[0]
+    differences, wanted = comparison.differences(measure, best.name, duel.rival), abs(duel.difference)
+    known = power_of(measure, best.name, duel.rival, differences, wanted, comparison.level, CHANCE, 0)
+    if math.isfinite(known.smallest):
+        text = (
+            f"These {known.n_queries:,} queries show a difference to {escape(duel.rival)} with a chance of "
+            f"{100 * CHANCE:g} % only if it is {known.smallest:.4f} or more"
+        )
+        if wanted > 0 and known.needed is not None and known.n_queries < known.needed < 1e6:
+            text += f"; one of {wanted:.4f}, as seen here, takes about {_round(known.needed):,} judged queries"
+        found.append(f"{text}. <code>ar.power</code> says how many another difference takes.")
     level = {duel.rival for duel in duels if not duel.sure}
     timed = {one.name: one.seconds for one in systems if one.seconds and (one.name in level or one is best)}
     if best.name in timed and len(timed) > 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 from argrank._tables import measure_text, table, to_html
 from argrank.evaluation.comparison import Comparison
+from argrank.evaluation.intervals import TOO_FEW
 from argrank.evaluation.systems import Coverage
 from argrank.measures.conventions import Convention
 from argrank.report import svg
@@ -80,7 +81,8 @@ def _means(systems: Sequence[System], comparison: Comparison, intervals: Interva
             mean, (low, high) = comparison.means[system.name][name], intervals[name][system.name]
             text = f"<strong>{mean:.4f}</strong>" if mean == best[name] else f"{mean:.4f}"
             raised = f"<sup>{escape(letters[name][system.name])}</sup>" if letters[name][system.name] else ""
-            span = "" if low != low else f'<br><span class="aside">{low:.4f} to {high:.4f}</span>'
+            words = TOO_FEW if low != low else f"{low:.4f} to {high:.4f}"
+            span = f'<br><span class="aside">{words}</span>'
             cells.append(f"<td>{text}{raised}{span}</td>")
         seconds = f"<td>{system.seconds:.2f}</td>" if system.seconds else "<td>-</td>"
         cells += [seconds] * timed
@@ -141,7 +143,7 @@ def _duel(found: tuple[int, int, bool] | None, a: str, b: str) -> str:
 def _pairs(comparison: Comparison) -> str:
     rows = "".join(
         f"<tr><td>{escape(pair.measure)}</td><td>{escape(pair.a)}</td><td>{escape(pair.b)}</td>"
-        f"<td>{pair.difference:+.4f}</td><td>{pair.interval[0]:+.4f} to {pair.interval[1]:+.4f}</td>"
+        f"<td>{pair.difference:+.4f}</td><td>{comparison.interval_text(pair)}</td>"
         f"<td>{_p(pair.p_value)}</td>"
         f'<td class="{"better" if pair.p_corrected <= comparison.level else ""}">{_p(pair.p_corrected)}</td>'
         f"<td>{pair.effect_size:+.2f}</td><td>{pair.wins:,}</td><td>{pair.ties:,}</td><td>{pair.losses:,}</td></tr>"

@@ -85,7 +85,7 @@ def _columns(data: Dataset, model: LinearModel) -> Dataset:
     """Return the data with the columns that the weights belong to."""
     if model.preparation is None:
         return data
-    known = {"feature_names": model.feature_names, "categories": model.categories}
+    known = {"feature_names": model.feature_names, "categories": model.categories, "dates": model.dates}
     return model.preparation.transform(data._but(X=model.features_of(data), **known))
 
 

@@ -10,31 +10,41 @@ from typing import Any
 
 import numpy as np
 
+from argrank._axes import axes_or_new
+from argrank.clicks.drawing import click_rates, propensities, rank_pairs
 from argrank.data.dataset import Dataset, check_dataset
-from argrank.errors import MissingExtraError, OptionError, check_name, shown
+from argrank.errors import OptionError, check_name, shown
 from argrank.evaluation.comparison import Comparison
+from argrank.evaluation.judges.audit import Agreement
+from argrank.evaluation.power import Power
 from argrank.measures.conventions import Convention
 from argrank.models.importance import dependence as dependence_of
 from argrank.models.importance import importances_of
 from argrank.models.linear import LinearModel
-from argrank.models.model import Model
+from argrank.models.model import Model, fitted_model
 from argrank.report import figures
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path
 from argrank.trials.permutation import PermutationImportance
 
 __all__ = [
+    "agreement",
+    "click_rates",
     "dependence",
     "differences",
     "histogram",
     "importances",
     "measure_curves",
     "path",
+    "power",
+    "propensities",
+    "rank_pairs",
     "trace",
     "weights",
 ]
 
 CLOCK = ("iteration", "seconds")  # columns of a trace that say when
+MOST_COUNTS = 12  # grades whose counts are written into the picture
 HISTOGRAMS = {
     "labels": (figures.label_counts, "label", "documents"),
     "lengths": (figures.length_counts, "documents a query", "queries"),
@@ -66,6 +76,51 @@ def differences(comparison: Comparison, measure: str, a: str, b: str, *, axes: A
     axes.bar(np.arange(len(values)), values, width=1.0, color=np.where(values >= 0, "C0", "C1").tolist())
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set(xlabel="queries, sorted", ylabel=f"{measure}: {a} minus {b}")
+    return axes
+
+
+def agreement(found: Agreement, *, axes: Any = None) -> Any:
+    """Draw what grades two judges gave the same documents, as shares of the first judge's grade, with the counts."""
+    axes = axes_or_new(axes)
+    each = found.table.sum(axis=1, keepdims=True)
+    shares = found.table / np.maximum(each, 1)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    grades = [f"{grade:g}" for grade in found.grades]
+    if len(grades) <= MOST_COUNTS:
+        for (row, column), count in np.ndenumerate(found.table):
+            colour = "white" if shares[row, column] > 0.5 else "black"
+            axes.text(column, row, f"{count:,}", ha="center", va="center", color=colour)
+    every = -(-len(grades) // MOST_COUNTS)
+    places = np.arange(len(grades))[::every]
+    axes.set_xticks(places, grades[::every])
+    axes.set_yticks(places, grades[::every])
+    first, second = found.judges if len(found.judges) == 2 else ("one judge of each pair", "the other")
+    axes.set(xlabel=f"grade of {second}", ylabel=f"grade of {first}")
+    axes.set_title(f"{found.weights} kappa {found.weighted_kappa:.2f}, {found.metric} alpha {found.alpha:.2f}")
+    return axes
+
+
+def power(found: Power, *, axes: Any = None) -> Any:
+    """Draw the smallest difference that n queries show, for every pair of ``ar.power``, against their number.
+
+    Dots are the queries at hand; the dashed line is the difference that was asked about.
+    """
+    drawn = [row for row in found.rows if np.isfinite(row.smallest)]
+    if not drawn:
+        raise OptionError("power: expected differences that vary, on enough queries, got none")
+    axes = axes_or_new(axes)
+    for row in drawn:
+        ends = (row.n_queries, row.n_queries if row.needed is None else row.needed)
+        numbers = np.unique(np.geomspace(max(5, min(ends) / 3), 3 * max(ends), 25).astype(int)).tolist()
+        label = f"{row.measure}: {row.a} against {row.b}" if row.a else "differences"
+        (line,) = axes.plot(numbers, [found.smallest(row, n) for n in numbers], label=label)
+        axes.plot([row.n_queries], [row.smallest], "o", color=line.get_color())
+    axes.axhline(found.difference, color="0.5", linestyle="--", linewidth=1)
+    axes.set(xscale="log", yscale="log", xlabel="queries", ylabel="smallest difference shown")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.legend()
     return axes
 
 
@@ -131,7 +186,7 @@ def weights(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, a
 def importances(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, axes: Any = None) -> Any:
     """Draw the importances of a ranker's or model's features, or what ``ar.permutation_importance`` found."""
     if isinstance(fitted, PermutationImportance):
-        spans = np.stack([fitted.errors] * 2)
+        spans = np.abs(fitted.intervals.T - fitted.losses)
         return _bars(fitted.losses, names or fitted.features, f"loss of {fitted.measure}", top, axes, spans)
     model = _model(fitted)
     return _bars(importances_of(model), names or model.feature_names, "share of the contributions", top, axes)
@@ -161,7 +216,7 @@ def dependence(fitted: Any, data: Dataset, feature: str | int, *, axes: Any = No
 
 
 def _model(fitted: Any) -> Model:
-    model = getattr(fitted, "model_", fitted)
+    model = fitted_model(fitted)
     if not isinstance(model, Model):
         raise OptionError(f"expected a fitted ranker or model, linear or of trees, got {shown(fitted)}")
     return model
@@ -190,14 +245,3 @@ def histogram(data: Dataset, what: str = "labels", *, axes: Any = None) -> Any:
     axes.set_xticks(np.arange(len(names))[::every], names[::every])
     axes.set(xlabel=x_label, ylabel=y_label)
     return axes
-
-
-def axes_or_new(given: Any) -> Any:
-    """Return the axes given, else new ones; matplotlib is imported only here."""
-    if given is not None:
-        return given
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "drawing") from error
-    return plt.subplots(layout="constrained")[1]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from argrank._tables import Cell, Table, measure_text, to_html
 from argrank.evaluation.comparison import Comparison
-from argrank.evaluation.segments import groups, interval_text, mean_with_interval
+from argrank.evaluation.segments import groups, interval_text
 from argrank.report.svg import escape
 
 
@@ -35,11 +35,7 @@ def segments_section(comparison: Comparison, best: str) -> str:
 
 
 def _table(comparison: Comparison, best: str, own: NDArray[np.bool_]) -> Table:
-    how = (comparison.level, comparison.n_resamples, comparison.random_state)
-    found = {
-        system: {m: mean_with_interval(comparison.values[system][m][own], None, *how) for m in comparison.measures}
-        for system in comparison.systems
-    }
+    found = {system: {m: comparison.mean(system, m, own) for m in comparison.measures} for system in comparison.systems}
     highest = {m: max(found[system][m][1] for system in comparison.systems) for m in comparison.measures}
     rows = []
     for system in comparison.systems:

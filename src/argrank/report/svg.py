@@ -148,8 +148,10 @@ def bars(
         )
         if intervals is not None:
             low, high = (x(end) for end in intervals[number])
-            parts.append(f'<path class="whisker" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8'
-                         f'M{high:.1f} {middle - 4}v8"/>')  # fmt: skip
+            parts.append(
+                f'<path class="whisker" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8'
+                f'M{high:.1f} {middle - 4}v8"/>'
+            )
     return _figure("".join(parts), title, f"{x_label} of {len(names)} features.", height)
 
 

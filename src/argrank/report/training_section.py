@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from argrank._tables import number_text
+from argrank.models.stayed import Stayed
 from argrank.report import svg
 from argrank.trials.grid import borders
 from argrank.trials.path import Path
@@ -28,12 +29,18 @@ def training_section(
     charts = _validated_chart(systems, chosen_by) + "".join(_trace_chart(systems, column) for column in COLUMNS)
     legend = svg.legend([system.name for system in systems]) if charts else ""
     curves = f'{legend}<div class="charts">{charts}</div>' if charts else ""
-    told = "".join(f"<li>{svg.escape(one)}</li>" for one in ends)
+    told = "".join(f"<li>{svg.escape(one)}</li>" for one in (*ends, *_stays(systems)))
     return (
         (f'<ul class="notes">{told}</ul>' if told else "")
         + curves
         + "".join(_path_charts(name, path) for name, path in paths.items())
     )
+
+
+def _stays(systems: Sequence[System]) -> list[str]:
+    """Say whose model is that of another method, or near it; of several folds the notes of the trial say it."""
+    found = {system.name: Stayed.of(system.model.training) for system in systems if system.model is not None}
+    return [f"{name} {stayed}." for name, stayed in found.items() if stayed is not None]
 
 
 def _trace_chart(systems: Sequence[System], column: str) -> str:

@@ -14,6 +14,8 @@ from argrank._tables import plain, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
+from argrank.models.model import Model, fitted_model
+from argrank.rankers.base_ranker import BaseRanker
 
 SHOWN = 12
 
@@ -71,7 +73,7 @@ def _bar(share: float) -> str:
 
 
 @checked
-def why_above(ranker: Any, data: Dataset, a: CountFromZero, b: CountFromZero) -> Why:
+def why_above(ranker: BaseRanker | Model, data: Dataset, a: CountFromZero, b: CountFromZero) -> Why:
     """Explain the order of two documents of one query, exactly, by the model's features.
 
     Parameters
@@ -95,7 +97,7 @@ def why_above(ranker: Any, data: Dataset, a: CountFromZero, b: CountFromZero) ->
     price          +0.5000
     all together   +2.5000
     """
-    model = getattr(ranker, "model_", ranker)
+    model = fitted_model(ranker)
     stored = np.arange(data.n_documents) if data.rows is None else np.argsort(data.rows)
     for row in (a, b):
         if not 0 <= row < data.n_documents:

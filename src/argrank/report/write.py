@@ -22,10 +22,9 @@ from argrank.errors import InputError
 from argrank.evaluation.compare import compare, compare_evaluations
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate_systems
-from argrank.evaluation.segments import mean_with_interval
 from argrank.evaluation.systems import is_run_for, judged_source
 from argrank.measures.conventions import Convention, make_convention
-from argrank.measures.names import measure_list
+from argrank.measures.names import measure_list, spelled_out
 from argrank.report.answer_section import answer_section
 from argrank.report.comparison_section import comparison_section
 from argrank.report.data_section import data_section
@@ -101,7 +100,7 @@ def write_report(
         raise InputError("systems: expected a dict from names to scores, models or rankers, with at least one")
     given = {str(name): one for name, one in systems.items()}
     judged = _judged(data, given, seconds or {})
-    asked = list(measures) if isinstance(measures, list | tuple) else [measures]
+    asked = spelled_out(measures if isinstance(measures, list | tuple) else [measures])
     comparison = _compared(judged, asked, convention, by)
     subject = _Subject(judged, comparison, _best(judged.systems, comparison, trial), trial, convention)
     found = judged.doctor() if diagnosis is None else diagnosis
@@ -162,7 +161,8 @@ def _judged(data: Any, given: Mapping[str, Any], seconds: Mapping[str, float]) -
 
 def _compared(judged: _Judged, asked: list[Any], convention: str | Convention, by: Any) -> Comparison:
     if len(judged.scores) > 1:
-        return compare(judged.scores, judged.source, asked, convention=convention, by=by)
+        found: Comparison = compare(judged.scores, judged.source, asked, convention=convention, by=by)
+        return found
     rules = make_convention(convention)
     return compare_evaluations(evaluate_systems(judged.scores, judged.source, measure_list(asked), rules, by=by))
 
@@ -213,11 +213,8 @@ def _sections(
 
 
 def _intervals(comparison: Comparison) -> dict[str, dict[str, tuple[float, float]]]:
-    """Return the bootstrap interval of every mean, by measure and system."""
-    how = (comparison.level, comparison.n_resamples, comparison.random_state)
-    found: dict[str, dict[str, tuple[float, float]]] = {name: {} for name in comparison.measures}
-    for name, own in found.items():
-        for system in comparison.systems:
-            _, _, low, high = mean_with_interval(comparison.values[system][name], None, *how)
-            own[system] = (low, high)
-    return found
+    """Return the interval of every mean, by measure and system."""
+    return {
+        name: {system: comparison.mean(system, name)[2:] for system in comparison.systems}
+        for name in comparison.measures
+    }

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from argrank._declared import checked
 from argrank._registry import Registry, imported
 from argrank._types import Floats
 from argrank.errors import OptionError, check_choice, check_positive, shown, unknown_name
@@ -64,7 +65,12 @@ class Solver(NamedTuple):
 
 ALL = ("l2", "l1", "limits")
 
+
 #: To add a solver: a file with its function, and a line here.
+def _add(name: str, run: Any) -> None:
+    register_solver(name, run)
+
+
 SOLVERS = Registry(
     "solver",
     {
@@ -80,10 +86,11 @@ SOLVERS = Registry(
         "online": Solver(".online:minimise", ("per_query",), ("l2", "limits"), options=("batch_size",)),
     },
     "argrank.solvers",
-    lambda name, run: register_solver(name, run),
+    _add,
 )
 
 
+@checked
 def register_solver(
     name: str,
     run: Callable[..., Result],

@@ -11,29 +11,20 @@ are compiled: in plain NumPy they took longer than the passes over the data.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from argrank._jit import kernel, read_only
-from argrank._types import Floats
+from argrank._jit import kernel
+from argrank._types import Filled, Floats, Matrix
 
 MOVES = 500  # between two looks at the whole face
 ROUNDS = 200
 RIDGE = 1e-12  # on planes of length 1; turns a face that is flat in some direction into one that falls off slowly
 
 
-@kernel(
-    lambda types: types.int64(
-        types.Array(types.float64, 2, "C", readonly=True),
-        read_only(types),
-        types.float64,
-        types.float64,
-        types.int64,
-        types.float64[::1],
-    )
-)
-def _improve(H: Any, offsets: Any, total: Any, tolerance: Any, most: Any, a: Any) -> Any:
+@kernel()
+def _improve(
+    H: Matrix[np.float64], offsets: Floats, total: float, tolerance: float, most: int, a: Filled[np.float64]
+) -> int:
     n = len(offsets)
     slope = offsets - H @ a
     for move in range(most):

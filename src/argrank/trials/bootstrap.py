@@ -14,6 +14,9 @@ from argrank._tables import table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset, check_dataset
 from argrank.errors import InputError, check_count, shown
+from argrank.evaluation.intervals import resampled_intervals
+from argrank.models.linear import LinearModel
+from argrank.models.model import fitted_model
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.trials.select import quiet
 
@@ -73,7 +76,7 @@ def bootstrap_weights(
 
     check_count("n_resamples", n_resamples, 2)
     check_dataset("train", train)
-    if not isinstance(ranker, BaseRanker) or not hasattr(ranker, "coef_"):
+    if not isinstance(ranker, BaseRanker) or not isinstance(fitted_model(ranker), LinearModel):
         raise InputError(f"ranker: expected a fitted linear ranker, got {shown(ranker)}")
     weights = ranker.coef_
     rng = np.random.default_rng(random_state)
@@ -85,7 +88,7 @@ def bootstrap_weights(
             again._remember_features(drawn, drawn)
             found[number] = again._fit(drawn, [], weights).coef_
             bar.advance(1)
-    low, high = np.quantile(found, [level / 2, 1 - level / 2], axis=0)
+    low, high = resampled_intervals(found, level)
     return WeightIntervals(feature_names(train), weights, low, high, n_resamples, level)
 
 

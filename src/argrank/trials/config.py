@@ -13,14 +13,30 @@ from argrank.data.generated.standins import STANDINS
 from argrank.data.prepare.impute import FILLINGS
 from argrank.data.prepare.normalise import normaliser_names
 from argrank.errors import ArgrankError, InputError, OptionError
+from argrank.evaluation.compare import CORRECTIONS
+from argrank.evaluation.defaults import CORRECTION, TEST
+from argrank.evaluation.significance import TESTS
 from argrank.measures.conventions import convention_names
-from argrank.measures.names import measure
+from argrank.measures.names import measure, measure_list
 from argrank.rankers import make_ranker, ranker_names
+from argrank.rankers.optimised import Optimised, aimed, explicit, optimised
 from argrank.trials.grid import is_number
 from argrank.trials.schema import Section, known, read_toml
+from argrank.trials.select import DEFAULT, make_grid
 from argrank.trials.store import slug
 
-TOP_KEYS = ("title", "convention", "measures", "select_by", "data", "ranker", "expected")
+TOP_KEYS = (
+    "title",
+    "convention",
+    "measures",
+    "select_by",
+    "test",
+    "correction",
+    "baseline",
+    "data",
+    "ranker",
+    "expected",
+)
 DATA_KEYS = ("name", "collection", "folder", "files", "standin", "folds", "features", "preprocess", "convention")
 RANKER_KEYS = ("name", "ranker", "parameters", "grid")
 EXPECTED_KEYS = ("data", "ranker", "measure", "value", "values", "tolerance", "source")
@@ -53,6 +69,14 @@ class RankerSpec:
     parameters: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=dict)
 
+    def optimised(self, asked: str) -> Optimised | None:
+        """Say what this ranker optimises where a measure is asked for."""
+        return optimised(aimed(self.make(), asked), asked)
+
+    def make(self) -> Any:
+        """Return the ranker; a measure that the file names stays."""
+        return make_ranker(self.ranker, **explicit(self.parameters))
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -78,6 +102,9 @@ class Config:
     data: tuple[DataSpec, ...]
     rankers: tuple[RankerSpec, ...]
     expected: tuple[Expected, ...]
+    test: str = TEST
+    correction: str = CORRECTION
+    baseline: str | None = None  # the ranker that all others are compared with, instead of all pairs
 
     def convention_of(self, data: DataSpec) -> str:
         """Return the convention that a data set is evaluated by: its own, else the experiment's."""
@@ -91,7 +118,7 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     top = Section(read_toml(path), str(path), TOP_KEYS)
     title = top.text("title", path.stem)
     convention = _convention(top, top.text("convention"))
-    measures = [_measure(top, "measures", name) for name in top.texts("measures")]
+    measures = list(dict.fromkeys(_measures(top, top.texts("measures"))))
     select_by = _measure(top, "select_by", top.text("select_by", measures[0]))
     data = [_data(section, path.parent) for section in top.sections("data", DATA_KEYS)]
     rankers = [_ranker(section) for section in top.sections("ranker", RANKER_KEYS)]
@@ -100,11 +127,24 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     names = ([one.name for one in data], [one.name for one in rankers], measures)
     tables = top.sections("expected", EXPECTED_KEYS, [])
     expected = [figure for section in tables for figure in _expected(section, *names)]
-    return Config(path, title, convention, tuple(measures), select_by, tuple(data), tuple(rankers), tuple(expected))
+    baseline = top.text("baseline", None)
+    return Config(
+        path, title, convention, tuple(measures), select_by, tuple(data), tuple(rankers), tuple(expected),
+        known(top.place, "test", top.text("test", TEST), list(TESTS)),
+        known(top.place, "correction", top.text("correction", CORRECTION), CORRECTIONS),
+        None if baseline is None else known(top.place, "ranker", baseline, names[1]),
+    )  # fmt: skip
 
 
 def _convention(section: Section, name: str) -> str:
     return known(section.place, "convention", name, convention_names())
+
+
+def _measures(section: Section, names: list[str]) -> list[str]:
+    try:
+        return [name for name, _ in measure_list(names)]
+    except OptionError as error:
+        raise InputError(f"{section.place}: measures: {error}") from error
 
 
 def _measure(section: Section, key: str, name: str) -> str:
@@ -193,14 +233,20 @@ def _ranker(section: Section) -> RankerSpec:
     name = section.text("name")
     ranker = known(section.place, "ranker", section.text("ranker", name), ranker_names())
     parameters = {key: _value(value) for key, value in section.table("parameters", {}).items()}
-    grid = {
-        key: [_value(value) for value in values] if isinstance(values, list) else values
-        for key, values in section.table("grid", {}).items()
-    }
     try:
-        possible = make_ranker(ranker, **parameters).get_params()
+        made = make_ranker(ranker, **parameters)
+        possible = made.get_params()
     except (ArgrankError, TypeError) as error:
         raise InputError(f"{section.place}: parameters: {error}") from error
+    given = section.take("grid", (dict, str), f"a table of parameters and their values, or {DEFAULT!r}", {})
+    if isinstance(given, str):
+        if given != DEFAULT:
+            raise section.error("grid", f"a table of parameters and their values, or {DEFAULT!r}", given)
+        return RankerSpec(name, ranker, parameters, make_grid(made, DEFAULT))
+    grid = {
+        key: [_value(value) for value in values] if isinstance(values, list) else values
+        for key, values in given.items()
+    }
     for parameter, values in grid.items():
         if parameter not in possible:
             raise InputError(

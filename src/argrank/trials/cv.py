@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy import sparse
 
-from argrank._declared import AtLeast, Jobs, Seed
+from argrank._declared import AtLeast, Jobs, Seed, checked
 from argrank._progress import Progress
 from argrank._types import Integers
 from argrank.data.dataset import Dataset, check_dataset
@@ -24,19 +24,20 @@ from argrank.rankers.registry import RANKERS, first_comparison, registered_name
 from argrank.trials.engine import Entrant, Protocol, Run, entrants_of, run_fold, run_trials
 from argrank.trials.select import DEFAULT, make_grid
 from argrank.trials.store import fits_in
-from argrank.trials.trial import Trial, systems_of
+from argrank.trials.trial import Trial, aims_and_stays, systems_of
 
 logger = logging.getLogger(__name__)
 
 MEASURES = ("ndcg@10", "map", "mrr@10", "auc")
 
 
+@checked
 def cross_validate(
     ranker: Any,
     data: Dataset | None,
     measures: Any,
     *,
-    grid: Any = None,
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = None,
     n_folds: Annotated[int, AtLeast(2)] = 5,
     select_by: Any = None,
     convention: str | Convention = "default",
@@ -56,7 +57,7 @@ def cross_validate(
     data : Dataset
         Split by query into ``n_folds`` random parts.
     measures : str, Measure or a list of them
-        As in ``ar.evaluate``.
+        As in ``ar.evaluate``. Rankers that can optimise the first one, unless they were given a measure of their own.
     grid : grid as in ``ar.select``, "default", or None
         For several rankers a dict of name -> grid. "default" is each ranker's own, as in ``ar.select``. None trains
         as given.
@@ -96,10 +97,11 @@ def cross_validate(
     return _trial(entrants, data, folds, tested, protocol, progress, "cross-validating", everything=everything)
 
 
+@checked
 def benchmark(
     data: Dataset,
     measures: Any = MEASURES,
-    rankers: Sequence[Any] | Mapping[str, Any] | None = None,
+    rankers: str | Sequence[Any] | Mapping[str, Any] | None = None,
     *,
     valid: Dataset | None = None,
     test: Dataset | None = None,
@@ -119,7 +121,8 @@ def benchmark(
         With ``valid`` and ``test``, the training part; otherwise everything, split by query into ``n_folds`` parts as
         in ``ar.cross_validate``, so that every query is tested once by a model that never saw it.
     measures : str or sequence
-        The first one chooses, on validation queries, the parameters and the best ranker.
+        The first one is optimised by rankers that can, and chooses, on validation queries, the parameters and the best
+        ranker.
     rankers : names and estimators, or dict of name -> estimator, optional
         By default one or two of every family. A ranker that fails is left out with a note. Parameters that an
         estimator was given stay; the others are chosen from its default grid. Estimators of other libraries are
@@ -204,7 +207,7 @@ def _trial(
         select_by=protocol.select_by,
         convention=protocol.convention,
         fits=protocol.fits,
-        notes=(*failures, *silent, *notes),
+        notes=(*failures, *silent, *aims_and_stays(runs, protocol.measures[0]), *notes),
         **shared,
     )
 
@@ -248,7 +251,7 @@ def _grids(rankers: Mapping[str, Any], grid: Any, single: bool) -> dict[str, Any
     return {name: make_grid(one, grid.get(name)) for name, one in rankers.items()}
 
 
-def _spread(rankers: Sequence[Any] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
+def _spread(rankers: str | Sequence[Any] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
     """Return rankers by name; those given by name are scaled where it matters to them."""
     if isinstance(rankers, Mapping):
         return _named(rankers)

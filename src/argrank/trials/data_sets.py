@@ -8,7 +8,6 @@ from typing import Any
 from argrank.data.collections import load_collection
 from argrank.data.collections.known import Collection
 from argrank.data.collections.local_copy import read_fold
-from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold, QueryKFold
 from argrank.data.generated.standins import make_standin
 from argrank.data.io.load import load
@@ -53,5 +52,5 @@ def prepare(fold: Fold, steps: tuple[Mapping[str, Any], ...]) -> Fold:
 
 
 def _each(fold: Fold, change: Any) -> Fold:
-    parts: list[Dataset | None] = [None if part is None else change(part) for part in fold]
-    return Fold(*parts)  # type: ignore[arg-type]  # train and test are never None
+    valid = None if fold.valid is None else change(fold.valid)
+    return Fold(change(fold.train), valid, change(fold.test))

@@ -23,9 +23,10 @@ from argrank.errors import ArgrankError, ArgrankWarning, InputError
 from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention
-from argrank.models.model import Model
+from argrank.models.model import Fitted, Model
 from argrank.rankers import make_ranker
-from argrank.trials.foreign_estimators import adapt, adapted
+from argrank.rankers.optimised import Optimised
+from argrank.trials.foreign_estimators import adapt, adapted, came_trained
 from argrank.trials.grid import Grid, Params, weakness
 from argrank.trials.select import Point, search
 from argrank.trials.store import Fits, train
@@ -41,7 +42,10 @@ class Entrant(NamedTuple):
 
 
 class Protocol(NamedTuple):
-    """How a trial is judged: the measures reported, the one that chooses parameters, and whose rules count."""
+    """How a trial is judged: the measures reported, the one that chooses parameters, and whose rules count.
+
+    The first of the measures is what rankers optimise that can.
+    """
 
     measures: tuple[str, ...]
     select_by: str
@@ -68,6 +72,7 @@ class Run:
     test: Evaluation
     notes: tuple[str, ...]
     seconds: float
+    optimised: Optimised | None = None
 
     @property
     def means(self) -> dict[str, float]:
@@ -82,7 +87,7 @@ class Run:
     @property
     def model(self) -> Model | None:
         """The trained model; estimators of other libraries have none."""
-        return getattr(self.ranker, "model_", None)
+        return self.ranker.model_ if isinstance(self.ranker, Fitted) else None
 
     @property
     def training_seconds(self) -> float:
@@ -135,23 +140,24 @@ def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> R
     with warnings.catch_warnings(record=True) as caught:  # at the ends of a grid warnings are normal; they become notes
         warnings.simplefilter("always", ArgrankWarning)
         found = search(
-            entrant.ranker, entrant.grid or {}, fold.train, valid, protocol.select_by,
+            entrant.ranker, entrant.grid or {}, fold.train, valid, protocol.select_by, asked=protocol.measures[0],
             convention=protocol.convention, n_jobs=protocol.n_jobs, progress=False, fits=protocol.fits,
         )  # fmt: skip
     warned = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ArgrankWarning))
     scores = found.ranker.predict(fold.test)
-    came_trained = getattr(found.ranker, "came_trained", False)
-    told = ("came fitted: tested as it is, honest only on queries it never saw, and never chosen",) * came_trained
+    trained = came_trained(found.ranker)
+    told = ("came fitted: tested as it is, honest only on queries it never saw, and never chosen",) * trained
     return Run(
         fold=number,
         ranker=found.ranker,
         params=found.params,
-        validation=np.nan if fold.valid is None or came_trained else found.value,
+        validation=np.nan if fold.valid is None or trained else found.value,
         points=found.points,
         scores=scores,
         test=evaluate(scores, fold.test, list(protocol.measures), convention=protocol.convention),
         notes=(*told, *found.notes, *warned),
         seconds=time.perf_counter() - begin,
+        optimised=found.optimised,
     )
 
 
@@ -189,7 +195,7 @@ def refit(runs: Sequence[Run], parts: Sequence[Dataset], fits: Fits | None = Non
     """Train the ranker of these runs once more, on all parts together, with the parameters of ``params_of``."""
     from sklearn.base import clone
 
-    if getattr(runs[0].ranker, "came_trained", False):
+    if came_trained(runs[0].ranker):
         return adapted(runs[0].ranker)
     if len(parts) > 1:  # parts may number their queries separately; training has no use for the ids
         starts = np.cumsum([0, *(part.n_queries for part in parts)])

@@ -14,10 +14,11 @@ from argrank._progress import Progress
 from argrank._tables import measure_text, parameters_text
 from argrank._version import __version__
 from argrank.data.folds import Fold
-from argrank.rankers import make_ranker
 from argrank.trials.config import Config, DataSpec, RankerSpec, read_config
 from argrank.trials.data_sets import read_data
 from argrank.trials.engine import Entrant, Protocol, run_fold, run_trials
+from argrank.trials.grid import OpenGrid
+from argrank.trials.manifest import manifest_of
 from argrank.trials.outputs import write_outputs
 from argrank.trials.results import Results, RunResult
 from argrank.trials.store import Store, code_identity, data_identity
@@ -63,8 +64,9 @@ def run_experiment(
     folder = Path(output)
     store = Store(folder / "runs")
     specs = {spec.name: spec for spec in config.rankers}
-    entrants = {name: Entrant(make_ranker(spec.ranker, **spec.parameters), spec.grid) for name, spec in specs.items()}
+    entrants = {name: Entrant(spec.make(), spec.grid) for name, spec in specs.items()}
     runs: list[RunResult] = []
+    hashes: dict[str, dict[int, str]] = {data.name: {} for data in config.data}
     computed = 0
     total = sum(len(data.folds) for data in config.data) * len(config.rankers)
     with Progress("experiment", total, enabled=progress) as bar:
@@ -75,7 +77,9 @@ def run_experiment(
                 name: str, number: int, fold: Fold, data: DataSpec = data, protocol: Protocol = protocol
             ) -> RunResult:
                 nonlocal computed
-                identity = _identity(config, data, number, fold, specs[name])
+                if number not in hashes[data.name]:
+                    hashes[data.name][number] = data_identity(fold)
+                identity = _identity(config, data, number, hashes[data.name][number], specs[name])
                 record = None if force else store.get(identity)
                 if record is None:
                     record = RunResult.record(run_fold(entrants[name], number, fold, protocol))
@@ -89,11 +93,11 @@ def run_experiment(
             found, _ = run_trials(entrants, folds, run, bar, tolerant=False)
             runs += [one for fold in zip(*found.values(), strict=True) for one in fold]
     results = Results(config, tuple(runs), computed)
-    write_outputs(results, folder)
+    write_outputs(results, folder, manifest_of(config, {name: one.ranker for name, one in entrants.items()}, hashes))
     return results
 
 
-def _identity(config: Config, data: DataSpec, number: int, fold: Fold, spec: RankerSpec) -> dict[str, Any]:
+def _identity(config: Config, data: DataSpec, number: int, content: str, spec: RankerSpec) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": __version__,
@@ -101,9 +105,9 @@ def _identity(config: Config, data: DataSpec, number: int, fold: Fold, spec: Ran
         "convention": config.convention_of(data),
         "measures": list(config.measures),
         "select_by": config.select_by,
-        "data": {"name": data.name, "content": data_identity(fold)},
+        "data": {"name": data.name, "content": content},
         "fold": number,
-        "ranker": asdict(spec),
+        "ranker": {**asdict(spec), "open": isinstance(spec.grid, OpenGrid)},
     }
 
 

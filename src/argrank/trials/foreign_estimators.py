@@ -51,6 +51,11 @@ def adapt(ranker: Any, name: str | None = None) -> Any:
     return Outside(ranker, type(ranker).__name__ if name is None else name)
 
 
+def came_trained(ranker: Any) -> bool:
+    """Tell whether a ranker is tested as it came, and never trained."""
+    return isinstance(ranker, Outside) and ranker.came_trained
+
+
 def adapted(ranker: Any) -> Any:
     """Return the estimator as its owner knows it."""
     return ranker.estimator if isinstance(ranker, Outside) else ranker

@@ -31,6 +31,8 @@ def points_of(grid: Grid) -> list[Params]:
     A grid is a dict of parameter -> list of values, of which every combination is a point, or a list of such dicts.
     A value that is not a list stands for itself.
     """
+    if not isinstance(grid, Mapping | list | tuple):
+        raise OptionError(f"grid: expected a dict of parameter -> values or a list of them, got {shown(grid)}")
     parts = [grid] if isinstance(grid, Mapping) else list(grid)
     points: list[Params] = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""The files an experiment leaves: results.md, results.json, values per query, scores, plots."""
+"""The files an experiment leaves: a manifest, results as Markdown, LaTeX and JSON, values per query, scores, plots."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,11 @@ log = logging.getLogger("argrank.experiment")
 RUN_PARTS = ("data", "fold", "ranker", "params", "validation", "means", "undefined")  # of a RunResult, as they are
 
 
-def write_outputs(results: Results, folder: Path) -> None:
+def write_outputs(results: Results, folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write everything into a folder; every file appears whole or not at all."""
+    _write(folder / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False))
     _write(folder / "results.md", results_text(results, "markdown"))
+    _write(folder / "results.tex", results_text(results, "latex"))
     _write(folder / "results.json", json.dumps(as_dict(results), indent=1, ensure_ascii=False, allow_nan=False))
     for data in results.config.data:
         _write(_made(folder / "per_query") / f"{slug(data.name)}.csv", _per_query(results, data.name).rstrip("\n"))
@@ -65,6 +68,11 @@ def as_dict(results: Results) -> dict[str, Any]:
             }
             for run in results.runs
         ],
+        "comparisons": {name: one.to_dict() for name, one in results.comparisons.items()},
+        "fold_letters": {
+            name: {str(fold): {one: found.letters(one) for one in config.measures} for fold, found in own.items()}
+            for name, own in results.fold_comparisons.items()
+        },
         "expected": [{**asdict(check.expected), "got": check.got, "holds": check.holds} for check in results.checks],
     }
     plain: dict[str, Any] = json_value(found)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._progress import Progress
 from argrank._tables import Cell, measure_text, table, to_text
 from argrank._types import Floats
@@ -84,6 +85,7 @@ class Path:
         return to_text([table(("C", "objective", "|w|", "iterations", "passes", "seconds", *measure), rows, 0)])
 
 
+@checked
 def regularisation_path(
     ranker: Any,
     values: Sequence[float],

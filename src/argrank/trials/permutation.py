@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import Count, Seed, checked
 from argrank._tables import Table, table, to_html, to_text
 from argrank._types import Floats
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.foreign_models import scores as scores_of
-from argrank.errors import check_count
 from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.intervals import difference_intervals, difference_text
+from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention
 from argrank.models.importance import label, reordered, shuffled
 
@@ -23,6 +25,7 @@ SHOWN = 20
 class PermutationImportance:
     """What the mean of a measure loses for each feature, with standard errors over queries.
 
+    ``intervals`` has the ends of the 95 % interval of each loss, as ``ar.compare`` makes them of differences.
     ``by_query`` has one row for each query and one column for each feature: the loss there, mean over the shuffles.
     """
 
@@ -32,6 +35,7 @@ class PermutationImportance:
     losses: Floats
     errors: Floats
     by_query: Floats
+    intervals: Floats
 
     @property
     def largest(self) -> list[tuple[str, float, float]]:
@@ -40,8 +44,11 @@ class PermutationImportance:
         return [(self.features[i], float(self.losses[i]), float(self.errors[i])) for i in order]
 
     def _table(self) -> Table:
-        rows = [(name, f"{loss:+.4f}", f"{error:.4f}") for name, loss, error in self.largest[:SHOWN]]
-        return table(("feature", f"loss of {self.measure}", "standard error"), rows)
+        rows = [
+            (self.features[i], f"{self.losses[i]:+.4f}", difference_text(*self.intervals[i]))
+            for i in np.argsort(-self.losses, kind="stable")[:SHOWN]
+        ]
+        return table(("feature", f"loss of {self.measure}", "95 % interval"), rows)
 
     def _note(self) -> str:
         more = f"; the first {SHOWN} of {len(self.features)} features" if len(self.features) > SHOWN else ""
@@ -54,13 +61,14 @@ class PermutationImportance:
         return to_html([self._table()], [self._note()])
 
 
+@checked
 def permutation_importance(
     ranker: Any,
     data: Dataset,
     measure: Any = "ndcg@10",
     *,
-    n_repeats: int = 5,
-    random_state: int = 0,
+    n_repeats: Count = 5,
+    random_state: Seed = 0,
     convention: str | Convention = "default",
 ) -> PermutationImportance:
     """Return what a measure loses where a feature's values change places among the documents of a query.
@@ -86,23 +94,23 @@ def permutation_importance(
     >>> len(found.losses), found.by_query.shape
     (3, (30, 3))
     """
-    check_dataset("data", data)
-    check_count("n_repeats", n_repeats)
 
-    def values(part: Dataset) -> Floats:
-        (found,) = evaluate(scores_of(ranker, part, "ranker"), part, measure, convention=convention).values.values()
-        return np.asarray(found)
+    def evaluated(part: Dataset) -> Evaluation:
+        return evaluate(scores_of(ranker, part, "ranker"), part, measure, convention=convention)
 
-    own, losses = values(data), np.zeros((data.n_queries, data.n_features))
+    found = evaluated(data)
+    ((name, own),), ((low, high),) = found.values.items(), found.bounds.values()
+    losses = np.zeros((data.n_queries, data.n_features))
     orders = [shuffled(data.indptr, np.random.default_rng((random_state, repeat))) for repeat in range(n_repeats)]
     for column in range(data.n_features):
         for order in orders:
-            losses[:, column] += (own - values(reordered(data, column, order))) / n_repeats
+            losses[:, column] += (own - evaluated(reordered(data, column, order)).values[name]) / n_repeats
     defined = ~np.isnan(own)
     n = max(1, int(defined.sum()))
     errors = losses[defined].std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(data.n_features, np.nan)
     names = tuple(label(data, column) for column in range(data.n_features))
     return PermutationImportance(
-        str(measure), float(own[defined].mean()) if defined.any() else np.nan, names,
+        name, float(own[defined].mean()) if defined.any() else np.nan, names,
         losses[defined].mean(axis=0) if defined.any() else np.full(data.n_features, np.nan), errors, losses,
+        difference_intervals(losses[defined], reach=high - low),
     )  # fmt: skip

@@ -5,27 +5,29 @@ from __future__ import annotations
 import logging
 import os
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from argrank._blas import single_threaded_blas
-from argrank._declared import Jobs
+from argrank._declared import Jobs, checked
 from argrank._progress import Progress
 from argrank._tables import Cell, measure_text, number_text, parameters_text, table, to_text
 from argrank._threads import count_jobs
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import is_distributed
-from argrank.errors import ArgrankError, ArgrankWarning, InputError, OptionError, check_name
+from argrank.engines import Data, is_distributed
+from argrank.errors import ArgrankError, InputError, OptionError, check_name, warn
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention, make_convention
 from argrank.rankers import make_ranker
+from argrank.rankers.estimator import spoken
+from argrank.rankers.optimised import Optimised, aimed, optimised
 from argrank.rankers.registry import default_grid
 from argrank.trials.foreign_estimators import Outside, adapt, adapted
 from argrank.trials.grid import Grid, OpenGrid, Params, beyond, borders, is_number, points_of, weakness
@@ -36,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 DEFAULT = "default"  # as a grid: the ranker's own
 MOST_STEPS = 2  # beyond the end of an open grid
+AIMING = {"measure", "k", "a", "b"}  # parameters that say what is optimised
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Selection:
         Every point in the order of the grid.
     on_border : dict
         Chosen parameters at an end of their values -> "below" or "above", where the grid should be extended.
+    optimised : Optimised or None
+        What the ranker optimises: ``measure``, or what in its stead.
     """
 
     ranker: Any
@@ -73,7 +78,9 @@ class Selection:
     on_border: dict[str, str]
     measure: str
     convention: str
+    optimised: Optimised | None = None
 
+    @checked
     def curve(self, parameter: str) -> tuple[NDArray[Any], Floats]:
         """Return the values tried of a parameter and the best value of the measure at each, over all others."""
         names = dict.fromkeys(name for point in self.points for name in point.params)
@@ -99,7 +106,8 @@ class Selection:
             for point in self.points
         ]
         chosen = f"* chosen by {self.measure} on validation data, convention {self.convention}"
-        return to_text([table((*names, self.measure, "objective", "seconds"), rows, 0)], [chosen, *self.notes])
+        aim = [] if self.optimised is None else [self.optimised.line()]
+        return to_text([table((*names, self.measure, "objective", "seconds"), rows, 0)], [chosen, *aim, *self.notes])
 
     @property
     def notes(self) -> list[str]:
@@ -117,11 +125,12 @@ class Selection:
 Tried = tuple[Any, Point]  # the fitted ranker and what is known of it
 
 
+@checked
 def select(
     ranker: Any,
     grid: Grid | str,
-    train: Dataset,
-    valid: Dataset,
+    train: Data,
+    valid: Data,
     measure: Any,
     *,
     convention: str | Convention = "default",
@@ -143,7 +152,8 @@ def select(
         that the ranker was given; where the best C or ridge is its last value, one or two further ones are tried.
     train, valid : Dataset or DistributedDataset
     measure : str
-        As in ``ar.evaluate``, with its ``convention``.
+        As in ``ar.evaluate``, with its ``convention``. A ranker that can optimises it, unless it was given a measure of
+        its own.
     n_jobs : int, optional
         Number of points trained at the same time, each on one thread; None or -1 for every core. On a
         cluster None is 1.
@@ -159,11 +169,11 @@ def select(
         When the choice lies on the border of the grid, with the direction to extend it, or when points failed.
     """
     found = search(
-        ranker, grid, train, valid, measure, convention=convention, n_jobs=n_jobs, progress=progress,
-        fits=fits_in(resume),
+        ranker, grid, cast(Dataset, train), cast(Dataset, valid), measure, asked=measure, convention=convention,
+        n_jobs=n_jobs, progress=progress, fits=fits_in(resume),
     )  # fmt: skip
     for note in found.notes:
-        warnings.warn(f"select: {note}", ArgrankWarning, stacklevel=2)
+        warn(f"select: {note}")
     return replace(found, ranker=adapted(found.ranker))
 
 
@@ -174,15 +184,18 @@ def search(
     valid: Dataset,
     measure: Any,
     *,
+    asked: Any,
     convention: str | Convention,
     n_jobs: int | None,
     progress: bool,
     fits: Fits | None,
 ) -> Selection:
-    """Do the work of ``select`` without its warnings; they are in ``notes``."""
+    """Do the work of ``select`` without its warnings; they are in ``notes``. ``asked`` is what is to be optimised."""
     ranker = make_ranker(ranker) if isinstance(ranker, str) else adapt(ranker)
     meant = make_grid(ranker, grid)
     points = points_of(meant)
+    if not any(AIMING & set(point) for point in points):
+        ranker = aimed(clone(ranker), asked, train)
     known = ranker.get_params()
     for name in dict.fromkeys(name for point in points for name in point):
         check_name(f"parameter of {type(ranker).__name__}", name, known)
@@ -215,8 +228,9 @@ def search(
         value=chosen.value,
         points=tuple(point for _, point in tried),
         on_border=borders(chosen.params, points),
-        measure=str(measure),
+        measure=str(spoken(measure)),
         convention=make_convention(convention).name,
+        optimised=optimised(fitted, asked),
     )
 
 
@@ -271,8 +285,6 @@ def _try(
     convention: str | Convention,
     fits: Fits | None,
 ) -> Tried:
-    from sklearn.base import clone
-
     begin = time.perf_counter()
     fitted = clone(ranker).set_params(**settings)
     try:

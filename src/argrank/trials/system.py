@@ -12,7 +12,7 @@ from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.foreign_models import scores as scores_of
-from argrank.models.model import Model
+from argrank.models.model import Model, fitted_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ def system_of(name: str, given: Any, data: Dataset, seconds: float | None = None
     """Return the system of scores, of a model, or of a fitted ranker; a System stays as it is."""
     if isinstance(given, System):
         return given
-    model = given if isinstance(given, Model) else getattr(given, "model_", None)
-    if model is None:
+    model = fitted_model(given)
+    if not isinstance(model, Model):
         if hasattr(given, "predict"):
             return System(name, data.from_caller(scores_of(given, data, name)), seconds=seconds)
         scores = checks.numbers(given, data.n_documents, f"scores of {name!r}", "score")

@@ -10,16 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._json import json_value
 from argrank._tables import FORMATS, Cell, Table, measure_text, number_text, parameters_text, render, table
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis
 from argrank.errors import InputError, check_name, unknown_name
-from argrank.evaluation.compare import compare
+from argrank.evaluation.compare import compare, compare_evaluations
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
+from argrank.evaluation.result import frame_of
 from argrank.measures.conventions import Convention, make_convention
+from argrank.rankers.estimator import Reporting
+from argrank.rankers.optimised import together
 from argrank.trials.engine import Run, mean_points, params_of, refit
 from argrank.trials.grid import Params
 from argrank.trials.store import Fits
@@ -112,10 +116,12 @@ class Trial:
         known = {name: value for name, value in self.validation.items() if not np.isnan(value)}
         return max(known, key=lambda name: known[name]) if known else None
 
+    @checked
     def params(self, name: str | None = None) -> Params:
         """Return the parameters with which ``ranker`` trains: those with the best mean validation over folds."""
         return params_of(self.folds[self._name(name)])
 
+    @checked
     def ranker(self, name: str | None = None) -> Any:
         """Return the ranker of that name, by default the best, trained again on all data of the trial.
 
@@ -134,6 +140,7 @@ class Trial:
         check_name("ranker of this trial", name, self.folds)
         return name
 
+    @checked
     def compare(self, **options: Any) -> Comparison:
         """Compare the rankers over all queries with paired tests; options as in ``ar.compare``."""
         return compare(self.scores, self.data, list(self.measures), convention=self.convention, **options)
@@ -143,14 +150,52 @@ class Trial:
         """The paired tests between all rankers; None for a single one."""
         return self.compare() if len(self.systems) > 1 else None
 
+    @checked
     def render(self, format: str) -> str:  # noqa: A002 (as on the command line)
         """Return the results as "text", "markdown", "latex", "html" or "json"."""
         if format == "json":
             return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         if format not in FORMATS:
             raise unknown_name("format", format, [*FORMATS, "json"])
-        tables = [self._means_table(), *([folds_table("ranker", self.folds, self)] if self.n_folds > 1 else [])]
+        tables = [self._means_table(), *self._folds_tables()]
         return render(format, tables, self.footer)
+
+    def to_text(self) -> str:
+        """Return aligned tables of the means and of the folds, and how they were made."""
+        return self.render("text")
+
+    def to_markdown(self) -> str:
+        """Return the same as Markdown."""
+        return self.render("markdown")
+
+    def to_latex(self) -> str:
+        """Return the same as LaTeX tabulars; no package is needed."""
+        return self.render("latex")
+
+    def to_pandas(self) -> Any:
+        """Return every ranker in every fold as a pandas data frame: what was chosen, validation, the measures."""
+        runs = [(name, run) for name, own in self.folds.items() for run in own]
+        columns: dict[str, list[Any]] = {
+            "ranker": [name for name, _ in runs],
+            "fold": [run.fold for _, run in runs],
+            "n_queries": [run.n_queries for _, run in runs],
+            "chosen": [parameters_text(run.params) for _, run in runs],
+            f"validation {self.select_by}": [run.validation for _, run in runs],
+            **{one: [run.means[one] for _, run in runs] for one in self.measures},
+            "seconds": [run.training_seconds for _, run in runs],
+        }
+        return frame_of("pandas", columns, "the data frame of a trial")
+
+    @cached_property
+    def fold_comparisons(self) -> dict[int, Comparison]:
+        """The paired tests between all rankers within each fold; empty for a single ranker, or a single fold."""
+        if len(self.folds) < 2 or self.n_folds < 2:
+            return {}
+        numbers = [run.fold for run in next(iter(self.folds.values()))]
+        return {
+            number: compare_evaluations({name: runs[place].test for name, runs in self.folds.items()})
+            for place, number in enumerate(numbers)
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return means, folds and tests as plain data; what is not a number becomes None."""
@@ -164,6 +209,7 @@ class Trial:
             "best": self.best,
             "best_params": None if self.best is None else self.params(),
             "validation": self.validation,
+            "optimised": {name: runs[0].optimised and runs[0].optimised.what for name, runs in self.folds.items()},
             "means": self.means,
             "seconds": {name: one.seconds for name, one in self.systems.items()},
             "folds": {
@@ -176,6 +222,9 @@ class Trial:
         }
         plain: dict[str, Any] = json_value(found)
         return plain
+
+    def _folds_tables(self) -> list[Table]:
+        return [folds_table("ranker", self.folds, self, self.fold_comparisons)] if self.n_folds > 1 else []
 
     def __repr__(self) -> str:
         return self.render("text")
@@ -209,16 +258,19 @@ class Trial:
         """What was done and chosen, and what should be known about it."""
         held_out = self.n_folds == 1
         means = "" if held_out else f" Means over {'folds' if self.averaged == 'folds' else 'all queries'}."
+        chooses = any(len(run.points) > 1 for runs in self.folds.values() for run in runs)
+        chosen = f"parameters chosen by {self.select_by} on validation queries" if chooses else "parameters as given"
         footer = [
             f"{self.choice} {self.data.n_queries:,} queries, each tested once in "
-            f"{'a held-out part' if held_out else f'{self.n_folds} folds'}; parameters chosen by {self.select_by} on "
-            f"validation queries; convention {make_convention(self.convention).name}.{means} "
+            f"{'a held-out part' if held_out else f'{self.n_folds} folds'}; {chosen}; convention "
+            f"{make_convention(self.convention).name}.{means} "
             "Seconds: one training at the chosen parameters.",
         ]
         if self.comparison is not None:
             footer.append(
                 "* best of each column; letters: the rankers that are significantly worse "
-                f"(paired t-test over all queries, Holm, {self.comparison.level:g})."
+                f"(paired t-test over all queries, Holm, {self.comparison.level:g}"
+                f"{'' if held_out else '; in the table of folds, within the fold'})."
             )
         where = {run: "" if held_out else f", fold {run.fold}" for runs in self.folds.values() for run in runs}
         own = [f"{name}{where[run]}: {note}" for name, runs in self.folds.items() for run in runs for note in run.notes]
@@ -237,18 +289,25 @@ class Trial:
         )
 
 
-def folds_table(title: str, folds: Mapping[str, Sequence[Any]], asked: Any) -> Table:
+def folds_table(
+    title: str, folds: Mapping[str, Sequence[Any]], asked: Any, tests: Mapping[int, Comparison] | None = None
+) -> Table:
     """Return every run of every ranker: what was chosen, its validation value, the measures on the test part.
 
-    ``asked`` says which ``measures``, and which ``select_by`` chose.
+    ``asked`` says which ``measures``, and which ``select_by`` chose; ``tests`` compare the rankers within each fold,
+    and letters say which of them are significantly worse there.
     """
+    letters = {(fold, one): found.letters(one) for fold, found in (tests or {}).items() for one in asked.measures}
     rows = [
         (
             name,
             str(run.fold),
             parameters_text(run.params),
             measure_text(run.validation),
-            *(measure_text(run.means[one]) for one in asked.measures),
+            *(
+                Cell(measure_text(run.means[one]), raised=letters.get((run.fold, one), {}).get(name, ""))
+                for one in asked.measures
+            ),
         )
         for name, runs in folds.items()
         for run in runs
@@ -293,6 +352,21 @@ def systems_of(
                 f"{name} gives all documents the same score in {silent:,} of {data.n_queries:,} queries{helps}."
             )
     return systems, notes
+
+
+def aims_and_stays(runs: Mapping[str, Sequence[Run]], asked: str) -> list[str]:
+    """Say which rankers optimise another measure than the one asked for, and whose models are another method's."""
+    told = together({name: own[0].optimised for name, own in runs.items()}, asked)
+    notes = [] if told is None else [told]
+    for name, own in runs.items():
+        stays = [run.ranker.stayed_ for run in own if isinstance(run.ranker, Reporting) and run.ranker.stayed_]
+        if stays:
+            gains = [one.gain for one in stays if one.gain is not None]
+            gain = float(np.nanmean(gains)) if gains and not np.isnan(gains).all() else None
+            mean = stays[0]._replace(distance=float(np.mean([one.distance for one in stays])), gain=gain, error=None)
+            where = "" if len(own) == 1 else f", in {len(stays)} of {len(own)} folds"
+            notes.append(f"{name} {mean}{where}.")
+    return notes
 
 
 def _validated(runs: Sequence[Run]) -> tuple[tuple[float, float], ...]:

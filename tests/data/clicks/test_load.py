@@ -60,6 +60,14 @@ def test_counts_add_up():
     assert summed.by_position()[1].tolist() == [0, 3, 1]
     with pytest.raises(InputError, match="at most as many"):
         load_clicks(table.assign(clicks=[11, 0]), format="counts")
+    with pytest.raises(InputError, match="empty log"):
+        load_clicks(table.iloc[:0], format="counts")
+    for position, message in (
+        ([-1, 2], "from 0 up, got -1"),
+        ([1, 10**12], "up to 100000, got 1000000000000 in row 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load_clicks(table.assign(position=position), format="counts")
 
 
 def test_days_are_split_by_time():
@@ -74,7 +82,10 @@ def test_days_are_split_by_time():
         ({"rank": [0, -1, 1, 2, 1]}, "position: expected whole numbers from 1"),
         ({"rank": [1.5, 1, 2, 1, 1]}, "position: expected whole numbers"),
         ({"clicked": [2, 0, 1, 0, 0]}, "click: expected 0 or 1, got 2 in row 0"),
-        ({"product_id": ["a", "b", "b", "d", "a"]}, "expected every document once in a session"),
+        (
+            {"product_id": ["a", "b", "b", "d", "a"]},
+            "expected every document once in a session, got document 'b' twice in session 's1'",
+        ),
         ({"product_id": ["a", None, "c", "d", "a"]}, "docid: expected an id in every row, got none in row 1"),
         ({"weight": [1, -1, 1, 1, 1]}, "weight: expected numbers from 0 up"),
     ],
@@ -152,3 +163,38 @@ def test_a_log_of_many_rows_keeps_its_sums():
     counts = log.counts()
     assert counts.impressions.sum() == n
     assert counts.clicks.sum() == log.n_clicks
+
+
+def test_queries_and_events_of_opensearch_as_tables(tmp_path):
+    """Nested columns, columns with dotted names and attributes as text say the same as the lines do."""
+    import pyarrow.parquet as pq
+
+    queries = pa.table({"query_id": ["1", "2"], "client_id": ["u", "v"], "user_query": [" Big  TV ", "radio"]})
+    rows = [
+        ("impression", "1", "x", 1),
+        ("impression", "1", "y", 2),
+        ("click", "1", "y", 2),
+        ("impression", "2", "z", 1),
+    ]
+    attributes = [{"object": {"object_id": name}, "position": {"ordinal": rank}} for *_, name, rank in rows]
+    plain = {"action_name": [row[0] for row in rows], "query_id": [row[1] for row in rows]}
+    dotted = {
+        "event_attributes.object.object_id": [row[2] for row in rows],
+        "event_attributes.position.ordinal": [row[3] for row in rows],
+    }
+    pq.write_table(queries, tmp_path / "ubi_queries.parquet")
+    pq.write_table(pa.table({**plain, "event_attributes": attributes}), tmp_path / "ubi_events.parquet")
+    sources = [
+        [tmp_path / "ubi_queries.parquet", tmp_path / "ubi_events.parquet"],
+        [queries.to_pandas(), pa.table({**plain, **dotted}).to_pandas()],
+        [pa.table({**plain, "event_attributes": list(map(json.dumps, attributes))}), queries],
+    ]
+    for one in sources:
+        log = load_clicks(one, format="ubi")
+        assert log.query_ids[log.query].tolist() == ["big tv", "radio"]
+        assert log.document_ids[log.pair_document[log.pair]].tolist() == ["x", "y", "z"]
+        assert (log.position.tolist(), log.click.tolist()) == ([1, 2, 1], [False, True, False])
+    with pytest.raises(FormatError, match=r"log:1: expected event_attributes.object.object_id"):
+        load_clicks([queries, pa.table(plain)], format="ubi")
+    with pytest.raises(FormatError, match="queries with user_query"):
+        load_clicks(sources[0][1], format="ubi")

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -406,3 +407,48 @@ def test_damaged_parquet_and_arrow_files_give_a_result_or_an_error_of_ours(
     path.write_bytes(content)
     said = complaint(path, kind)
     assert said is None or str(path) in said
+
+
+def test_a_mark_that_another_column_shows_is_not_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    alone = read_table(write(tmp_path / "a.csv", "qid,label,x\n1,0,1.234\n1,1,2.345\n"), "csv")
+    assert alone.X.tolist() == [[1.234], [2.345]]
+    assert "'1.234' in 'x' is read as 1.234, not 1234 (--decimal ',' would)" in caplog.text
+    caplog.clear()
+    other = read_table(write(tmp_path / "b.csv", "qid,label,x,y\n1,0,1.234,0.5\n1,1,2.345,1.5\n"), "csv")
+    assert (other.X[:, 0].tolist(), caplog.text) == ([1.234, 2.345], "")
+
+
+def test_ids_by_name_stay_as_they_are_written(tmp_path: Path) -> None:
+    zeros = read_table(write(tmp_path / "a.csv", "qid,label,sku,x\n1,0,00123,1\n1,1,00124,2\n"), "csv")
+    assert zeros.document_ids.tolist() == ["00123", "00124"]
+    numbers = read_table(write(tmp_path / "b.csv", "qid,label,sku,x\n1,0,123,1\n1,1,124,2\n"), "csv")
+    assert numbers.document_ids.tolist() == [123, 124]
+
+
+@pytest.mark.parametrize("cell", ["inf", "-nan", "1_0", "0x1F", "1e400"])
+def test_what_pyarrow_would_read_otherwise_is_read_by_ourselves(cell: str, tmp_path: Path) -> None:
+    rows = "".join(f"1,{row % 2},{row}.5\n" for row in range(9000))
+    path = write(tmp_path / "a.csv", f"qid,label,x\n{rows}1,0,{cell}\n")
+    with pytest.raises(FormatError, match=r"a.csv:9002: expected a finite number in column 'x'"):
+        read_table(path, "csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
+def test_numbers_go_straight_into_the_matrix(kind: str, tmp_path: Path) -> None:
+    """Batches, row groups, few columns at a time, texts between numbers, more rows than the first ones let expect."""
+    rng = np.random.default_rng(0)
+    n = 30_000
+    columns = {f"f{number}": rng.standard_normal(n).round(4) for number in range(19)}
+    columns["f3"][rng.random(n) < 0.1] = np.nan
+    columns["f0"][:2000] = -1.2345678901234567e-105  # long rows first
+    frame = pd.DataFrame({"qid": np.arange(n) // 10, "label": np.arange(n) % 3, **columns})
+    frame.insert(5, "brand", np.array(["acme", "zeta"])[np.arange(n) % 2])
+    path = tmp_path / f"a.{kind}"
+    {"csv": lambda: frame.to_csv(path, index=False), "arrow": lambda: frame.to_feather(path)}.get(
+        kind, lambda: frame.to_parquet(path, row_group_size=12_345)
+    )()
+    data = read_table(path, kind)
+    expected = frame.drop(columns=["qid", "label"]).assign(brand=np.arange(n) % 2)
+    assert data.feature_names == tuple(expected.columns)
+    np.testing.assert_array_equal(data.X, expected.to_numpy(float))
+    assert read_table(path, kind, features=["f9", "f1"]).X.tobytes() == expected[["f9", "f1"]].to_numpy().tobytes()

@@ -40,6 +40,21 @@ def worth(labels, measure):
     return [int(label >= 1) for label in labels] if measure[:3] in ("map", "mrr") else labels
 
 
+@pytest.mark.parametrize("measure", ["ndcg@2", "map"])
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+def test_equation_4_bounds_5_from_below_and_convex_loss_bounds_l1_and_l2_from_above(measure, labels):
+    data = dataset(labels)
+    for seed, spread in ((0, 0.2), (1, 1.0), (2, 4.0)):
+        scores = spread * np.random.default_rng(seed).standard_normal(len(labels))
+        options = {"measure": measure, "n_samples": EVERYTHING}
+        expected, log_of_exp, combined, convex = (
+            sum_over_pairs(ar.objective(name, **options, **more), scores, data)
+            for name, more in (NAMED[one] for one in ("log-loss", "log-loss log exp", "log-combined", "log-convex"))
+        )
+        assert expected <= log_of_exp + 1e-12  # equation 4, equation 5 with f = exp
+        assert combined <= convex + 1e-12  # L1 + L2 = L3, ConvexLoss
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("labels", LABELS, ids=str)
 def test_sampled_forms_equal_the_sum_over_valid_rankings(measure, labels):

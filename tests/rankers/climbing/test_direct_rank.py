@@ -8,6 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
+from argrank.models.stayed import Stayed
 from argrank.rankers.checkpoint import Checkpoint
 
 
@@ -161,7 +162,11 @@ def test_a_climb_that_hurts_is_not_kept(n_queries):
     assert start.n_iter_ == 0
     assert np.isnan(start.gain_) == (n_queries < 15)
     svm = ar.make_ranker("rank-svm").fit(train)
-    assert start.coef_ @ svm.coef_ > 0.999 * np.linalg.norm(start.coef_) * np.linalg.norm(svm.coef_)
+    assert (start.coef_ / svm.coef_ == start.coef_[0] / svm.coef_[0]).all()  # as a user gets it, times a power of two
+    said = "too few queries to try the climb" if n_queries < 15 else f"queries left out gained {start.gain_:+.4f}"
+    assert f"kept its start, RankSVM: {said}" in str(start.stayed_)
+    for text in (repr(start), start.summary(), repr(start.model_)):
+        assert str(start.stayed_) in text
     assert ar.make_ranker("direct-rank", folds=0).fit(train).score(new) < start.score(new) - 0.01
 
 
@@ -251,3 +256,21 @@ def test_trial_steps_are_those_of_plain_evaluation():
     with pytest.warns(ArgrankWarning, match="still rising"):
         ranker = ar.make_ranker("coordinate-ascent", **options).fit(data)
     np.testing.assert_allclose(ranker.coef_, weights, rtol=1e-12)
+
+
+def test_a_kept_start_is_known_to_model_files_and_reports(tmp_path):
+    train = ar.make_ranking(10, 8, 3, random_state=1)
+    ranker = ar.make_ranker("direct-rank").fit(train, checkpoint=tmp_path / "fit.ckpt")
+    again = ar.make_ranker("direct-rank").fit(train, checkpoint=tmp_path / "fit.ckpt")
+    assert again.stayed_ == ranker.stayed_
+    ranker.save(tmp_path / "model.json")
+    model = ar.load_model(tmp_path / "model.json")
+    ar.write_report(tmp_path / "report.html", train, {"direct-rank": model}, ["ndcg@10"])
+    said = "direct-rank kept its start, RankSVM: too few queries"
+    assert said in (tmp_path / "report.html").read_text()
+    assert "kept its start" not in repr(ar.make_ranker("direct-rank", folds=0).fit(train))
+
+
+def test_a_gain_that_may_be_chance_says_so():
+    assert str(Stayed("RankSVM", 0.0, "the climb", 0.01, 0.007)).endswith("less than two standard errors (0.0070)")
+    assert str(Stayed("RankSVM", 0.0, "the climb", -0.003, 0.007)).endswith("gained -0.0030 from the climb")

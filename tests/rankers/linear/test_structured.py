@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
-from argrank.rankers.linear.linear_ranker import StructuredRanker
+from argrank.rankers.linear.structured_ranker import StructuredRanker
 from argrank.rankers.registry import ranker_class
 
 STRUCTURED = [name for name in ar.ranker_names() if issubclass(ranker_class(name), StructuredRanker)]
@@ -206,3 +207,61 @@ def test_weights_of_a_combination_are_chosen_on_validation_data(data):
 def test_solvers_are_named(data):
     with pytest.raises(OptionError, match="unknown solver 'bundel'; did you mean bundle"):
         ar.make_ranker("svm-auc", solver="bundel").fit(data)
+
+
+STRUCTURED = ("dorm", "svm-auc", "svm-combo", "svm-map", "svm-mrr", "svm-ndcg", "svm-ndcg-nc")
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_kernels(name):
+    """The linear kernel is the linear ranker; another one learns what no linear function of the features can."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((240, 2))
+    y = (X[:, 0] * X[:, 1] > 0.4).astype(int)
+    train = ar.Dataset(X[:160], y[:160], group=[20] * 8)
+    new = ar.Dataset(X[160:], y[160:], group=[20] * 4)
+    easy = ar.Dataset(X[:60], (X[:60, 0] > 0.3).astype(int), group=[20] * 3)
+    linear, same = (
+        ar.make_ranker(name, kernel=kernel, bound="convex", C=1e3, tol=1e-6).fit(easy) for kernel in (None, "linear")
+    )
+    assert linear.objective_ < 0.9 * linear.objective_at_zero_
+    assert same.objective_ == pytest.approx(linear.objective_, rel=2e-6)
+    linear, curved = (
+        ar.make_ranker(name, bound="tight", C=1e4, **options).fit(train)
+        for options in ({}, {"kernel": "poly", "degree": 2})
+    )
+    measure = "ndcg@10"
+    values = [ar.evaluate(one.predict(new), new, measure).means[measure] for one in (linear, curved)]
+    assert values[1] > 0.95 > values[0] + 0.1
+    with pytest.raises(OptionError, match="kernel: expected penalty='l2' and no signs"):
+        ar.make_ranker(name, kernel="rbf", signs=[1, 1]).fit(train)
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_weights_to_stay_near(name):
+    data = ar.make_ranking(20, 10, 3, random_state=2)
+    w0 = np.array([1.0, -2.0, 0.5])
+    for bound in ("convex", "tight"):
+        near = ar.make_ranker(name, w0=w0, C=1e-9, bound=bound).fit(data)
+        np.testing.assert_allclose(near.coef_, w0, rtol=1e-6)
+        free = ar.make_ranker(name, w0=w0, C=1.0, bound=bound).fit(data)
+        away, risk = free.coef_ - w0, free.risk(data)
+        value = risk.at_scores(risk.scores(free.coef_))[0]
+        assert free.objective_ == pytest.approx(value + away @ away / 2, rel=1e-9)
+        assert free.objective_ <= risk.at_scores(risk.scores(w0))[0]
+    start = ar.make_ranker("regression").fit(data).coef_
+    np.testing.assert_allclose(ar.make_ranker(name, w0="regression", C=1e-9).fit(data).coef_, start, rtol=1e-5)
+
+
+def test_copies_of_features_differ_by_no_more_than_tol_leaves_open():
+    """Sparse and dense copies differ by rounding; F is 1/C-strongly convex, so a gap g leaves sqrt(2 C g) open."""
+    made = ar.make_ranking(60, (10, 30), 8, noise=1.0, random_state=0)
+    X = made.X * (np.abs(made.X) > 0.7)
+    copies = [ar.Dataset(kind(X), made.y, group=made.sizes) for kind in (np.asarray, sparse.csr_matrix)]
+    for tol in (1e-3, 1e-9):
+        one, other = (ar.make_ranker("svm-map", bound="convex", C=1e4, tol=tol).fit(part) for part in copies)
+        open_by = sum(np.sqrt(2 * 1e4 * max(fit.gap_, 0.0)) for fit in (one, other))
+        distance = np.linalg.norm(one.coef_ - other.coef_)
+        assert distance <= open_by
+        assert distance > 0
+    assert distance < 1e-2 * np.linalg.norm(one.coef_)

@@ -60,7 +60,13 @@ def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
     values = ar.evaluate(np.zeros(data.n_documents), data, "ndcg@10").values["ndcg@10"]
     assert estimate.n_queries == np.isfinite(values).sum()
     text = fitted.summary()
-    assert all(name in text for name in (*names, "out of fold"))
+    assert all(name in text for name in (*names, "out of fold", "a test set has noise of its own"))
+
+
+def test_what_is_asked_for_is_what_it_goes_by(data):
+    found = ar.select(auto(family="linear"), {"n_folds": [3]}, data, data, "map", progress=False)
+    assert (found.ranker.scoring, found.ranker.estimate_.measure) == ("map", "map")
+    assert "optimised: map, by the numbers of trees; reported: map" in found.ranker.summary()
 
 
 def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):
@@ -338,3 +344,11 @@ def test_labels_that_are_all_the_same_are_no_error(data):
 def test_wrong_parameters_are_refused(data, wrong):
     with pytest.raises(OptionError):
         auto(**wrong).fit(data)
+
+
+def test_members_by_name_take_values_that_are_missing_in_a_held_out_part_alone():
+    data = ar.make_ranking(8, 5, 2, random_state=0)
+    X = data.X.copy()
+    X[-1, 1] = np.nan
+    ranker = auto(members=["rank-svm", "regression"], n_folds=2).fit(ar.Dataset(X, data.y, group=data.sizes))
+    assert np.isfinite(ranker.predict(X)).all()

@@ -10,7 +10,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import InputError, MissingExtraError, OptionError
-from argrank.linesearch.landscape import Landscape, as_measure
+from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import search
 from argrank.trials.fusion import climb, folds
 from argrank.trials.fusion.scaling import scaled
@@ -162,7 +162,7 @@ def test_a_fold_has_no_say_in_the_weights_that_it_is_judged_by(data, monkeypatch
 
     def parts(labels):
         given = data.with_labels(labels)
-        raw, measure = data.X.T[:3], as_measure("ndcg@5")
+        raw, measure = data.X.T[:3], ar.measure("ndcg@5")
         limits = climb.Limits(np.full(3, -np.inf), np.full(3, np.inf), np.full(3, np.nan))
         scales = {name: given.with_features(scaled(raw, data.indptr, [name] * 3, 0.0).T) for name in ("none", "zscore")}
         return folds.Folds({name: climb.Problem(one, measure, limits) for name, one in scales.items()}, 3, 1, 0)
@@ -268,7 +268,7 @@ def test_formulas_for_search_engines():
     tuned = ar.tune_weights(RUNS, QRELS, "ndcg@3", normalise="minmax", cv=None, fixed={"bm25": 0.3}, bounds=(0, 2))
     bm25, vector = tuned.weights.values()
     assert tuned.formula() == f"{bm25:.6g} * minmax(bm25) + {vector:.6g} * minmax(vector)"
-    assert tuned.formula("vespa").startswith("global-phase {\n    expression: 0.3 * normalize_linear(bm25) + ")
+    assert "        expression: 0.3 * normalize_linear(bm25) + 2.0 * normalize_linear(vector)" in tuned.formula("vespa")
     processor = json.loads(tuned.formula("opensearch"))["phase_results_processors"][0]["normalization-processor"]
     assert processor["normalization"] == {"technique": "min_max"}
     assert sum(processor["combination"]["parameters"]["weights"]) == pytest.approx(1, abs=1e-5)
@@ -299,6 +299,7 @@ def test_bad_input_is_refused(tuned, systems, data):
         ({"normalise": {"bm": "rank"}}, "unknown system"),
         ({"missing": "highest"}, "missing: expected"),
         ({"bounds": {"bm25": (1, 0)}}, "bounds: expected low <= high"),
+        ({"bounds": (0, 0)}, "bounds: expected a weight that may differ from 0"),
         ({"bounds": (0,)}, "bounds: expected"),
         ({"bounds": (0.5, 0.6)}, "bounds on shares"),
         ({"fixed": {"nobody": 1}}, "unknown system"),

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from argrank.cli.ranklib.flags import Flags
     from argrank.data.dataset import Dataset
 
-SETTINGS = {"ignore_unknown_options": True}  # RankLib's flags have one dash and many letters
-
 
 def run(
     arguments: list[str] = typer.Argument(..., metavar="FLAGS", help="As RankLib.jar takes them; see the examples."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -77,4 +78,5 @@ def _evaluation(saved: Saved, like: Saved) -> Evaluation:
     return Evaluation(
         means={name: mean}, values={name: values}, query_ids=np.array(list(like.values)), undefined={name: 0},
         zero_filled={name: mean}, n_tied=0, convention=make_convention("ranklib"),
+        bounds={name: (-math.inf, math.inf)},
     )  # fmt: skip

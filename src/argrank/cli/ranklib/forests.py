@@ -12,10 +12,10 @@ from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_count
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.trees import TreesModel
-from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker
 from argrank.rankers.boosted.trees.lambda_mart import LambdaMART
 from argrank.rankers.boosted.trees.mart import MART
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Watcher
 
 

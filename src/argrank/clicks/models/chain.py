@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._jit import kernel
+from argrank._types import Filled, Floats, Integers, Matrix
 from argrank.clicks.models.click_model import LEAST, ClickModel, chances
 from argrank.data.clicks.log import Clicks
 from argrank.errors import check_choice
@@ -52,7 +52,7 @@ class ChainModel(ClickModel):
                 one[:] = 0.0
             _count(log.indptr, log.pair, which, log.click, attraction, content, onward, closed, once, work, *sums)
             new = np.minimum((self._rate * weight + sums[0]) / (weight + sums[1]), 1 - LEAST)
-            new_content = content if once else (1.0 + sums[2]) / (2.0 + sums[3])
+            new_content = content if once else (weight / 2.0 + sums[2]) / (weight + sums[3])
             new_onward = min(sums[4][0] / max(sums[4][1], 1e-12), 1.0) if self.gets_tired else 1.0
             moved = max(np.abs(new - attraction).max(), np.abs(new_content - content).max(), abs(new_onward - onward))
             attraction, content, onward, self.n_iter_ = new, new_content, new_onward, step
@@ -147,29 +147,23 @@ class DynamicModel(ChainModel):
     gets_tired: ClassVar[bool] = True
 
 
-def _count_signature(types: Any) -> Any:
-    whole, read, write = read_only(types, "int64"), read_only(types), types.float64[::1]
-    flags, options = read_only(types, "boolean"), (types.float64, types.boolean, types.boolean)
-    return types.void(whole, whole, whole, flags, read, read, *options, write, write, write, write, write, write)
-
-
-@kernel(_count_signature)
+@kernel()
 def _count(
-    indptr: Any,
-    pair: Any,
-    which: Any,
-    click: Any,
-    attraction: Any,
-    content: Any,
-    onward: Any,
-    closed: Any,
-    once: Any,
-    quiet: Any,
-    clicks: Any,
-    reads: Any,
-    contents: Any,
-    clicked: Any,
-    steps: Any,
+    indptr: Integers,
+    pair: Integers,
+    which: Integers,
+    click: NDArray[np.bool_],
+    attraction: Floats,
+    content: Floats,
+    onward: float,
+    closed: bool,
+    once: bool,
+    quiet: Filled[np.float64],
+    clicks: Filled[np.float64],
+    reads: Filled[np.float64],
+    contents: Filled[np.float64],
+    clicked: Filled[np.float64],
+    steps: Filled[np.float64],
 ) -> None:
     """Add up expected clicks and readings of pairs, contentments, and steps onward (taken, possible)."""
     for session in range(len(indptr) - 1):
@@ -217,13 +211,16 @@ def _count(
                 read = further
 
 
-def _read_signature(types: Any) -> Any:
-    read, flags = read_only(types), read_only(types, "boolean")
-    return types.void(read_only(types, "int64"), read, read, flags, types.float64, types.boolean, types.float64[::1])
-
-
-@kernel(_read_signature)
-def _read(indptr: Any, attraction: Any, content: Any, click: Any, onward: Any, given: Any, filled: Any) -> None:
+@kernel()
+def _read(
+    indptr: Integers,
+    attraction: Floats,
+    content: Floats,
+    click: NDArray[np.bool_],
+    onward: float,
+    given: bool,
+    filled: Filled[np.float64],
+) -> None:
     """Fill in the probability of a click for every row, given the clicks above it or not."""
     for session in range(len(indptr) - 1):
         read = 1.0
@@ -239,14 +236,15 @@ def _read(indptr: Any, attraction: Any, content: Any, click: Any, onward: Any, g
                 read *= onward * (1.0 - alpha) / (1.0 - p) if p < 1.0 else 0.0
 
 
-def _draw_signature(types: Any) -> Any:
-    read = read_only(types)
-    uniform = types.Array(types.float64, 2, "C", readonly=True)
-    return types.void(read_only(types, "int64"), read, read, types.float64, uniform, types.boolean[::1])
-
-
-@kernel(_draw_signature)
-def _draw_chain(indptr: Any, attraction: Any, content: Any, onward: Any, uniform: Any, click: Any) -> None:
+@kernel()
+def _draw_chain(
+    indptr: Integers,
+    attraction: Floats,
+    content: Floats,
+    onward: float,
+    uniform: Matrix[np.float64],
+    click: Filled[np.bool_],
+) -> None:
     for session in range(len(indptr) - 1):
         for row in range(indptr[session], indptr[session + 1]):
             click[row] = uniform[row, 0] < attraction[row]

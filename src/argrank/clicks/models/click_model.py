@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import Seed, checked
 from argrank._types import Floats, Integers
 from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError, OptionError, check_count
@@ -35,7 +36,8 @@ class ClickModel(ABC):
     prior_mean : float, optional
         What is assumed of a document before anything is known of it; None for the rate of clicks of the log.
     prior_weight : float
-        How many examinations that assumption is worth.
+        How many examinations that assumption is worth; satisfaction and the examination of ranks are assumed to be
+        1/2 with the same weight.
     max_iter : int
         Steps of expectation maximisation, at most.
     tol : float
@@ -52,6 +54,7 @@ class ClickModel(ABC):
     _rate: float = field(default=0.5, init=False, repr=False)
     n_iter_: int = field(default=0, init=False, repr=False)
 
+    @checked
     def fit(self, log: Clicks) -> ClickModel:
         """Estimate the parameters from a log; return the model."""
         _check_log(log)
@@ -66,6 +69,7 @@ class ClickModel(ABC):
         self._log = log
         return self
 
+    @checked
     def assume(self, log: Clicks, **parameters: Any) -> ClickModel:
         """Take given parameters instead of estimated ones, named as in ``parameters``; return the model.
 
@@ -82,6 +86,7 @@ class ClickModel(ABC):
         self._log = log
         return self
 
+    @checked
     def predict(self, log: Clicks, given_clicks: bool = False) -> Floats:
         """Return the probability of a click for every row of a log, in its order.
 
@@ -92,14 +97,17 @@ class ClickModel(ABC):
         self._fill(log, pairs, given_clicks, filled)
         return filled
 
+    @checked
     def log_likelihood(self, log: Clicks) -> float:
         """Return the mean over sessions of the mean over ranks of log P(click or not, given the clicks above)."""
         return float(np.mean(self._session_means(np.log(self._of_what_happened(log)), log)))
 
+    @checked
     def perplexity(self, log: Clicks) -> float:
         """Return the mean of the perplexities of all ranks: 1 for certainty, 2 for a coin."""
         return float(np.nanmean(self.perplexity_by_rank(log)))
 
+    @checked
     def perplexity_by_rank(self, log: Clicks) -> Floats:
         """Return 2^-(mean over sessions of log2 of the unconditional probability) for ranks 1, 2, …; NaN unseen."""
         chance = self.predict(log)
@@ -110,7 +118,8 @@ class ClickModel(ABC):
             by_rank: Floats = 2.0 ** -(np.bincount(log.position, bits) / n)
         return by_rank[1:]
 
-    def simulate(self, log: Clicks, random_state: int = 0) -> Clicks:
+    @checked
+    def simulate(self, log: Clicks, random_state: Seed = 0) -> Clicks:
         """Return the pages of a log with clicks drawn from the model."""
         random = np.random.default_rng(random_state)
         click = np.zeros(log.n_rows, bool)

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._jit import kernel
+from argrank._types import Filled, Floats, Integers
 from argrank.clicks.models.click_model import LEAST, ClickModel, chances
 from argrank.data.clicks.log import Clicks
 
@@ -49,7 +49,7 @@ class ExaminationModel(ClickModel):
         for step in range(1, self.max_iter + 1):
             expect(*cells, attraction, examination, *sums)
             new = np.minimum((self._rate * weight + sums[0]) / (weight + sums[1]), 1 - LEAST)
-            new_examination = np.minimum((1.0 + sums[2]) / (2.0 + sums[3]), 1 - LEAST)
+            new_examination = np.minimum((weight / 2.0 + sums[2]) / (weight + sums[3]), 1 - LEAST)
             moved = max(np.abs(new - attraction).max(), np.abs(new_examination - examination).max())
             attraction, examination, self.n_iter_ = new, new_examination, step
             if moved <= self.tol:
@@ -153,23 +153,18 @@ def _cells(pair: Integers, situation: Integers, click: NDArray[np.bool_], n: int
     return found // n, found % n, shown, np.bincount(codes, click, len(found)).astype(np.float64)
 
 
-def _expect_signature(types: Any) -> Any:
-    whole, read, write = read_only(types, "int64"), read_only(types), types.float64[::1]
-    return types.void(whole, whole, read, read, read, read, write, write, write, write)
-
-
-@kernel(_expect_signature)
+@kernel()
 def expect(
-    pair: Any,
-    situation: Any,
-    shown: Any,
-    clicks: Any,
-    attraction: Any,
-    examination: Any,
-    attracted: Any,
-    of_pair: Any,
-    examined: Any,
-    of_situation: Any,
+    pair: Integers,
+    situation: Integers,
+    shown: Floats,
+    clicks: Floats,
+    attraction: Floats,
+    examination: Floats,
+    attracted: Filled[np.float64],
+    of_pair: Filled[np.float64],
+    examined: Filled[np.float64],
+    of_situation: Filled[np.float64],
 ) -> None:
     """Fill in expected attractions and their number for every pair, expected examinations for every situation."""
     attracted[:] = 0.0
@@ -185,13 +180,8 @@ def expect(
         of_situation[situation[cell]] += shown[cell]
 
 
-def _last_signature(types: Any) -> Any:
-    whole = read_only(types, "int64")
-    return types.void(whole, whole, read_only(types, "boolean"), types.int64[::1])
-
-
-@kernel(_last_signature)
-def _last_clicks(indptr: Any, position: Any, click: Any, last: Any) -> None:
+@kernel()
+def _last_clicks(indptr: Integers, position: Integers, click: NDArray[np.bool_], last: Filled[np.int64]) -> None:
     """Fill in the rank of the last click above every row, 0 where there is none."""
     for session in range(len(indptr) - 1):
         latest = 0
@@ -201,13 +191,16 @@ def _last_clicks(indptr: Any, position: Any, click: Any, last: Any) -> None:
                 latest = position[row]
 
 
-def _browse_signature(types: Any) -> Any:
-    whole, read, write = read_only(types, "int64"), read_only(types), types.float64[::1]
-    return types.void(whole, whole, read, read, types.int64, write, write)
-
-
-@kernel(_browse_signature)
-def _browse(indptr: Any, position: Any, attraction: Any, table: Any, width: Any, chance: Any, filled: Any) -> None:
+@kernel()
+def _browse(
+    indptr: Integers,
+    position: Integers,
+    attraction: Floats,
+    table: Floats,
+    width: int,
+    chance: Filled[np.float64],
+    filled: Filled[np.float64],
+) -> None:
     """Fill in the probability of a click, summed over where the last click above may have been."""
     for session in range(len(indptr) - 1):
         begin = indptr[session]
@@ -226,14 +219,15 @@ def _browse(indptr: Any, position: Any, attraction: Any, table: Any, width: Any,
             filled[row] = total
 
 
-def _draw_signature(types: Any) -> Any:
-    whole, read = read_only(types, "int64"), read_only(types)
-    return types.void(whole, whole, read, read, types.int64, read, types.boolean[::1])
-
-
-@kernel(_draw_signature)
+@kernel()
 def _draw_browsing(
-    indptr: Any, position: Any, attraction: Any, table: Any, width: Any, uniform: Any, click: Any
+    indptr: Integers,
+    position: Integers,
+    attraction: Floats,
+    table: Floats,
+    width: int,
+    uniform: Floats,
+    click: Filled[np.bool_],
 ) -> None:
     for session in range(len(indptr) - 1):
         latest = 0

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import kernel, read_only
-from argrank._types import Integers
+from argrank._jit import kernel
+from argrank._types import Filled, Integers
 from argrank.errors import InputError, shown
 
 N_GROUPS = 64  # of sessions, for intervals
@@ -83,14 +83,14 @@ def _arrow(what: str, values: Any) -> Any:
         raise InputError(f"{what}: expected ids of one type, got {shown(error)}") from error
 
 
-@kernel(lambda types: types.void(read_only(types, "int64"), types.int64[::1]))
-def _first_rows(codes: Any, first: Any) -> None:
+@kernel()
+def _first_rows(codes: Integers, first: Filled[np.int64]) -> None:
     for row in range(len(codes) - 1, -1, -1):
         first[codes[row]] = row
 
 
-@kernel(lambda types: types.void(read_only(types, "uint8"), read_only(types, "int64"), types.uint8[::1]))
-def _hash_texts(text: Any, ends: Any, groups: Any) -> None:
+@kernel()
+def _hash_texts(text: NDArray[np.uint8], ends: Integers, groups: Filled[np.uint8]) -> None:
     """FNV-1a with 32 bits, its upper half folded in: the lowest bits of the plain hash are poor."""
     begin = 0
     for number in range(len(ends)):

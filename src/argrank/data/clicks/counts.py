@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import IsData
 from argrank._types import Floats, Integers
+from argrank.data.clicks.unusable import Unusable
 
 
 @dataclass(frozen=True, eq=False)
-class ClickCounts:
+class ClickCounts(IsData):
     """Impressions and clicks of every (query, document) at every position, by group of sessions.
 
     ``group`` is None for sums that came without sessions: intervals then ignore that clicks of one user depend on each
@@ -30,6 +33,7 @@ class ClickCounts:
     impressions: Integers
     clicks: Integers
     value: Floats
+    unusable: Unusable = field(default_factory=Unusable)
 
     @property
     def n_pairs(self) -> int:
@@ -41,6 +45,14 @@ class ClickCounts:
         """The last position that was shown."""
         return int(self.position.max())
 
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the sums: the same log, the same fingerprint."""
+        found = hashlib.sha256()
+        for part in (self.pair, self.position, self.impressions, self.clicks):
+            found.update(np.ascontiguousarray(part, np.int64).data)
+        return found.hexdigest()
+
     def by_position(self) -> tuple[Integers, Integers]:
         """Return impressions and clicks of every position from 0 to the last."""
         n = self.n_positions + 1
@@ -48,6 +60,22 @@ class ClickCounts:
             np.bincount(self.position, self.impressions, n).astype(np.int64),
             np.bincount(self.position, self.clicks, n).astype(np.int64),
         )
+
+    def by_group(self) -> tuple[Integers, Integers]:
+        """Return impressions and clicks of every group of sessions, one a row, at every position from 0 to the last."""
+        groups, row = np.unique(np.zeros(1) if self.group is None else self.group, return_inverse=True)
+        shape = len(groups), self.n_positions + 1
+        cell = row * shape[1] + self.position
+        shown, clicks = (
+            np.bincount(cell, one, shape[0] * shape[1]).astype(np.int64) for one in (self.impressions, self.clicks)
+        )
+        return shown.reshape(shape), clicks.reshape(shape)
+
+
+def ranks_text(ranks: NDArray[Any]) -> str:
+    """Return "rank 3" or "ranks 3, 7, 8", with the first ten of many."""
+    text = ", ".join(map(str, ranks[:10])) + (" …" if len(ranks) > 10 else "")
+    return f"rank{'s' if len(ranks) > 1 else ''} {text}"
 
 
 def count_rows(

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
-from argrank.data.clicks import session_lists, ubi
+from argrank._declared import checked
+from argrank.data.clicks import letor_positions, session_lists, ubi
 from argrank.data.clicks.coding import coded, paired
 from argrank.data.clicks.counts import ClickCounts
-from argrank.data.clicks.log import OPTIONAL, REQUIRED, Clicks
-from argrank.data.frames import is_frame
-from argrank.data.io.arrow import read_columns
+from argrank.data.clicks.log import LARGEST_POSITION, OPTIONAL, REQUIRED, Clicks
+from argrank.data.clicks.stream import summed
+from argrank.data.clicks.tables import place_of, read_table
+from argrank.data.clicks.unusable import Unusable
+from argrank.data.io.arrow import stream_columns
 from argrank.data.io.kinds import kind_of
-from argrank.errors import FormatError, InputError, check_choice, shown
+from argrank.errors import InputError, OptionError, check_choice, shown
 
-FORMATS = ("ubi", "sessions", "counts")
+READERS = {"sessions": session_lists.read, "letor": letor_positions.read}
+FORMATS = ("ubi", *READERS, "counts")
+ROWS_AT_ONCE = 1_000_000
 COUNTED = ("qid", "docid", "position", "impressions", "clicks")
 
 #: Other names under which columns are found.
@@ -32,36 +39,48 @@ ALIASES = {
 }
 
 
+@checked
 def load_clicks(
     source: Any,
     *,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,  # noqa: A002
-    first_position: int = 1,
-    repeated: str = "error",
+    first_position: Literal[0, 1] = 1,
+    repeated: Literal["error", "merge", "keep"] = "error",
+    keep: Sequence[str] = (),
+    sums: bool = False,
 ) -> Clicks | ClickCounts:
     """Read a click log.
 
     Parameters
     ----------
-    source : path or data frame
-        CSV, Parquet or Arrow; a data frame of pandas, polars or pyarrow; with ``format`` one of the forms below.
+    source : path, list of paths, or data frame
+        CSV, Parquet or Arrow; a data frame of pandas, polars or pyarrow; with ``format`` one of the forms below. Of
+        several files the rows of one session are put together.
     columns : mapping, optional
         Your names of columns -> ours: session, qid, docid, position, click; user, weight, timestamp, ranker, team,
         propensity.
     format : str, optional
-        "ubi": OpenSearch's User Behavior Insights, events and queries as NDJSON in bulk form. "sessions": a session a
-        line, tab-separated: session, query, list of documents, anything, list of clicks (TianGong, PyClick).
-        "counts": a table of sums: qid, docid, position, impressions, clicks.
+        "ubi": OpenSearch's User Behavior Insights, one source or several: NDJSON in bulk form, or ubi_queries and
+        ubi_events as tables, whose nested fields may have dotted names (``event_attributes.position.ordinal``).
+        "sessions": a session a line, tab-separated: session, query, list of documents, anything, list of clicks
+        (TianGong, PyClick).
+        "counts": a table of sums: qid, docid, position, impressions, clicks. "letor": LETOR text whose labels are
+        clicks (0 or 1), with LightGBM's file of positions beside it (``train.txt.position``, a line for each row).
     first_position : int
         The position of the top document, 1 or 0.
     repeated : "error", "merge" or "keep"
         What to do with a document that a session shows twice.
+    keep : sequence of str
+        Further columns to keep, such as the device, for ``ar.propensities(log, by="device")``.
+    sums : bool
+        Read Parquet and Arrow files a million rows at a time and keep sums alone, for logs larger than memory.
+        Propensities and judgements by "coec", "ctr" and "examinations" need no more.
 
     Returns
     -------
     Clicks
-        The log; of ``format="counts"`` its sums, a ClickCounts.
+        The log; of ``format="counts"`` or with ``sums`` its sums, a ClickCounts.
 
     Examples
     --------
@@ -73,51 +92,91 @@ def load_clicks(
     Clicks(1 sessions, 1 queries, 2 shown documents, 1 clicks)
     """
     check_choice("format", format, (None, *FORMATS))
+    how: dict[str, Any] = {"first_position": first_position, "repeated": repeated}
+    sources = list(source) if isinstance(source, list | tuple) else [source]
+    if not sources:
+        raise InputError("expected the path of a log or a data frame, got an empty list")
+    given = columns or {}
+    if sums:
+        if format is not None:
+            raise OptionError(f"sums=True: expected a table of shown documents, got format={format!r}")
+        choose = partial(_chosen, given=given, required=REQUIRED, optional=OPTIONAL)
+        return summed((piece for one in sources for piece in _pieces(one, choose)), how)
     if format == "ubi":
-        found, unusable = ubi.read(source)
-        return Clicks.of(found, first_position=first_position, repeated=repeated, unusable=unusable)
-    if format == "sessions":
-        return Clicks.of(session_lists.read(source), first_position=first_position, repeated=repeated)
-    table = _table(source)
+        found, unusable = ubi.read(sources)
+        return Clicks.of(found, unusable=unusable, **how)
+    if format in READERS:
+        if len(sources) > 1:
+            raise InputError(f"format={format!r}: expected one file, got {len(sources)}")
+        found, unusable = READERS[format](sources[0])
+        return Clicks.of(found, unusable=unusable, **how)
     required, optional = (COUNTED, ()) if format == "counts" else (REQUIRED, OPTIONAL)
-    chosen = _chosen(list(table.column_names), columns or {}, required, optional, source)
-    found = {name: table.column(column) for name, column in chosen.items()}
+    parts = []
+    for one in sources:
+        table = read_table(one)
+        chosen = _chosen(list(table.column_names), one, given, required, optional)
+        lacking = [name for name in keep if name not in table.column_names]
+        if lacking:
+            raise InputError(f"keep: expected a column {lacking[0]!r}, got {', '.join(table.column_names)}")
+        named = {name: table.column(column) for name, column in chosen.items()}
+        parts.append((named, {name: table.column(name) for name in keep}))
     if format == "counts":
-        return _counts(found)
-    return Clicks.of(found, first_position=first_position, repeated=repeated)
+        return _counts(_joined([named for named, _ in parts]))
+    unusable = Unusable(split_sessions=_split_sessions([named["session"] for named, _ in parts]))
+    kept = _joined([kept for _, kept in parts]) if keep else {}
+    return Clicks.of(_joined([named for named, _ in parts]), extra=kept, unusable=unusable, **how)
 
 
-def _table(source: Any) -> Any:
-    """Return a pyarrow table."""
+def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the columns of several tables, one after another; all have to have the same."""
     import pyarrow as pa
 
-    if isinstance(source, pa.Table):
-        return source
-    if is_frame(source):
-        import narwhals as nw
-
-        frame = nw.from_native(source)
-        return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow()
-    if not isinstance(source, str | os.PathLike):
-        raise InputError(f"expected the path of a log or a data frame, got {shown(source)}")
-    kind = kind_of(source, None)
-    if kind in ("parquet", "arrow"):
-        return read_columns(source, kind)
-    import pyarrow.csv
-
+    if len(parts) == 1:
+        return parts[0]
+    names = list(parts[0])
+    for part in parts[1:]:
+        if set(part) != set(names):
+            other = sorted(set(part) ^ set(names))[0]
+            raise InputError(f"expected the same columns in every file, got {other!r} in some")
     try:
-        return pyarrow.csv.read_csv(os.fspath(source))
-    except OSError as error:
-        raise InputError(f"{os.fspath(source)}: {error.strerror or error}") from error
+        tables = [pa.table({name: part[name] for name in names}) for part in parts]
+        joined = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        raise FormatError(source, None, "a table of comma-separated values", " ".join(str(error).split())) from error
+        raise InputError(f"expected the same types of columns in every file, got {shown(error)}") from error
+    return {name: joined.column(name) for name in names}
+
+
+def _split_sessions(parts: list[Any]) -> int:
+    """Return how many sessions have rows in several tables."""
+    if len(parts) == 1:
+        return 0
+    seen = Counter(one for part in parts for one in set(map(str, part.unique().to_pylist())))
+    return sum(count > 1 for count in seen.values())
+
+
+def _pieces(source: Any, choose: Callable[..., dict[str, str]]) -> Iterator[dict[str, Any]]:
+    """Yield the columns of a log by our names, a million rows of a file at a time."""
+    kind = kind_of(source, None) if isinstance(source, str | os.PathLike) else None
+    if kind not in ("parquet", "arrow"):
+        table = read_table(source)
+        found = choose(list(table.column_names), source)
+        yield {name: table.column(column) for name, column in found.items()}
+        return
+    chosen: dict[str, str] = {}
+
+    def columns(names: list[str]) -> list[str]:
+        chosen.update(choose(names, source))
+        return list(dict.fromkeys(chosen.values()))
+
+    for piece in stream_columns(source, str(kind), ROWS_AT_ONCE, columns):
+        yield {name: piece.column(column) for name, column in chosen.items()}
 
 
 def _chosen(
-    names: list[str], given: Mapping[str, str], required: tuple[str, ...], optional: tuple[str, ...], source: Any
+    names: list[str], source: Any, given: Mapping[str, str], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> dict[str, str]:
     """Return for every column that is there its name in the table."""
-    place = os.fspath(source) if isinstance(source, str | os.PathLike) else "log"
+    place = place_of(source)
     for name, meaning in given.items():
         if name not in names:
             raise InputError(f"{place}: expected a column {name!r}, got {', '.join(names)}")
@@ -133,7 +192,7 @@ def _chosen(
     if missing:
         raise InputError(
             f"{place}: expected columns for {', '.join(missing)}, got {', '.join(names)}; say which they are with "
-            f"columns={{'your name': {missing[0]!r}}}"
+            f"columns={{'your name': {missing[0]!r}}} (in the shell: --column 'your name={missing[0]}')"
         )
     return found
 
@@ -142,6 +201,13 @@ def _counts(columns: dict[str, Any]) -> ClickCounts:
     """Return sums that were made elsewhere."""
     query, document = coded("qid", columns["qid"]), coded("docid", columns["docid"])
     position, impressions, clicks = (_whole(name, columns[name]) for name in COUNTED[2:])
+    if not len(position):
+        raise InputError("expected at least one row of sums, got an empty log")
+    if int(position.max()) > LARGEST_POSITION:
+        raise InputError(
+            f"position: expected whole numbers up to {LARGEST_POSITION}, got {position.max()} in row "
+            f"{int(np.argmax(position))}"
+        )
     wrong = clicks > impressions
     if wrong.any():
         row = int(np.argmax(wrong))

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._declared import IsData, checked
+from argrank._jit import kernel
+from argrank._types import Filled, Floats, Integers
+from argrank.data.checks import numbers_of
 from argrank.data.clicks.coding import coded, groups_of, paired
 from argrank.data.clicks.counts import ClickCounts, count_rows
+from argrank.data.clicks.unusable import Unusable
 from argrank.data.grouping import offsets
-from argrank.errors import InputError, OptionError, check_choice, shown
+from argrank.errors import InputError, OptionError, check_name, shown
 
 REQUIRED = ("session", "qid", "docid", "position", "click")
 OPTIONAL = ("ranker", "team", "propensity", "timestamp", "user", "weight")
 LARGEST_POSITION = 100_000
 
 
-@dataclass(frozen=True)
-class Unusable:
-    """Rows and events of a source that are no rows of the log, for the doctor."""
-
-    clicks_without_impression: int = 0
-    merged_impressions: int = 0
-    impressions_without_query: int = 0
-    other_actions: Mapping[str, int] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, eq=False)
-class Clicks:
+class Clicks(IsData):
     """A click log: what was shown to whom, at which position, and what was clicked.
 
     ``Clicks.of`` makes one from columns, ``ar.load_clicks`` from files and frames. A session is one search: one query,
@@ -46,7 +39,9 @@ class Clicks:
     pair : number of every row's (query, document) in ``pair_query`` and ``pair_document``
     position : rank at which the document was shown, from 1
     click : whether it was clicked
+    user_ids : who every session was, where that is known
     weight : what a click is worth, 1 unless given
+    extra : further columns of the source, one value for each row, such as the device
     """
 
     indptr: Integers
@@ -60,20 +55,24 @@ class Clicks:
     pair_query: Integers
     pair_document: Integers
     session_ids: NDArray[Any]
+    user_ids: NDArray[Any] | None = None
     weight: Floats | None = None
     propensity: Floats | None = None
     timestamp: NDArray[Any] | None = None
     ranker: NDArray[Any] | None = None
     team: NDArray[Any] | None = None
+    extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     unusable: Unusable = field(default_factory=Unusable)
 
     @classmethod
+    @checked
     def of(
         cls,
         columns: Mapping[str, Any],
         *,
-        first_position: int = 1,
-        repeated: str = "error",
+        first_position: Literal[0, 1] = 1,
+        repeated: Literal["error", "merge", "keep"] = "error",
+        extra: Mapping[str, Any] | None = None,
         unusable: Unusable | None = None,
     ) -> Clicks:
         """Make a log from columns: session, qid, docid, position, click, and what else is known.
@@ -89,9 +88,9 @@ class Clicks:
         repeated : "error", "merge" or "keep"
             What to do with a document that a session shows twice: refuse it, keep the first row with all its clicks,
             or keep all rows.
+        extra : mapping from names to arrays, optional
+            Further columns, to estimate ``ar.propensities(log, by=…)`` for each of their values.
         """
-        check_choice("repeated", repeated, ("error", "merge", "keep"))
-        check_choice("first_position", first_position, (0, 1))
         _check_names(columns)
         position = _positions(columns["position"], first_position)
         n_rows = len(position)
@@ -102,24 +101,25 @@ class Clicks:
         pair = paired(query.codes, document.codes)
         order = _by_session(search.codes, position)
         click = _flags(columns["click"], n_rows)
-        by_row = {name: _numbers(name, columns[name], n_rows) for name in ("weight", "propensity") if name in columns}
-        for name in ("timestamp", "ranker", "team"):
-            if name in columns:
-                by_row[name] = _plain(name, columns[name], n_rows)
+        plain = ("timestamp", "ranker", "team")
+        rows: dict[str, Any] = {"pair": pair.codes, "position": position, "click": click}
+        rows |= {name: _numbers(name, columns[name], n_rows) for name in ("weight", "propensity") if name in columns}
+        rows |= {name: _plain(name, columns[name], n_rows) for name in plain if name in columns}
+        further = {name: _plain(name, values, n_rows) for name, values in (extra or {}).items()}
         codes = search.codes
-        rows: dict[str, Any] = {"pair": pair.codes, "position": position, "click": click, **by_row}
         if order is not None:
-            codes, rows = codes[order], {name: values[order] for name, values in rows.items()}
+            codes, rows, further = codes[order], _taken(rows, order), _taken(further, order)
         sizes = np.bincount(codes, minlength=len(search.ids))
         indptr = offsets(sizes)
         n_queries, n_documents = len(query.ids), len(document.ids)
         of_session = search.ids // n_queries
-        group = groups_of(session.ids)[of_session]
+        group, users = groups_of(session.ids)[of_session], None
         if "user" in columns:
             user = coded("user", columns["user"])
             _check_length("user", user.codes, n_rows)
             of_row = user.codes if order is None else user.codes[order]
-            group = groups_of(user.ids)[of_row[indptr[:-1]]]
+            of_session_user = of_row[indptr[:-1]]
+            group, users = groups_of(user.ids)[of_session_user], user.ids[of_session_user]
         log = cls(
             indptr=indptr,
             query=search.ids % n_queries,
@@ -129,7 +129,9 @@ class Clicks:
             pair_query=pair.ids // n_documents,
             pair_document=pair.ids % n_documents,
             session_ids=session.ids[of_session],
+            user_ids=users,
             unusable=unusable or Unusable(),
+            extra=further,
             **rows,
         )
         return log if repeated == "keep" else log._with_single_impressions(repeated)
@@ -169,19 +171,30 @@ class Clicks:
         """Number of the session of every row."""
         return np.repeat(np.arange(self.n_sessions), self.sizes)
 
+    @property
+    def n_repeated(self) -> int:
+        """Number of rows that show a document which their session has shown before."""
+        return int(_repeated_rows(self.indptr, self.pair, np.arange(self.n_rows)))
+
     def counts(self) -> ClickCounts:
         """Return impressions and clicks summed by (query, document), position and group of sessions."""
         group = np.repeat(self.group, self.sizes)
         value = self.click.astype(np.float64) if self.weight is None else self.click * self.weight
         cells = count_rows(self.pair, self.position, group, self.click, value)
         return ClickCounts(
-            self.query_ids, self.document_ids, self.pair_query, self.pair_document, np.bincount(self.query), *cells
+            self.query_ids,
+            self.document_ids,
+            self.pair_query,
+            self.pair_document,
+            np.bincount(self.query, minlength=self.n_queries),
+            *cells,
+            unusable=self.unusable,
         )
 
+    @checked
     def select(self, sessions: Any) -> Clicks:
         """Return the log of some sessions, given by their numbers or as a mask."""
-        chosen = np.asarray(sessions)
-        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
+        chosen = numbers_of(sessions, self.n_sessions, "select", "session", "sessions")
         starts, sizes = self.indptr[chosen], self.sizes[chosen]
         indptr = offsets(sizes)
         rows = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)
@@ -191,9 +204,12 @@ class Clicks:
             query=self.query[chosen],
             group=self.group[chosen],
             session_ids=self.session_ids[chosen],
-            **{name: values[rows] for name, values in self._by_row().items()},
+            user_ids=None if self.user_ids is None else self.user_ids[chosen],
+            extra=_taken(self.extra, rows),
+            **_taken(self._by_row(), rows),
         )
 
+    @checked
     def split(self, before: Any) -> tuple[Clicks, Clicks]:
         """Return the sessions that began before a moment, and the others; the log needs timestamps."""
         if self.timestamp is None:
@@ -214,9 +230,38 @@ class Clicks:
 
     def _by_row(self) -> dict[str, NDArray[Any]]:
         """Return the columns with a value for each row, as far as they are there."""
-        names = ("pair", "position", "click", "weight", "propensity", "timestamp", "ranker", "team")
-        columns = {name: getattr(self, name) for name in names}
+        columns = {
+            "pair": self.pair,
+            "position": self.position,
+            "click": self.click,
+            "weight": self.weight,
+            "propensity": self.propensity,
+            "timestamp": self.timestamp,
+            "ranker": self.ranker,
+            "team": self.team,
+        }
         return {name: values for name, values in columns.items() if values is not None}
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the log as columns, one value for each shown document, by the names that ``Clicks.of`` takes."""
+        rows = self._by_row()
+        pair = rows.pop("pair")
+        found = {
+            "session": np.repeat(self.session_ids, self.sizes),
+            "qid": self.query_ids[self.pair_query[pair]],
+            "docid": self.document_ids[self.pair_document[pair]],
+            **({} if self.user_ids is None else {"user": np.repeat(self.user_ids, self.sizes)}),
+            **rows,
+            **self.extra,
+        }
+        return {**found, "click": self.click.astype(np.int64)}
+
+    @checked
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column that parts the log: "ranker", "team" or one of ``extra``."""
+        known = {**{one: values for one, values in self._by_row().items() if one in ("ranker", "team")}, **self.extra}
+        check_name("column of the log", name, known)
+        return known[name]
 
     def _with_single_impressions(self, repeated: str) -> Clicks:
         """Refuse or merge rows that show one document twice in a session."""
@@ -227,8 +272,8 @@ class Clicks:
         again = first != np.arange(self.n_rows)
         if repeated == "error":
             row = int(np.argmax(again))
-            session = self.session_ids[self.session_of_row[row]]
-            document = self.document_ids[self.pair_document[self.pair[row]]]
+            session = self.session_ids.take([self.session_of_row[row]]).tolist()[0]
+            document = self.document_ids.take([self.pair_document[self.pair[row]]]).tolist()[0]
             raise InputError(
                 f"expected every document once in a session, got document {shown(document)} twice in session "
                 f"{shown(session)} ({n_repeated} such rows); repeated='merge' keeps the first of them with all clicks, "
@@ -242,9 +287,14 @@ class Clicks:
         return replace(
             self,
             indptr=offsets(sizes),
-            unusable=replace(self.unusable, merged_impressions=n_repeated),
-            **{name: values[kept] for name, values in columns.items()},
+            unusable=replace(self.unusable, merged_impressions=self.unusable.merged_impressions + n_repeated),
+            extra=_taken(self.extra, kept),
+            **_taken(columns, kept),
         )
+
+
+def _taken(columns: Mapping[str, Any], rows: Any) -> dict[str, Any]:
+    return {name: values[rows] for name, values in columns.items()}
 
 
 def _check_names(columns: Mapping[str, Any]) -> None:
@@ -329,8 +379,8 @@ def _by_session(search: Integers, position: Integers) -> Integers | None:
     return np.lexsort((position, search))
 
 
-@kernel(lambda types: types.int64(read_only(types, "int64"), read_only(types, "int64"), types.int64[::1]))
-def _repeated_rows(indptr: Any, pair: Any, first: Any) -> Any:
+@kernel()
+def _repeated_rows(indptr: Integers, pair: Integers, first: Filled[np.int64]) -> int:
     """Fill in the first row of a session with the same document; return how many rows are not the first."""
     count = 0
     for session in range(len(indptr) - 1):

@@ -7,11 +7,12 @@ import os
 from typing import Any
 
 from argrank._files import open_bytes
+from argrank.data.clicks.unusable import Unusable
 from argrank.errors import FormatError, shown
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
-    """Return the columns of a log; the lines of one session are searches of one user."""
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, list[Any]], Unusable]:
+    """Return the columns of a log, and what could not be used; the lines of one session are searches of one user."""
     found: dict[str, list[Any]] = {name: [] for name in ("session", "user", "qid", "docid", "position", "click")}
     with open_bytes(path) as stream:
         for number, line in enumerate(stream, 1):
@@ -19,7 +20,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
                 _add(path, number, line, found)
     if not found["session"]:
         raise FormatError(path, None, "a session a line", "an empty file")
-    return found
+    return found, Unusable()
 
 
 def _add(path: str | os.PathLike[str], number: int, line: bytes, found: dict[str, list[Any]]) -> None:

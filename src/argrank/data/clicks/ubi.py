@@ -1,4 +1,4 @@
-"""OpenSearch's User Behavior Insights: queries and events, as NDJSON in the form of the bulk interface.
+"""OpenSearch's User Behavior Insights: queries and events, as NDJSON in the form of the bulk interface or as tables.
 
 A search is a ``query_id``; its text, trimmed and in small letters, is the query; ``client_id`` is the user. Impressions
 and clicks are events of a search on an object at a position.
@@ -9,14 +9,21 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from argrank._files import open_bytes
-from argrank.data.clicks.log import Unusable
+from argrank.data.clicks.tables import place_of, read_table
+from argrank.data.clicks.unusable import Unusable
+from argrank.data.io.kinds import kind_of
 from argrank.errors import FormatError, shown
 
 IMPRESSION = "impression"
 CLICK = "click"
+FIELDS = ("query_id", "user_query", "client_id", "action_name", "event_attributes")
+TABLES = ("parquet", "arrow", "csv")
+ROWS_AT_ONCE = 10_000
 
 
 class Seen(NamedTuple):
@@ -26,15 +33,15 @@ class Seen(NamedTuple):
     object: str
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, list[Any]], Unusable]:
-    """Return the columns of a log, and what could not be used."""
+def read(sources: Sequence[Any]) -> tuple[dict[str, list[Any]], Unusable]:
+    """Return the columns of a log, and what could not be used; queries and events in any order, of any source."""
     text_of: dict[str, str] = {}
     shown_at: dict[Seen, int] = {}
     client: dict[str, str] = {}
     clicked: set[Seen] = set()
     others: Counter[str] = Counter()
     repeated = 0
-    for number, one in _documents(path):
+    for path, number, one in chain.from_iterable(map(_documents, sources)):
         search = one.get("query_id")
         if isinstance(search, str) and isinstance(one.get("user_query"), str):
             text_of[search] = " ".join(one["user_query"].split()).casefold()
@@ -56,10 +63,10 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, list[Any]], Unusable]:
         else:
             shown_at[seen] = _position(path, number, one)
     if not shown_at:
-        raise FormatError(path, None, "events with action_name 'impression'", "none")
+        raise FormatError(place_of(sources[0]), None, "events with action_name 'impression'", "none")
     known = {seen: position for seen, position in shown_at.items() if seen.search in text_of}
     if not known:
-        raise FormatError(path, None, "queries with user_query for the searches of the events", "none")
+        raise FormatError(place_of(sources[0]), None, "queries with user_query for the searches of the events", "none")
     found: dict[str, list[Any]] = {
         "session": [seen.search for seen in known],
         "qid": [text_of[seen.search] for seen in known],
@@ -71,8 +78,14 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, list[Any]], Unusable]:
     return found, Unusable(len(clicked - shown_at.keys()), repeated, len(shown_at) - len(known), dict(others))
 
 
-def _documents(path: str | os.PathLike[str]) -> Any:
-    """Yield line number and document; lines that say where a document goes are passed over."""
+def _documents(source: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield the source's name, the number of the line or row, and a document."""
+    is_path = isinstance(source, str | os.PathLike)
+    return _lines(source) if is_path and kind_of(source) not in TABLES else _rows(source)
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield the documents of NDJSON; lines that say where a document goes are passed over."""
     with open_bytes(path) as stream:
         for number, line in enumerate(stream, 1):
             if not line.strip():
@@ -84,11 +97,37 @@ def _documents(path: str | os.PathLike[str]) -> Any:
             if not isinstance(one, dict):
                 raise FormatError(path, number, "a JSON object", shown(line[:40]))
             if "index" not in one and "create" not in one:
-                yield number, one
+                yield os.fspath(path), number, one
+
+
+def _rows(source: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield the rows of a table as documents; a column with a dotted name is a field inside another."""
+    table, place, number = read_table(source), place_of(source), 0
+    wanted = [name for name in table.column_names if name.split(".")[0] in FIELDS]
+    for batch in table.select(wanted).to_batches(max_chunksize=ROWS_AT_ONCE):
+        for row in batch.to_pylist():
+            number += 1
+            yield place, number, _nested(row)
+
+
+def _nested(row: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        *outer, last = name.split(".")
+        inside = found
+        for one in outer:
+            inside = inside.setdefault(one, {})
+        inside[last] = value
+    return found
 
 
 def _attributes(one: dict[str, Any]) -> dict[str, Any]:
     found = one.get("event_attributes")
+    if isinstance(found, str):  # tables often hold it as text
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError):
+            return {}
     return found if isinstance(found, dict) else {}
 
 

@@ -6,9 +6,8 @@ To add one, declare a `Collection` in `known.py` and list it there.
 from __future__ import annotations
 
 import os
-from typing import Any
 
-from argrank._declared import Count, checked
+from argrank._declared import Count, FloatType, checked
 from argrank.data.collections.known import COLLECTIONS, Collection
 from argrank.data.collections.local_copy import differences, find_file, find_folder, read_fold
 from argrank.data.folds import Fold
@@ -31,7 +30,7 @@ def find_collection(name: str) -> Collection:
 
 @checked
 def load_collection(
-    name: str, folder: str | os.PathLike[str] | None = None, fold: Count = 1, *, dtype: Any = "float64"
+    name: str, folder: str | os.PathLike[str] | None = None, fold: Count = 1, *, dtype: FloatType = "float64"
 ) -> Fold:
     """Read one fold of a local copy of a known collection.
 

@@ -11,7 +11,10 @@ from dataclasses import replace
 from itertools import combinations
 
 from argrank._declared import checked
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
+from argrank.data.doctor.click_log import look_at
 from argrank.data.doctor.diagnosis import Diagnosis, Finding
 from argrank.data.doctor.documents import conflicting_labels, identical_vectors, repeated_documents
 from argrank.data.doctor.facts import Facts
@@ -58,13 +61,15 @@ PAIR_CHECKS: tuple[Callable[[Facts, Facts], Iterator[Finding]], ...] = (
 
 
 @checked
-def doctor(data: Dataset, *more: Dataset, names: Sequence[str] | None = None, relevant_at: float = 1) -> Diagnosis:
-    """Look for what will hurt in one set of data, or in several that are used together.
+def doctor(
+    data: Dataset | Clicks | ClickCounts, *more: Dataset, names: Sequence[str] | None = None, relevant_at: float = 1
+) -> Diagnosis:
+    """Look for what will hurt in one set of data, in several that are used together, or in a click log.
 
     Parameters
     ----------
     data, *more : Dataset
-        The training part and, to find leaks, the validation and test parts.
+        The training part and, to find leaks, the validation and test parts; or one click log of ``ar.load_clicks``.
     names : sequence of str, optional
         What to call the sets in the findings.
     relevant_at : float
@@ -82,10 +87,11 @@ def doctor(data: Dataset, *more: Dataset, names: Sequence[str] | None = None, re
     >>> [finding.check for finding in ar.doctor(data).findings]
     ['without-relevant', 'single-documents', 'constant']
     """
-    sets = (data, *more)
-    for part in sets:
-        if not isinstance(part, Dataset):
-            raise InputError(f"doctor: expected Datasets, got {type(part).__name__}")
+    if isinstance(data, Clicks | ClickCounts) and not more:
+        return look_at(data)
+    sets = [part for part in (data, *more) if isinstance(part, Dataset)]
+    if len(sets) <= len(more):
+        raise InputError("doctor: expected Datasets, or one click log alone, got a click log among others")
     if names is None:
         names = [""] if len(sets) == 1 else [f"set {number}" for number in range(1, len(sets) + 1)]
     if len(names) != len(sets):

@@ -23,9 +23,7 @@ def texts(facts: Facts) -> Iterator[Finding]:
     if categories:
         what = f"{counted(len(categories), 'feature is a text', 'features are texts')}"
         example = ", ".join(f"{name!r}: {len(own):,} different" for name, own in categories.items())
-        advice = (
-            "trees take them as categories; linear rankers need numbers: leave them out (columns={…: None}, --drop)"
-        )
+        advice = "trees take them as categories, other rankers as columns of 0 and 1; --drop leaves them out"
         yield Finding("texts", "note", what, len(categories), example, advice, facts.name)
 
 

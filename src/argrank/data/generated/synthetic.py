@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 
-from argrank._declared import Count, Seed, checked
+from argrank._declared import AtLeast, AtMost, Below, Count, FloatType, Seed, checked
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
+from argrank.data.checks import float_type
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
-from argrank.errors import OptionError, check_choice, check_count
+from argrank.errors import OptionError, check_count
 
 Generator = np.random.Generator
 
@@ -21,18 +21,18 @@ Generator = np.random.Generator
 @checked
 def make_ranking(
     n_queries: Count = 100,
-    n_documents: int | tuple[int, int] = (20, 100),
+    n_documents: Count | tuple[Count, Count] = (20, 100),
     n_features: Count = 20,
     *,
-    truth: str = "linear",
-    noise: float = 0.5,
-    grades: int = 5,
-    relevant: float | None = 0.2,
-    navigational: float = 0.0,
-    navigational_documents: int = 1000,
-    correlation: float = 0.0,
-    density: float | None = None,
-    dtype: DTypeLike = np.float64,
+    truth: Literal["linear", "nonlinear"] = "linear",
+    noise: Annotated[float, AtLeast(0), AtMost(1e100)] = 0.5,
+    grades: Annotated[int, AtLeast(2), AtMost(1000)] = 5,
+    relevant: Annotated[float, AtLeast(0), AtMost(1)] | None = 0.2,
+    navigational: Annotated[float, AtLeast(0), AtMost(1)] = 0.0,
+    navigational_documents: Annotated[int, AtLeast(2)] = 1000,
+    correlation: Annotated[float, AtLeast(0), Below(1)] = 0.0,
+    density: Annotated[float, AtLeast(1e-9), AtMost(1)] | None = None,
+    dtype: FloatType = np.float64,
     random_state: Seed = 0,
 ) -> Dataset:
     """Generate judged queries whose labels come from a known kind of truth plus noise.
@@ -68,15 +68,10 @@ def make_ranking(
     >>> ar.make_ranking(50, 30, n_features=10, grades=3, random_state=1)
     Dataset: 50 queries, 1,500 documents (30 to 30 a query), 10 features, float64; labels 0: 1,200, 1: 200, 2: 100
     """
-    _check(truth=truth, grades=grades, relevant=relevant, navigational=navigational, density=density)
-    if not 0 <= correlation < 1 or (correlation and density is not None) or noise < 0:
-        raise OptionError(f"correlation, noise: expected 0 <= {correlation!r} < 1 (0 for CSR) and {noise!r} >= 0")
-    low, high = n_documents if isinstance(n_documents, tuple) and len(n_documents) == 2 else (n_documents, n_documents)
-    for name, number in (("n_queries", n_queries), ("n_features", n_features), ("n_documents", low)):
-        check_count(name, number)
+    if correlation and density is not None:
+        raise OptionError(f"correlation: expected 0 for sparse features, got {correlation!r}")
+    low, high = (n_documents, n_documents) if isinstance(n_documents, int) else n_documents
     check_count("n_documents", high, low)
-    check_count("navigational_documents", navigational_documents, 2)
-    check_count("random_state", random_state, 0)
     n_rows = n_queries * max(high, navigational_documents if navigational else 0)
     n_values = n_rows * (3.0 + n_features * (1.0 if density is None else density))
     check_memory("make_ranking", 8.0 * n_values, "generate fewer queries, or sparse features (density)")
@@ -93,7 +88,7 @@ def make_ranking(
     y[~in_navigational] = _grade(score[~in_navigational], grades, relevant)
     for query in np.flatnonzero(navigates):
         y[indptr[query] + np.argmax(score[indptr[query] : indptr[query + 1]])] = grades - 1
-    return Dataset(X.astype(dtype), y, group=sizes)
+    return Dataset(X.astype(float_type(dtype)), y, group=sizes)
 
 
 def draw_features(rng: Generator, n_rows: int, n_features: int, correlation: float, density: float | None) -> Any:
@@ -148,14 +143,3 @@ def _grade(score: Floats, grades: int, relevant: float | None) -> Floats:
     rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
     labels: Floats = (rank[:, None] < at_least).sum(axis=1).astype(np.float64)
     return labels
-
-
-def _check(truth: str, grades: int, relevant: float | None, navigational: float, density: float | None) -> None:
-    check_choice("truth", truth, ("linear", "nonlinear"))
-    if density == 0:
-        raise OptionError("density: expected a share above 0, got 0")
-    if grades < 2:
-        raise OptionError(f"grades: expected at least 2, got {grades!r}")
-    for name, share in (("relevant", relevant), ("navigational", navigational), ("density", density)):
-        if share is not None and not 0 <= share <= 1:
-            raise OptionError(f"{name}: expected a share from 0 to 1, got {share!r}")

@@ -4,28 +4,58 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from argrank._files import open_bytes, read_all, split_suffixes, write_bytes
 from argrank._memory import check_memory
 from argrank.data.io.columns.checks import check_columns, columns_to_read
+from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, Piece, by_rows, feature_columns, fill, number_types
 from argrank.data.io.columns.pieces import arguments_of_pieces
 from argrank.data.io.columns.table import Reading, arguments_of
-from argrank.errors import FormatError, InputError
+from argrank.errors import ArgrankError, FormatError, InputError
 
+ROWS = 1 << 14  # of a batch
+BUFFER = 1 << 17  # bytes of a file that are read together: whole columns would take fresh memory again and again
+TOGETHER = 8  # columns of Parquet that are read together: so many numbers fill a line of the cache
 ARROW_FILE = b"ARROW1"  # first bytes of an IPC file; a stream has others
 
 
 def read(path: str | os.PathLike[str], kind: str, reading: Reading) -> dict[str, Any]:
-    """Read a Parquet or Arrow file into the arguments of Dataset."""
+    """Read a Parquet or Arrow file into the arguments of Dataset; numbers go into X without a table between."""
     import narwhals as nw
+    import pyarrow as pa
 
-    table = read_columns(path, kind)
-    check_columns(table.column_names, reading, path, None)
-    return arguments_of(nw.from_native(table, eager_only=True), reading)
+    with _opened(path, kind) as file:
+        check_columns(file.schema.names, reading, path, None)
+        columns = columns_to_read(file.schema.names, reading)
+        features = feature_columns(columns.others, reading.given, reading.features is not None)
+        numbers = number_types(file.schema, [name for name, one in features.items() if one in PLAIN_KINDS])
+        others = [name for name in columns.all if name not in numbers]
+        if file.n_rows is None:
+            table = pa.Table.from_batches(_within_memory(path, file, columns.all), _selected(file.schema, columns.all))
+            pieces = by_rows(table.to_batches(ROWS), len(features), (), [])
+        else:
+            table = pa.Table.from_batches(_within_memory(path, file, others), _selected(file.schema, others))
+            pieces = _by_columns(file, list(features), numbers)
+        n_rows = len(table) if file.n_rows is None else file.n_rows
+        filled = Filled(
+            fill(pieces, list(features), numbers, n_rows), columns.all, list(features), numbers, table.select(others)
+        )
+    return arguments_of(nw.from_native(filled.rest, eager_only=True), reading, filled)
+
+
+def _by_columns(file: Opened, names: list[str], numbers: Collection[str]) -> Iterator[Piece]:
+    """Yield a few columns at a time: a reader of Parquet keeps a page of every column that it reads."""
+    for first in range(0, len(names), TOGETHER):
+        some, row = names[first : first + TOGETHER], 0
+        wanted = [name for name in some if name in numbers]
+        for batch in file.batches(wanted, ROWS) if wanted else ():
+            yield Piece(row, first, first + len(some), batch)
+            row += len(batch)
 
 
 def stream(
@@ -36,23 +66,68 @@ def stream(
     ``ids_alone`` reads no more than the query ids. Features that are texts are refused, see `refused_text`.
     """
     import narwhals as nw
+
+    with _opened(path, kind) as file:
+        check_columns(file.schema.names, reading, path, None)
+        columns = columns_to_read(file.schema.names, reading)
+        wanted = [name for name, one in columns.meanings.items() if one == "qid"] if ids_alone else columns.all
+        pieces = _pieces(file.batches, wanted, max(1, n_values // len(columns.all)))
+        if ids_alone:
+            yield from ({"qid": piece.column(wanted[0]).to_numpy()} for piece in pieces)
+        else:
+            tables = (nw.from_native(piece, eager_only=True) for piece in pieces)
+            yield from arguments_of_pieces(tables, reading, path)
+
+
+Batches = Callable[[list[str], int], Iterator[Any]]  # of some columns, with about so many rows each
+
+
+class Opened(NamedTuple):
+    """A file of columns: its schema, the number of its rows where it tells it beforehand, and its batches."""
+
+    schema: Any
+    n_rows: int | None
+    batches: Batches
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], kind: str) -> Iterator[Opened]:
+    """Open a Parquet or Arrow file; damage gives a FormatError."""
     import pyarrow as pa
 
     with open_bytes(path) as opened:
         source = _seekable(opened, path)
         try:
-            schema, batches = _parquet_batches(source) if kind == "parquet" else _ipc_batches(source)
-            check_columns(schema.names, reading, path, None)
-            columns = columns_to_read(schema.names, reading)
-            wanted = [name for name, one in columns.meanings.items() if one == "qid"] if ids_alone else columns.all
-            pieces = _pieces(batches, wanted, max(1, n_values // len(columns.all)))
-            if ids_alone:
-                yield from ({"qid": piece.column(wanted[0]).to_numpy()} for piece in pieces)
-            else:
-                tables = (nw.from_native(piece, eager_only=True) for piece in pieces)
-                yield from arguments_of_pieces(tables, reading, path)
-        except (pa.ArrowException, OSError, TypeError, KeyError, MemoryError) as error:
+            yield _parquet_file(source) if kind == "parquet" else _ipc_file(source)
+        except ArgrankError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
             raise _damaged(path, kind, error) from error
+
+
+def _selected(schema: Any, names: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([schema.field(name) for name in names])
+
+
+def _within_memory(path: str | os.PathLike[str], file: Opened, names: list[str]) -> Iterator[Any]:
+    """Yield the batches of a file as long as there is memory for all of them."""
+    n_bytes = 8.0 * (file.n_rows or 0) * len(file.schema.names)  # equal values take no room in a file
+    _check_memory(path, n_bytes)
+    for batch in file.batches(names, ROWS):
+        if file.n_rows is None:
+            n_bytes += batch.nbytes
+            _check_memory(path, n_bytes)
+        yield batch
+
+
+def stream_columns(
+    path: str | os.PathLike[str], kind: str, n_rows: int, chosen: Callable[[list[str]], list[str]]
+) -> Iterator[Any]:
+    """Yield the columns that are chosen from all names as pyarrow Tables of at most ``n_rows`` rows."""
+    with _opened(path, kind) as file:
+        yield from _pieces(file.batches, chosen(list(file.schema.names)), n_rows)
 
 
 def _seekable(stream: IO[bytes], path: str | os.PathLike[str]) -> Any:
@@ -62,7 +137,7 @@ def _seekable(stream: IO[bytes], path: str | os.PathLike[str]) -> Any:
     return io.BytesIO(read_all(stream, os.fspath(path)))
 
 
-def _pieces(batches: Callable[[list[str], int], Iterator[Any]], names: list[str], n_rows: int) -> Iterator[Any]:
+def _pieces(batches: Batches, names: list[str], n_rows: int) -> Iterator[Any]:
     import pyarrow as pa
 
     for batch in batches(names, n_rows):
@@ -79,16 +154,8 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
     """Read a Parquet or Arrow file as a pyarrow Table; damage gives a FormatError."""
     import pyarrow as pa
 
-    with open_bytes(path) as stream:
-        source = _seekable(stream, path)
-        try:
-            table = _parquet(source, path) if kind == "parquet" else _ipc(source, path)
-            table.validate(full=True)
-        except InputError:
-            raise
-        except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
-            raise _damaged(path, kind, error) from error
-    return table
+    with _opened(path, kind) as file:
+        return pa.Table.from_batches(_within_memory(path, file, file.schema.names), file.schema)
 
 
 def write(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kind: str) -> None:
@@ -106,43 +173,25 @@ def write(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kin
                 writer.write_table(table)
 
 
-def _parquet(source: IO[bytes], path: str | os.PathLike[str]) -> Any:
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(source, page_checksum_verification=True)
-    _check_memory(path, 8.0 * file.metadata.num_rows * file.metadata.num_columns)  # equal values take no room in a file
-    return file.read()
-
-
 def _check_memory(path: str | os.PathLike[str], n_bytes: float) -> None:
     check_memory(os.fspath(path), n_bytes, "pack it (argrank pack), which reads it in pieces")
 
 
-def _parquet_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+def _parquet_file(source: IO[bytes]) -> Opened:
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(source, page_checksum_verification=True)
+    file = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER)
 
     def batches(names: list[str], n_rows: int) -> Iterator[Any]:
         for group in range(file.num_row_groups):  # a reader of several keeps what it has read of all
-            yield from file.iter_batches(n_rows, row_groups=[group], columns=names)
+            for batch in file.iter_batches(n_rows, row_groups=[group], columns=names, use_threads=False):
+                batch.validate(full=True)
+                yield batch
 
-    return file.schema_arrow, batches
-
-
-def _ipc(source: IO[bytes], path: str | os.PathLike[str]) -> Any:
-    import pyarrow as pa
-
-    reader = _ipc_reader(source)
-    found, n_bytes = [], 0.0
-    for batch in _record_batches(reader):
-        n_bytes += batch.nbytes
-        _check_memory(path, n_bytes)
-        found.append(batch)
-    return pa.Table.from_batches(found, reader.schema)
+    return Opened(file.schema_arrow, file.metadata.num_rows, batches)
 
 
-def _ipc_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+def _ipc_file(source: IO[bytes]) -> Opened:
     reader = _ipc_reader(source)
 
     def batches(names: list[str], n_rows: int) -> Iterator[Any]:
@@ -150,7 +199,7 @@ def _ipc_batches(source: IO[bytes]) -> tuple[Any, Callable[[list[str], int], Ite
             batch.validate(full=True)
             yield batch.select(names)
 
-    return reader.schema, batches
+    return Opened(reader.schema, None, batches)
 
 
 def _record_batches(reader: Any) -> Iterator[Any]:

@@ -6,17 +6,20 @@ import contextlib
 import io
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from argrank._files import is_remote, open_bytes, read_all, split_suffixes
 from argrank._memory import check_memory
 from argrank._once import is_stream
 from argrank.data.io.columns.checks import Columns, check_columns, check_names, columns_to_read
-from argrank.data.io.columns.numbers import PLAIN, WHOLE, writings
+from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, NotFiniteError, by_rows, feature_columns, fill
+from argrank.data.io.columns.numbers import Writing, writings
 from argrank.data.io.columns.pieces import arguments_of_pieces
-from argrank.data.io.columns.roles import KINDS, NUMBERS, TEXTS
+from argrank.data.io.columns.roles import NUMBERS, TEXTS
 from argrank.data.io.columns.table import Reading, arguments_of
 from argrank.data.io.columns.texts import CellError, Texts
 from argrank.data.io.dialects import BEGINNING, Dialect, Given, find_dialect, text_rows
@@ -31,7 +34,12 @@ MISSING = [
     "NaN",
     "nan",
 ]  # in columns that pyarrow turns into numbers; other words take the long way
-LOOK = 1000  # rows that say which columns pyarrow may turn into numbers
+LOOKED_AT = 1 << 16  # bytes that say which columns pyarrow may turn into numbers
+LOOK = 20  # rows that say whether a number may be written with a mark of thousands
+THOUSANDS = Writing(",", ".")
+PIECE = 1 << 21  # bytes of text that are read together
+ROOM = 1.05  # times the rows that are expected by the length of the first ones
+COUNTED = 1 << 18  # bytes that are counted together: few enough for the cache
 HELD = 3  # bytes of memory for each byte of text
 
 
@@ -41,32 +49,27 @@ class Content(NamedTuple):
     path: str | os.PathLike[str]
     dialect: Dialect
     data: Any = None  # bytearray or mmap
+    quoted: bool = True  # whether cells may stand in quotes
 
-    def table(self, names: Sequence[str], numbers: Sequence[str] = (), data: Any = None) -> Any:
-        """Return columns as texts, some as numbers; ``data`` is a piece of the text that begins with the header."""
+    def table(self, names: Sequence[str], data: Any = None, *, texts: bool = True) -> Any:
+        """Return columns as texts, or as pyarrow takes them; ``data`` is a piece of the text, with the header."""
         import pyarrow as pa
         from pyarrow import csv
 
         source = pa.BufferReader(pa.py_buffer(self.data if data is None else data))
-        try:
-            return csv.read_csv(source, **self._options(names, numbers, self.data.find(b'"') >= 0))
-        except UnicodeDecodeError as error:
-            raise pa.ArrowInvalid(str(error)) from error
+        types = dict.fromkeys(names, pa.string()) if texts else None
+        return csv.read_csv(source, **self._options(names, types))
 
-    def batches(self, stream: Any, names: Sequence[str], n_bytes: int) -> Iterator[Any]:
-        """Yield columns as texts, piece by piece."""
+    def batches(self, names: Sequence[str], n_bytes: int, numbers: Collection[str] = (), stream: Any = None) -> Any:
+        """Return a reader of columns as texts, some as numbers, piece by piece."""
         import pyarrow as pa
         from pyarrow import csv
 
-        try:
-            yield from csv.open_csv(stream, **self._options(names, (), True, n_bytes))
-        except UnicodeDecodeError as error:
-            raise pa.ArrowInvalid(str(error)) from error
+        source = pa.BufferReader(pa.py_buffer(self.data)) if stream is None else stream
+        types = {name: pa.float64() if name in numbers else pa.string() for name in names}
+        return csv.open_csv(source, **self._options(names, types, n_bytes))
 
-    def _options(
-        self, names: Sequence[str], numbers: Sequence[str], quoted: bool, block_size: int | None = None
-    ) -> dict[str, Any]:
-        import pyarrow as pa
+    def _options(self, names: Sequence[str], types: Any, block_size: int | None = None) -> dict[str, Any]:
         from pyarrow import csv
 
         encoding = "utf8" if self.dialect.encoding in ("utf-8", "utf-8-sig") else self.dialect.encoding
@@ -77,19 +80,16 @@ class Content(NamedTuple):
                 encoding=encoding,
                 block_size=block_size,
             ),
-            "parse_options": csv.ParseOptions(delimiter=self.dialect.sep, newlines_in_values=quoted),
+            "parse_options": csv.ParseOptions(delimiter=self.dialect.sep, newlines_in_values=self.quoted),
             "convert_options": csv.ConvertOptions(
-                column_types={name: pa.float64() if name in numbers else pa.string() for name in names},
-                include_columns=list(names),
-                null_values=MISSING,
-                strings_can_be_null=False,
+                column_types=types, include_columns=list(names), null_values=MISSING, strings_can_be_null=False
             ),
         }
 
     def refuse_damage(self) -> None:
         """Raise where the text is no table: a NUL byte, cells in quotes without end, rows of another length."""
         n_columns = len(self.dialect.names)
-        for line, row in self._rows():
+        for line, row in self.rows():
             if len(row) != n_columns:
                 expected = f"{n_columns} cells, as many as there are column names"
                 raise FormatError(self.path, line, expected, f"{len(row)}")
@@ -97,12 +97,13 @@ class Content(NamedTuple):
     def wrong(self, error: CellError) -> FormatError:
         """Return what is wrong with a cell, with its line."""
         expected, place = f"{error.expected} in column {error.column!r}", self.dialect.names.index(error.column)
-        for number, (line, row) in enumerate(self._rows()):
+        for number, (line, row) in enumerate(self.rows()):
             if number == error.row:
                 return FormatError(self.path, line, expected, f"{shown(row[place])}{error.advice}")
         return FormatError(self.path, None, expected, error.got)
 
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows under the header as texts, each with its line; slowly."""
         if self.data is not None:
             yield from text_rows(io.BytesIO(self.data), self.path, self.dialect)
             return
@@ -116,7 +117,7 @@ class Content(NamedTuple):
 
         try:
             yield
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             self.refuse_damage()
             got = " ".join(str(error).split())
             raise FormatError(self.path, None, f"{self.dialect.encoding.upper()} text in cells", got) from error
@@ -132,8 +133,9 @@ def opened(path: str | os.PathLike[str], usual: str, given: Given) -> Iterator[C
     with contextlib.ExitStack() as stack:
         data = _data(path, stack)
         check_memory(os.fspath(path), HELD * len(data), "pack it (argrank pack), which reads it in pieces")
-        content = Content(path, find_dialect(bytes(data[:BEGINNING]), path, usual, given), data)
-        odd = data.find(b'"') >= 0 and sum(piece.count(b'"') for piece in _pieces(data)) % 2
+        quoted = data.find(b'"') >= 0
+        content = Content(path, find_dialect(bytes(data[:BEGINNING]), path, usual, given), data, quoted)
+        odd = quoted and _count(data, b'"') % 2
         if odd or (data.find(b"\0") >= 0 and not content.dialect.is_wide):
             content.refuse_damage()  # perhaps a cell in quotes without end, which would swallow all that follows
         yield content
@@ -168,7 +170,9 @@ def stream(
     reading = _informed(content, usual, reading, given)
     columns = columns_to_read(content.dialect.names, reading)
     with open_bytes(path) as text, content.explained():
-        tables = (pa.Table.from_batches([one]) for one in content.batches(text, columns.all, n_bytes) if one.num_rows)
+        tables = (
+            pa.Table.from_batches([one]) for one in content.batches(columns.all, n_bytes, (), text) if one.num_rows
+        )
         pieces = (nw.from_native(_with_ids(one, reading), eager_only=True) for one in tables)
         yield from arguments_of_pieces(pieces, reading, path)
 
@@ -180,32 +184,91 @@ def _informed(content: Content, usual: str, reading: Reading, given: Given) -> R
 
 
 def _converted(content: Content, reading: Reading) -> dict[str, Any]:
-    import pyarrow as pa
-
-    columns = columns_to_read(content.dialect.names, reading)
-    numbers = _plain_columns(content, columns, reading)
-    table = None
-    if numbers:
-        with contextlib.suppress(pa.ArrowInvalid):
-            table = content.table(columns.all, numbers)
-    if table is None or not _as_we_would(table, numbers, columns.others):
-        table = content.table(columns.all)
-    return _arguments(content, table, reading)
-
-
-def _arguments(content: Content, table: Any, reading: Reading) -> dict[str, Any]:
     import narwhals as nw
 
-    if not table.num_rows:
+    columns = columns_to_read(content.dialect.names, reading)
+    filled = _filled(content, columns, reading)
+    table = content.table(columns.all) if filled is None else filled.rest
+    if not (table.num_rows if filled is None else len(filled.X)):
         raise FormatError(content.path, None, "rows under the names of the columns", "none")
-    return arguments_of(nw.from_native(_with_ids(table, reading), eager_only=True), reading)
+    return arguments_of(nw.from_native(_with_ids(table, reading), eager_only=True), reading, filled)
+
+
+class Look(NamedTuple):
+    """What the first rows of a text show: columns that pyarrow may turn into numbers, and bytes of a row."""
+
+    numbers: list[str]
+    row_bytes: float
+
+
+def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | None:
+    """Let pyarrow turn columns into numbers that it reads as we would: finite ones, in a table without decimal commas.
+
+    The result is None where there is no such column, or where something would be read otherwise than by ourselves.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    features = feature_columns(columns.others, reading.given, reading.features is not None)
+    look = _look(content, columns, features, reading)
+    numbers = [name for name in look.numbers if name in features]
+    if not numbers:
+        return None
+    n_rows = int(ROOM * len(content.data) / look.row_bytes)
+    rest: list[Any] = []
+    others = [name for name in columns.all if name not in numbers]
+    try:
+        reader = content.batches(columns.all, PIECE, look.numbers)
+        pieces = by_rows(reader, len(features), others, rest)
+        X = fill(pieces, list(features), dict.fromkeys(numbers, pa.float64()), n_rows, finite=True)
+    except (pa.ArrowInvalid, UnicodeDecodeError, NotFiniteError):
+        return None
+    schema = pa.schema([reader.schema.field(name) for name in others])
+    filled = Filled(X, columns.all, list(features), numbers, pa.Table.from_batches(rest, schema))
+    if any(_commas(filled.rest.column(name)) for name in features if name not in numbers):
+        return None
+    roles = [filled.rest.column(name) for name in look.numbers if name not in features]
+    return filled if all(pc.all(pc.is_finite(values)).as_py() is not False for values in roles) else None
+
+
+def _look(content: Content, columns: Columns, features: Mapping[str, str | None], reading: Reading) -> Look:
+    """Look at the first rows; numbers that might be written with a mark of thousands are no plain ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if content.dialect.is_wide or reading.marks.decimal == ",":
+        return Look([], 1.0)
+    beginning = bytes(content.data[:LOOKED_AT])
+    if len(content.data) > LOOKED_AT and b"\n" in beginning:
+        beginning = beginning[: beginning.rfind(b"\n") + 1]
+    names = [name for name, meaning in columns.meanings.items() if meaning in NUMBERS]
+    names += [name for name, kind in features.items() if kind in PLAIN_KINDS]
+    try:
+        first = content.table(names, beginning, texts=False)
+        texts = content.table(names, beginning).slice(0, LOOK)
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        return Look([], 1.0)
+    wanted = (pa.int64(), pa.float64(), pa.null())
+    found = [name for name in names if first.schema.field(name).type in wanted]
+    broken = [name for name in found if first.schema.field(name).type == pa.float64()]
+    if broken and texts.num_rows:
+        cells = pa.concat_arrays([texts.column(name).combine_chunks() for name in broken])
+        fits = pc.or_(pc.equal(cells, ""), pc.match_substring_regex(cells, THOUSANDS.pattern))
+        if (
+            fits.to_numpy(zero_copy_only=False).reshape(len(broken), -1).all(axis=1).all()
+        ):  # none shows which mark it is
+            found = [name for name in found if name not in broken]
+    return Look(found, max(1.0, len(beginning) / max(1, first.num_rows)))
 
 
 def _with_ids(table: Any, reading: Reading) -> Any:
     """Return a table whose ids are integers where they are written so."""
-    for name, meaning in columns_to_read(table.column_names, reading).meanings.items():
-        if meaning not in (*NUMBERS, *TEXTS):
-            table = table.set_column(table.column_names.index(name), name, _ids(name, meaning, table.column(name)))
+    columns = columns_to_read(table.column_names, reading)
+    features = feature_columns(columns.others, reading.given, reading.features is not None)
+    ids = {name: one for name, one in columns.meanings.items() if one not in (*NUMBERS, *TEXTS)}
+    more = [name for name in columns.others if name not in features and reading.given.get(name) != "text"]
+    for name, meaning in (ids | dict.fromkeys(more, "docid")).items():
+        table = table.set_column(table.column_names.index(name), name, _ids(name, meaning, table.column(name)))
     return table
 
 
@@ -214,53 +277,26 @@ def _ids(name: str, meaning: str | None, column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pc.all(pc.match_substring_regex(column, r"^(0|-?[1-9][0-9]{0,17})$")).as_py():
-        return column.cast(pa.int64())
+    with contextlib.suppress(pa.ArrowInvalid):
+        integers = column.cast(pa.int64())
+        if pc.all(pc.equal(integers.cast(pa.string()), column)).as_py():
+            return integers
     empty = pc.equal(column, "")
     if meaning == "qid" and pc.any(empty).as_py():
         raise CellError(name, pc.index(empty, True).as_py(), "a query id", "''")
     return column
 
 
-def _plain_columns(content: Content, columns: Columns, reading: Reading) -> list[str]:
-    """Return the columns that the first rows show as plain numbers."""
-    import pyarrow as pa
-
-    if content.dialect.is_wide or reading.marks.decimal == ",":
-        return []
-    beginning = bytes(content.data[:BEGINNING])
-    if len(content.data) > BEGINNING:
-        beginning = beginning[: beginning.rfind(b"\n") + 1]
-    try:
-        first = content.table(columns.all, data=beginning).slice(0, LOOK)
-    except pa.ArrowInvalid:
-        return []
-    otherwise = set(KINDS) - {"feature", "number"}
-    numbers = [name for name, meaning in columns.meanings.items() if meaning in NUMBERS]
-    numbers += [name for name in columns.others if reading.given.get(name) not in otherwise]
-    ways = {name: writings(Texts(first.column(name)), reading.marks.decimal, "") for name in numbers}
-    return [name for name, found in ways.items() if found and found[0] in (PLAIN, WHOLE)]
-
-
-def _as_we_would(table: Any, numbers: Sequence[str], features: Sequence[str]) -> bool:
-    """Tell whether pyarrow has read numbers as we would have: finite ones, in a table without decimal commas."""
-    import pyarrow.compute as pc
-
-    for name in numbers:
-        values = table.column(name)
-        if values.null_count < len(values) and not pc.all(pc.is_finite(values)).as_py():
-            return False
-    return not any(_commas(Texts(table.column(name))) for name in features if name not in numbers)
-
-
-def _commas(texts: Texts) -> bool:
-    ways = writings(texts)
+def _commas(column: Any) -> bool:
+    ways = writings(Texts(column))
     return bool(ways) and ways[0].decimal == ","
 
 
-def _pieces(data: Any) -> Iterator[bytes]:
-    for start in range(0, len(data), 1 << 24):
-        yield data[start : start + (1 << 24)]
+def _count(data: Any, byte: bytes) -> int:
+    """Count a byte that may be frequent."""
+    array = np.frombuffer(data, np.uint8)
+    pieces = (array[start : start + COUNTED] for start in range(0, len(array), COUNTED))
+    return sum(int(np.count_nonzero(piece == ord(byte))) for piece in pieces)
 
 
 def texts_of(path: str | os.PathLike[str], usual: str) -> dict[str, list[str]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from argrank._declared import Count, Jobs, checked
+from argrank._declared import Count, FloatType, Jobs, checked
 from argrank._files import is_remote
 from argrank._once import STDIN, is_stream, reading_once
 from argrank.data.dataset import Dataset, check_dataset
@@ -33,7 +33,8 @@ def load(
     format: str | None = None,  # noqa: A002 - the word that users of pandas and polars expect
     columns: Mapping[str, str | None] | None = None,
     features: Sequence[str] | None = None,
-    dtype: Any = None,
+    dates: Sequence[str] = (),
+    dtype: FloatType | None = None,
     sparse: bool | Literal["auto"] = "auto",
     n_features: Count | None = None,
     feature_base: Literal[0, 1] | None = None,
@@ -63,10 +64,13 @@ def load(
         and title; all other columns, and those with the meaning "feature", are features. Where there is no column
         of that name, safe ones are taken and told in the log: query_id or query for qid, relevance, judgement or
         grade for label, doc_id, docno, product_id or item_id for docid. Of features can be said that they are a
-        "number" or a "category", of other texts that they are an "id" or a "text" to read, both of which are no
-        features; by default their values decide, and it is told.
+        "number", a "category" or a "date", of other texts that they are an "id" or a "text" to read, both of which
+        are no features; by default their values decide, and it is told.
     features : sequence of str, optional
         The columns of a table that are features, in this order; by default all without a meaning.
+    dates : sequence of str, optional
+        The columns of a table that are dates: features that say how many days before the newest date one is. A model
+        keeps that date, so that new data is counted from the same day.
     dtype : "float64" or "float32", optional
         Of the features. By default float64, or what a Parquet or Arrow file holds.
     sparse : "auto", True or False
@@ -87,6 +91,8 @@ def load(
         default it is found out, and told.
     """
     check_choice("verify", verify, VERIFY)
+    if dates:
+        columns = {**(columns or {}), **dict.fromkeys(dates, "date")}
     kind = kind_of(path, format)
     if kind not in READABLE:
         raise OptionError(
@@ -121,6 +127,7 @@ def load(
     )
 
 
+@checked
 def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
     """Write a Dataset to a file, in the format and compression of its extension, whole or not at all.
 
@@ -135,6 +142,8 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
         raise OptionError("expected the name of a file to write, got '-'")
     if kind == "pack":
         pack(data, path)
+    elif data.gains is not None:
+        raise InputError(f"{os.fspath(path)}: expected labels, got row gains: only a pack (.pack) holds them")
     elif kind in TABLES:
         write_table(data, path, kind)
     elif kind == "qrels":

@@ -62,10 +62,10 @@ def _of_columns(path: str | os.PathLike[str], header: Sequence[str], columns: li
     }
     if places["user"] is None or places["item"] is None:
         places = {meaning: at if at < len(header) else None for at, meaning in enumerate(NAMES)}
-    if places["item"] is None or (rated and places["rating"] is None):
+    user, item, rating = (places[name] for name in ("user", "item", "rating"))
+    if user is None or item is None or (rated and rating is None):
         raise FormatError(path, 1, f"columns {', '.join(NAMES)}", shown(",".join(header)))
-    users, items = (_ids(columns[places[name]]) for name in ("user", "item"))  # type: ignore[index]
-    rating = places["rating"]
+    users, items = _ids(columns[user]), _ids(columns[item])
     ratings = np.zeros(len(users)) if rating is None else _numbers(path, header[rating], columns[rating], rated)
     return Ratings(users, items, ratings)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from argrank._memory import check_memory
 from argrank._types import Floats
-from argrank.data.mapped import row_view, size_of
+from argrank.data.mapped import LazyRows, row_view, size_of
 
 if TYPE_CHECKING:
     from argrank.data.prepare.normalise import Normaliser
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BLOCK_VALUES = 1 << 19  # of features that are scaled together
 
 
-class ScaledRows:
+class ScaledRows(LazyRows):
     """Rows of features and a global normaliser that is applied where they are used.
 
     Products need no scaled features: with ``factor`` = 1 / scale (0 for a constant feature), the scores are
@@ -25,33 +25,17 @@ class ScaledRows:
     rounding from those of scaled features. As an array they have the bits of the normaliser's own.
     """
 
-    ndim = 2
-
     def __init__(self, rows: Any, normaliser: Normaliser) -> None:
-        self.rows, self._normaliser = rows, normaliser
+        super().__init__(rows)
+        self._normaliser = normaliser
         scale = np.asarray(normaliser.scale)
         self.shift: Floats = np.asarray(normaliser.shift)
         self.factor: Floats = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale != 0)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and features."""
-        n_rows, n_features = self.rows.shape
-        return n_rows, n_features
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the rows, and of the scaled features as an array."""
-        dtype: np.dtype[Any] = self.rows.dtype
-        return dtype
-
-    @property
     def nbytes(self) -> int:
         """Bytes of the rows."""
         return size_of(self.rows)
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def __getitem__(self, chosen: Any) -> Any:
         """Return adjacent rows as they are here, others as an array."""

@@ -11,15 +11,14 @@ hundred of each other (``near``). Logarithms of many factors are one logarithm o
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from argrank._jit import helper, query_kernel
+from argrank._types import Floats, Integers
 
 
 @helper
-def find_lower_levels(gains: Any, rows: Any, after: Any, gradient: Any) -> int:
+def find_lower_levels(gains: Floats, rows: Integers, after: Integers, gradient: Floats) -> int:
     """Fill in the first place of a lower level for every place of ``rows``, which go by falling level.
 
     Sets the gradient to 0 and returns the number of pairs.
@@ -36,7 +35,7 @@ def find_lower_levels(gains: Any, rows: Any, after: Any, gradient: Any) -> int:
 
 
 @query_kernel
-def softplus_sum(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def softplus_sum(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Sum over pairs of softplus(margin / pairs - d) - less * softplus(-d).
 
     ``constants`` = scaled, margin, less, exponentiate: L1 has margin 0, ConvexLoss margin rho; with less = 1 it is the
@@ -94,7 +93,7 @@ def softplus_sum(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
 
 
 @query_kernel
-def log_mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def log_mean_sigmoid(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Log of the mean over pairs of sigmoid(direction * d), times a factor, plus an offset; 0 without pairs.
 
     ``constants`` = scaled, direction, times, offset. Direction +1 and times -1: minus the log of the expected AUC;
@@ -146,7 +145,7 @@ def log_mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradie
 
 
 @query_kernel
-def mean_sigmoid(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def mean_sigmoid(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Rho times the mean over pairs of sigmoid(-d), the expected AUC loss, plus, where asked, L1.
 
     ``constants`` = scaled, rho, 1 to add the sum of softplus(-d).

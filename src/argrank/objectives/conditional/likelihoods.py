@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from argrank._declared import Positive
 from argrank._jit import LazyKernel
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import check_choice, check_positive
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.structure import level_numbers, pair_counts
@@ -32,7 +32,9 @@ from argrank.objectives.objective import Kernels, Objective, Prepared, as_value,
 
 ClosedForm = tuple[LazyKernel, tuple[float, ...]]
 
-SCALES = ("pairs", None)  # "pairs" divides dphi by the number of pairs of the query
+Scale = Literal["pairs"] | None  # "pairs" divides dphi by the number of pairs of the query
+Expectation = Literal["expected", "log-expected"]
+OfLoss = Literal["identity", "exp"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +49,7 @@ class LogLikelihood(Objective):
     mean_over: ClassVar[str] = "pairs"
     smooth: ClassVar[bool] = True
 
-    scale: str | None
-
-    def __post_init__(self) -> None:
-        check_choice("scale", self.scale, SCALES)
+    scale: Scale
 
     def prepare(self, data: Dataset) -> Prepared:
         """Number the label levels."""
@@ -76,13 +75,12 @@ class Conditional(Objective):
     measures: tuple[Measure, ...]
     weights: Any
     convention: Convention
-    scale: str | None
+    scale: Scale
     sampling: Sampling
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", as_value("weights", self.weights))
-        check_choice("scale", self.scale, SCALES)
-        check_positive("rho", getattr(self, "rho", 1.0))
+        super().__post_init__()
         _ = self.loss
 
     @property
@@ -144,14 +142,9 @@ class ExpectedLoss(Conditional):
     name: ClassVar[str] = "log-loss"
     convex: ClassVar[bool] = False
 
-    form: str
-    f: str
-    rho: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("form", self.form, ("expected", "log-expected"))
-        check_choice("f", self.f, ("identity", "exp"))
+    form: Expectation
+    f: OfLoss
+    rho: Positive
 
     def _closed_form(self) -> ClosedForm:
         if self.f == "exp":
@@ -179,7 +172,7 @@ class LikelihoodAndLoss(Conditional):
     mean_over: ClassVar[str] = "pairs"
     convex: ClassVar[bool] = False
 
-    rho: float
+    rho: Positive
 
     def _closed_form(self) -> ClosedForm:
         return mean_sigmoid, (self.rho, 1.0)
@@ -195,7 +188,7 @@ class ConvexLoss(Conditional):
     name: ClassVar[str] = "log-convex"
     mean_over: ClassVar[str] = "pairs"
 
-    rho: float
+    rho: Positive
 
     def _closed_form(self) -> ClosedForm:
         weight = self.loss.weights[0]

@@ -43,8 +43,8 @@ class RankingLoss:
     @property
     def depth(self) -> int | None:
         """The last rank that any of the measures looks at; None where one looks at all."""
-        cutoffs = [one.cutoff for one in self.measures]
-        return None if None in cutoffs else max(cutoffs)  # type: ignore[type-var]
+        cutoffs = [one.cutoff for one in self.measures if one.cutoff is not None]
+        return max(cutoffs) if len(cutoffs) == len(self.measures) else None
 
     def __call__(self, ranked: Integers, labels: Floats, best: Floats | None = None) -> Floats:
         """Return the losses of rankings of one query given by level, one per row; the best one is the first.

@@ -14,22 +14,14 @@ document's score less the lower one's, and so do all sums over a ranking's coeff
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from argrank._jit import helper, kernel, read_only
+from argrank._jit import helper, kernel
+from argrank._types import Filled, FilledMatrix, Floats, Integers, Matrix
 
 
-@kernel(
-    lambda types: types.void(
-        read_only(types, "int64"),
-        read_only(types, "int64"),
-        types.Array(types.int64, 2, "C", readonly=True),
-        types.int64[:, ::1],
-    )
-)
-def stand(levels: Any, totals: Any, orders: Any, coefficients: Any) -> None:
+@kernel()
+def stand(levels: Integers, totals: Integers, orders: Matrix[np.int64], coefficients: FilledMatrix[np.int64]) -> None:
     """Fill in half of dphi's coefficients of given rankings: worse documents above minus better documents below.
 
     ``levels`` has the level number of every document, ``totals`` how many documents every level has.
@@ -50,7 +42,7 @@ def stand(levels: Any, totals: Any, orders: Any, coefficients: Any) -> None:
 
 
 @helper
-def find_runs(levels: Any, order: Any, run_level: Any, run_size: Any) -> int:
+def find_runs(levels: Integers, order: Integers, run_level: Integers, run_size: Integers) -> int:
     """Fill in the runs of a ranking and return their number."""
     n_runs = 0
     for rank in range(len(order)):
@@ -63,7 +55,9 @@ def find_runs(levels: Any, order: Any, run_level: Any, run_size: Any) -> int:
 
 
 @helper
-def weigh_borders(run_level: Any, run_size: Any, n_runs: int, totals: Any, seen: Any, weights: Any) -> float:
+def weigh_borders(
+    run_level: Integers, run_size: Integers, n_runs: int, totals: Integers, seen: Integers, weights: Floats
+) -> float:
     """Fill in what every border between two runs weighs, and return the sum.
 
     The upper run's level p, the lower one's q: likelier where documents of q already stand above and documents of p
@@ -84,7 +78,7 @@ def weigh_borders(run_level: Any, run_size: Any, n_runs: int, totals: Any, seen:
 
 
 @helper
-def split_runs(run_level: Any, run_size: Any, n_runs: int, border: int) -> int:
+def split_runs(run_level: Integers, run_size: Integers, n_runs: int, border: int) -> int:
     """Let the runs at a border exchange a document each, and return the new number of runs.
 
     Of A…A B…B becomes A… B A …B: what is left of the two runs, and between them two runs of one document, which join
@@ -120,20 +114,16 @@ def split_runs(run_level: Any, run_size: Any, n_runs: int, border: int) -> int:
     return n_runs + grown
 
 
-@kernel(
-    lambda types: types.void(
-        read_only(types, "int64"),
-        read_only(types, "int64"),
-        types.Array(types.int64, 2, "C", readonly=True),
-        read_only(types, "int64"),
-        read_only(types, "int64"),
-        read_only(types),
-        types.int64[:, ::1],
-        types.int64[:, ::1],
-    )
-)
+@kernel()
 def walk(
-    levels: Any, totals: Any, states: Any, restart: Any, moves: Any, uniform: Any, ranked: Any, flips: Any
+    levels: Integers,
+    totals: Integers,
+    states: Matrix[np.int64],
+    restart: Integers,
+    moves: Integers,
+    uniform: Floats,
+    ranked: FilledMatrix[np.int64],
+    flips: FilledMatrix[np.int64],
 ) -> None:
     """Walk, and write down ``len(restart)`` rankings on the way.
 
@@ -178,19 +168,17 @@ def walk(
             ranked[sample, rank] = levels[order[rank]]
 
 
-@kernel(
-    lambda types: types.int64(
-        read_only(types, "int64"),
-        read_only(types, "int64"),
-        read_only(types, "int64"),
-        types.Array(types.int64, 2, "C", readonly=True),
-        types.int64[::1],
-        types.int64[::1],
-        types.int64[::1],
-        types.int64[:, ::1],
-    )
-)
-def first_met(hashes: Any, origin: Any, moves: Any, flips: Any, kept: Any, starts: Any, counts: Any, path: Any) -> Any:
+@kernel()
+def first_met(
+    hashes: Integers,
+    origin: Integers,
+    moves: Integers,
+    flips: Matrix[np.int64],
+    kept: Filled[np.int64],
+    starts: Filled[np.int64],
+    counts: Filled[np.int64],
+    path: FilledMatrix[np.int64],
+) -> int:
     """Fill in which rankings of walks were not met before, and the moves that lead to them; return how many they are.
 
     ``starts`` and ``counts`` are ``origin`` and ``moves`` of the rankings in ``kept``, ``path`` their flips: those that

@@ -10,6 +10,7 @@ values of the queries and the slopes by the exponents, with logarithms of sums t
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def _backward(
 
 
 def _signature(element: str) -> Callable[[Any], Any]:
-    def signature(types: Any) -> Any:
+    def signature(types: ModuleType) -> Any:
         whole, documents = read_only(types, "int64"), types.Array(getattr(types, element), 2, "C", readonly=True)
         return types.void(
             read_only(types, element), whole, whole, read_only(types, "int32"), whole, documents, whole,
@@ -128,6 +129,11 @@ class Sampled(Prepared):
         self._scale = np.full(len(indptr) - 1, -2.0)
         if scaled:
             self._scale /= np.maximum(sample.n_pairs, 1.0)
+
+    @property
+    def sampled(self) -> tuple[int, Integers] | None:
+        """The bytes and the sizes of the samples of all queries."""
+        return self.sample.nbytes, np.diff(self.sample.samples)
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
         """Return the losses of a block of queries and fill in the gradients by their scores."""

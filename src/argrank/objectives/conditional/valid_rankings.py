@@ -10,20 +10,21 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import Count, check_fields
 from argrank._types import Floats, Integers
 from argrank.data.identical import Bits, row_hashes
-from argrank.errors import OptionError, check_count, is_finite, shown
 from argrank.objectives.conditional.moves import stand, walk
 
 ENUMERABLE = 6  # queries of up to this many documents are enumerated where all their rankings are wanted
 WALK = 10  # rankings kept of one walk
 MOST_MOVES = 32  # between two rankings that are kept; each costs a look at the whole list
-SHARE_OF_BEST = {"best": 0.9, "mixed": 0.5, "worst": 0.1}
+Skew = Literal["best", "worst", "mixed"] | float
+SHARE_OF_BEST: dict[str | float, float] = {"best": 0.9, "mixed": 0.5, "worst": 0.1}
 N_STATES = 21  # rankings of diverse quality among which a skew chooses
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _ANOTHER_ODD = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -41,18 +42,14 @@ class Sampling:
     sampled rankings with as many: sums then estimate those over all y in {-1, +1}^pairs.
     """
 
-    n_samples: int
-    skew: Any
+    n_samples: Count
+    skew: Skew
     importance: bool
     random_state: int
     n_jobs: int | None = field(default=1, compare=False)  # threads; the sample is the same for any number
 
     def __post_init__(self) -> None:
-        check_count("n_samples", self.n_samples)
-        named = isinstance(self.skew, str) and self.skew in SHARE_OF_BEST
-        skewed = isinstance(self.skew, int | float) and not isinstance(self.skew, bool)
-        if not named and not (skewed and is_finite(self.skew)):
-            raise OptionError(f"skew: expected 'best', 'worst', 'mixed' or a number, got {shown(self.skew)}")
+        check_fields(self)
 
 
 class Walks(NamedTuple):

@@ -12,8 +12,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._jit import helper, query_kernel
+from argrank._types import Floats, Integers
 
 
 class Levels(NamedTuple):
@@ -58,7 +60,7 @@ class Places(NamedTuple):
 
 
 @query_kernel
-def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def graded_ndcg(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the most violated ranking among C(k+L, L) states at most; constants: scaled, then D(0 … k - 1).
 
     This is NDCG@k of graded labels on the pairs map. Against the ranking by score, placing document i at rank p inverts
@@ -112,7 +114,7 @@ def graded_ndcg(scores: Any, order: Any, gains: Any, constants: Any, gradient: A
 
 
 @query_kernel
-def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def position_counts(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find max over rankings of sum of c_r s - a_r b over the ranks r; fill in c at every document's rank.
 
     This is the positions map. Constants: k, the number of ranks n, c(0 … n - 1), a(0 … k - 1); a is 0 from rank k on,
@@ -154,7 +156,7 @@ def position_counts(scores: Any, order: Any, gains: Any, constants: Any, gradien
 
 
 @helper
-def measure_levels(level: Any, discounts: Any, levels: Any) -> None:
+def measure_levels(level: Integers, discounts: Floats, levels: Levels) -> None:
     """Fill in the sizes of the levels and the sums of the first discounts."""
     k = len(levels.discount_sum) - 1
     for row in range(len(level)):
@@ -166,7 +168,7 @@ def measure_levels(level: Any, discounts: Any, levels: Any) -> None:
 
 
 @helper
-def number_states(cap: Any, following: Any, before: Any) -> Any:
+def number_states(cap: Integers, following: Integers, before: Integers) -> Any:
     """Number the states in lexicographic order; return how many there are.
 
     ``following``, ones at first, holds the number of states of the levels after l, by what is left for them.
@@ -182,7 +184,7 @@ def number_states(cap: Any, following: Any, before: Any) -> Any:
 
 
 @helper
-def begin(search: Any, value: float) -> int:
+def begin(search: Search, value: float) -> int:
     """Put the state in which nothing is placed on the heap; return the size of the heap."""
     search.value[0] = value
     for one in range(len(search.state)):
@@ -191,7 +193,7 @@ def begin(search: Any, value: float) -> int:
 
 
 @helper
-def visit_next(search: Any, waiting: int, k: int) -> Any:
+def visit_next(search: Search, waiting: int, k: int) -> Any:
     """Close the most promising open state and make it the present one.
 
     Returns it, how many documents are placed and the size of the heap, which never runs empty before a full state.
@@ -210,7 +212,15 @@ def visit_next(search: Any, waiting: int, k: int) -> Any:
 
 @helper
 def offer(
-    search: Any, levels: Any, number: int, one: int, placed: int, k: int, cost: float, discount: float, waiting: int
+    search: Search,
+    levels: Levels,
+    number: int,
+    one: int,
+    placed: int,
+    k: int,
+    cost: float,
+    discount: float,
+    waiting: int,
 ) -> int:
     """Place the next document of a level; put the state on the heap if no better way to it is known.
 
@@ -237,7 +247,7 @@ def offer(
 
 
 @helper
-def push(search: Any, waiting: int, key: float, number: int) -> int:
+def push(search: Search, waiting: int, key: float, number: int) -> int:
     """Put a state on the heap; return the size of the heap."""
     heap_key, heap = search.heap_key, search.heap
     spot = waiting
@@ -249,7 +259,7 @@ def push(search: Any, waiting: int, key: float, number: int) -> int:
 
 
 @helper
-def pop(search: Any, waiting: int) -> Any:
+def pop(search: Search, waiting: int) -> Any:
     """Take the most promising state off the heap; return it and the size of the heap."""
     heap_key, heap = search.heap_key, search.heap
     number = heap[0]
@@ -268,7 +278,7 @@ def pop(search: Any, waiting: int) -> Any:
 
 
 @helper
-def go_back(search: Any, final: int, gain: Any, discounts: Any, rank_of: Any) -> float:
+def go_back(search: Search, final: int, gain: Floats, discounts: Floats, rank_of: Integers) -> float:
     """Go back from the final state to the beginning, writing down the ranks of the placed documents.
 
     Ranks are written by level and number inside the level. Returns minus the measure.
@@ -292,7 +302,7 @@ def go_back(search: Any, final: int, gain: Any, discounts: Any, rank_of: Any) ->
 
 
 @helper
-def count_pairs(size: Any) -> int:
+def count_pairs(size: Integers) -> int:
     """Return the number of pairs of documents of different levels."""
     n_pairs, lower_size = 0, 0
     for one in range(len(size)):
@@ -302,7 +312,9 @@ def count_pairs(size: Any) -> int:
 
 
 @helper
-def look_at_top(scores: Any, order: Any, level: Any, mean: float, seen: Any, seen_sum: Any, tops: Any) -> None:
+def look_at_top(
+    scores: Floats, order: Integers, level: Integers, mean: float, seen: Integers, seen_sum: Floats, tops: Tops
+) -> None:
     """Describe the top k documents of each level."""
     n_levels, k = tops.score.shape
     for place in range(len(scores)):
@@ -322,7 +334,7 @@ def look_at_top(scores: Any, order: Any, level: Any, mean: float, seen: Any, see
 
 
 @helper
-def least_inverted(search: Any, levels: Any, tops: Any, weight: float, discounts: Any, k: int) -> Any:
+def least_inverted(search: Search, levels: Levels, tops: Tops, weight: float, discounts: Floats, k: int) -> Any:
     """Return the full state of the greatest value on the pairs map."""
     waiting = begin(search, 0.0)
     while True:
@@ -336,7 +348,7 @@ def least_inverted(search: Any, levels: Any, tops: Any, weight: float, discounts
 
 
 @helper
-def inverted_by(state: Any, one: int, tops: Any) -> Any:
+def inverted_by(state: Integers, one: int, tops: Tops) -> Any:
     """Return by how much the pairs differ in score that the next document of a level inverts."""
     score, inverted = tops.score[one, state[one]], tops.excess[one, state[one]]
     for other in range(len(state)):
@@ -347,7 +359,7 @@ def inverted_by(state: Any, one: int, tops: Any) -> Any:
 
 
 @helper
-def add_ideal(value: float, levels: Any, discounts: Any, k: int) -> float:
+def add_ideal(value: float, levels: Levels, discounts: Floats, k: int) -> float:
     """Add the measure of the ideal ranking."""
     ranked, used = len(levels.size) - 1, 0
     for placed in range(k):
@@ -359,7 +371,9 @@ def add_ideal(value: float, levels: Any, discounts: Any, k: int) -> float:
 
 
 @helper
-def list_by_rank(order: Any, level: Any, chosen: Any, rank_of: Any, seen: Any, ranking: Any) -> None:
+def list_by_rank(
+    order: Integers, level: Integers, chosen: NDArray[np.int32], rank_of: Integers, seen: Integers, ranking: Integers
+) -> None:
     """List the documents by rank: those placed, then the others by score."""
     for one in range(len(seen)):
         seen[one] = 0
@@ -377,7 +391,15 @@ def list_by_rank(order: Any, level: Any, chosen: Any, rank_of: Any, seen: Any, r
 
 @helper
 def write_coefficients(
-    scores: Any, mean: float, level: Any, ranking: Any, weight: float, size: Any, seen: Any, loss: float, gradient: Any
+    scores: Floats,
+    mean: float,
+    level: Integers,
+    ranking: Integers,
+    weight: float,
+    size: Integers,
+    seen: Integers,
+    loss: float,
+    gradient: Floats,
 ) -> float:
     """Fill the gradient, which counts the documents of other levels above; return the loss with the scores' part."""
     n_levels = len(size)
@@ -401,7 +423,9 @@ def write_coefficients(
 
 
 @helper
-def look_at_places(scores: Any, order: Any, level: Any, decay: Any, seen: Any, places: Any) -> float:
+def look_at_places(
+    scores: Floats, order: Integers, level: Integers, decay: Floats, seen: Integers, places: Places
+) -> float:
     """Describe the documents in the order of their scores; return the value of that order without the gains."""
     k = places.of_top.shape[1]
     total = 0.0
@@ -417,7 +441,9 @@ def look_at_places(scores: Any, order: Any, level: Any, decay: Any, seen: Any, p
 
 
 @helper
-def best_placement(search: Any, levels: Any, places: Any, total: float, decay: Any, discounts: Any, k: int) -> Any:
+def best_placement(
+    search: Search, levels: Levels, places: Places, total: float, decay: Floats, discounts: Floats, k: int
+) -> Any:
     """Return the full state of the greatest value on the positions map."""
     waiting = begin(search, total)
     while True:
@@ -431,7 +457,7 @@ def best_placement(search: Any, levels: Any, places: Any, total: float, decay: A
 
 
 @helper
-def moved_down_by(state: Any, one: int, placed: int, places: Any, decay: Any) -> float:
+def moved_down_by(state: Integers, one: int, placed: int, places: Places, decay: Floats) -> float:
     """Return what is lost when the next document of a level passes those that score higher and are not placed."""
     own = places.of_top[one, state[one]]
     lost, rank = 0.0, placed
@@ -443,7 +469,15 @@ def moved_down_by(state: Any, one: int, placed: int, places: Any, decay: Any) ->
 
 
 @helper
-def write_decay(order: Any, counts: Any, final: int, places: Any, rank_of: Any, decay: Any, gradient: Any) -> None:
+def write_decay(
+    order: Integers,
+    counts: NDArray[np.int32],
+    final: int,
+    places: Places,
+    rank_of: Integers,
+    decay: Floats,
+    gradient: Floats,
+) -> None:
     """Fill in the decay at every document's rank: those placed, then the others by score."""
     next_rank = rank_of.shape[1]
     for place in range(len(order)):

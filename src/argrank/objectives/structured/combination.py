@@ -5,18 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.data.checks import as_array
 from argrank.data.dataset import Dataset
-from argrank.errors import InputError, check_choice, shown
+from argrank.errors import InputError, shown
 from argrank.objectives.objective import Objective, Prepared, Sum
 from argrank.objectives.structured.hinge import StructuredHinge
 
-SLACKS = ("separate", "shared")
+Slacks = Literal["separate", "shared"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +32,10 @@ class Combination(Objective):
 
     hinges: tuple[StructuredHinge, ...]
     weights: Any
-    slacks: str
+    slacks: Slacks
 
     def __post_init__(self) -> None:
-        check_choice("slacks", self.slacks, SLACKS)
+        super().__post_init__()
         if isinstance(self.weights, np.ndarray | Sequence):  # hashable, like every other parameter
             rows = np.atleast_1d(as_array(self.weights, "weights", np.float64)).tolist()
             frozen = tuple(tuple(row) if isinstance(row, list) else row for row in rows)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from argrank._jit import helper, query_kernel
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.objectives.objective import Kernels, Prepared
@@ -17,7 +17,7 @@ SORTED_FROM = 32  # cut-offs from here on find the top bads by the sort, smaller
 
 
 @query_kernel
-def first_good(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def first_good(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the worst rank r of the first good document; constants: weight of the map, k (KDD 2008, Fact 3.5).
 
     The map is the sum over the bads above the topmost good of (x_bad - x_good), so for every r the worst ranking has
@@ -50,7 +50,7 @@ def first_good(scores: Any, order: Any, gains: Any, constants: Any, gradient: An
 
 
 @helper
-def find_lowest_good(scores: Any, gains: Any, gradient: Any) -> Any:
+def find_lowest_good(scores: Floats, gains: Floats, gradient: Floats) -> Any:
     """Return the good document of the lowest score, -1 where there is none, and the bads; clear the gradient."""
     lowest, n_bad = -1, 0
     for row in range(len(scores)):
@@ -63,7 +63,7 @@ def find_lowest_good(scores: Any, gains: Any, gradient: Any) -> Any:
 
 
 @helper
-def find_top_bads(scores: Any, order: Any, gains: Any, border: float, top: Any) -> Any:
+def find_top_bads(scores: Floats, order: Integers, gains: Floats, border: float, top: Integers) -> Any:
     """Fill in the bads of the highest scores; return how many bads score above a border, and by how much in all."""
     filled, higher, higher_sum = 0, 0, 0.0
     least = -np.inf  # of the top bads, once all are filled in
@@ -88,7 +88,7 @@ def find_top_bads(scores: Any, order: Any, gains: Any, border: float, top: Any) 
 
 
 @helper
-def raise_higher_bads(scores: Any, gains: Any, border: float, weight: float, gradient: Any) -> Any:
+def raise_higher_bads(scores: Floats, gains: Floats, border: float, weight: float, gradient: Floats) -> Any:
     """Give every bad above a border the weight; return how many there are, and by how much they exceed it in all."""
     higher, total = 0, 0.0
     for row in range(len(scores)):
@@ -100,7 +100,7 @@ def raise_higher_bads(scores: Any, gains: Any, border: float, weight: float, gra
 
 
 @query_kernel
-def first_good_reference(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def first_good_reference(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the greatest w · phi: all bads that score above the lowest good are above it. Constants: weight, k."""
     lowest, _ = find_lowest_good(scores, gains, gradient)
     if lowest < 0:

@@ -15,27 +15,35 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.document_sources import check_diverse
-from argrank.errors import InputError, OptionError, check_choice, unknown_name
+from argrank.errors import InputError, OptionError, unknown_name
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.structure import Structure, greatest, level_numbers
-from argrank.objectives.objective import Objective, Prepared, Sum, as_value, refuse_row_weights, require_labels
+from argrank.objectives.objective import (
+    Objective,
+    Prepared,
+    Sum,
+    as_value,
+    refuse_row_weights,
+    require_labels,
+    require_targets,
+    row_gains,
+)
 from argrank.objectives.structured.positions.decay import decay_vector
 
-CHOICES: dict[str, tuple[str | None, ...]] = {
-    "bound": ("convex", "tie-broken", "tight"),
-    "scale": ("pairs", "cutoff", None),
-    "margin": ("unit", "labels"),
-    "reference": ("averaged", "any", "given"),
-    "assignment": ("auto", "full"),
-}
+#: Upper bounds of what a ranking lacks: only those of ORM can be broken by ties.
+Bound = Literal["convex", "tie-broken", "tight"]
+Scale = Literal["pairs", "cutoff"] | None
+Margin = Literal["unit", "labels"]
+Reference = Literal["averaged", "any", "given"]
+Assignment = Literal["auto", "full"]
 
 GIVEN_TERMS = "terms"  # the kind of a loss that is the user's own function
 MAX_STATES = 1_000_000  # of a table over how many documents of each level were placed
@@ -66,27 +74,25 @@ class StructuredHinge(Objective):
     convention: Convention
     normalised: bool
     feature_map: str
-    scale: str | None
-    margin: str
+    scale: Scale
+    margin: Margin
     decay: Any
-    reference: str
-    assignment: str
+    reference: Reference
+    assignment: Assignment
     diverse: bool | int
-    bound: str
+    bound: Bound
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "decay", as_value("decay", self.decay))
-        for parameter, known in CHOICES.items():
-            check_choice(parameter, getattr(self, parameter), known)
+        super().__post_init__()
         if self.diverse is not False:
             check_diverse(self.diverse)
             if self.assignment == "full":
                 raise OptionError(f"{self.name}: expected assignment='auto' for diverse rankings, got 'full'")
         if self.feature_map != "positions":
-            for parameter in ("decay", "diverse"):
-                if getattr(self, parameter) not in (None, False):
-                    given = f"{parameter}={getattr(self, parameter)!r}"
-                    raise OptionError(f"{self.name}: expected feature_map='positions' for {given}")
+            for parameter, given in (("decay", self.decay), ("diverse", self.diverse)):
+                if given not in (None, False):
+                    raise OptionError(f"{self.name}: expected feature_map='positions' for {parameter}={given!r}")
             if self.bound == "tie-broken":
                 raise OptionError(f"{self.name}: expected feature_map='positions' for bound='tie-broken'")
         oracle_for(self)
@@ -105,7 +111,7 @@ class StructuredHinge(Objective):
     def prepare(self, data: Dataset) -> Prepared:
         """Prepare the oracle; for the other bounds also what they subtract."""
         refuse_row_weights(data, self.name)
-        require_labels(data, self.name)
+        require_targets(data, self.name)
         hinge = oracle_for(self)(self, data)
         return hinge if self.convex else Sum(hinge, self.subtracted_part().prepare(data), -1.0)
 
@@ -178,20 +184,20 @@ class StructuredHinge(Objective):
 
         Normalised gains are divided by that greatest sum. Where it is 0 there is nothing to lose: gains of 0.
         """
-        structure, labels = self._structure(), require_labels(data, self.name)
-        gains = structure.gains(labels)
+        structure = self._structure()
+        gains = row_gains(structure, data, self.name)
         if self.is_normalised:
             best = greatest(gains, self.discounts(data.longest), data.indptr)
             factors = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
         else:
-            factors = structure.factors(labels, data.indptr)
+            factors = structure.factors(data.y, data.indptr)
         result: Floats = gains * np.repeat(factors, data.sizes)
         return result
 
     def levels(self, data: Dataset) -> Floats:
         """Return the level number of every row: documents of one level form no pair."""
         if self.kind in ("additive", "pairs"):
-            return level_numbers(self._structure().gains(require_labels(data, self.name)), data.indptr)
+            return level_numbers(row_gains(self._structure(), data, self.name), data.indptr)
         return level_numbers(self.relevance(data), data.indptr)
 
     def require_one_relevant(self, data: Dataset) -> None:
@@ -228,7 +234,7 @@ class SubtractedPart(Objective):
 
     def prepare(self, data: Dataset) -> Prepared:
         """Prepare the best ranking by ``w · phi`` on the hinge's map."""
-        require_labels(data, self.hinge.name)
+        require_targets(data, self.hinge.name)
         return REFERENCE_PARTS[self.hinge.feature_map](self.hinge, data)
 
 
@@ -237,7 +243,8 @@ class SubtractedPart(Objective):
 #: Makes an oracle ready for data: its losses are hinges, its gradients coefficients(worst) - coefficients(reference).
 Preparation = Callable[[StructuredHinge, Dataset], Prepared]
 
-#: (feature map, kind of measure or a measure's spelling) -> the most violated ranking; see ``register``.
+#: (feature map, kind of measure or a measure's spelling) -> the most violated ranking; see ``register``. A plain dict:
+#: pairs are no names, and an oracle of one's own may take the place of ours.
 ORACLES: dict[tuple[str, str], Preparation] = {}
 
 #: feature map -> the greatest w · phi(ranking), which the bounds that are not convex subtract.
@@ -275,7 +282,10 @@ def oracle_for(hinge: StructuredHinge) -> Preparation:
         if own is not None:
             return own
         if hinge.structure is None:
-            raise OptionError(f"{hinge.name}: no exact oracle for {hinge.measure}, which is not a sum over ranks")
+            raise OptionError(
+                f"{hinge.name}: no exact oracle for {hinge.measure}, which is not a sum over ranks; direct-rank and "
+                "lambda-mart optimise any function of the labels, and ar.Product(a, b) trains everything"
+            )
     if hinge.kind in known:
         return ORACLES[hinge.feature_map, hinge.kind]
     others = sorted({feature_map for feature_map, kind in ORACLES if kind == hinge.kind})

@@ -33,7 +33,7 @@ def starting_weights(
 def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return rank_svm_weights(data, n_jobs)
+            return rank_svm_weights(data, n_jobs, rough=False)
     except InputError:  # features so large that their squares overflow
         return np.zeros(columns.n_features)
 
@@ -44,4 +44,4 @@ def _equal(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
 
 def _least_squares(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
     weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
-    return least_squares.solve(data.X, data.y, 0.0, weight, n_jobs).w
+    return least_squares.solve(data.X, data.targets, 0.0, weight, n_jobs).w

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,11 +13,15 @@ from argrank._blas import single_threaded_blas
 from argrank._declared import Count, Jobs, NotNegative, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.mapped import by_column
+from argrank.data.mapped import by_column, refuse_copy
 from argrank.data.prepare.preparation import Prepare
 from argrank.errors import OptionError
+from argrank.linesearch.landscape import Landscape
+from argrank.measures.function import ties_of
+from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
-from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import Stop, random_state, restore_random
@@ -58,6 +62,8 @@ class ClimbingRanker(Measured, BaseRanker):
         Seed of the order of the weights and of random starts.
     """
 
+    takes_gains: ClassVar[bool] = True
+
     scoring: Any = None
     n_starts: Count
     tol: NotNegative
@@ -68,6 +74,22 @@ class ClimbingRanker(Measured, BaseRanker):
     n_jobs: Jobs = None
     random_state: Seed = 0
     verbose: int = 0
+
+    @property
+    def _ties(self) -> str:
+        """How documents of equal score count."""
+        return ties_of(parse_measure(self.measure))
+
+    def _mixed(self, data: Dataset, rng: np.random.Generator) -> Dataset:
+        """Return the data; for a function, with the rows of every query in random order, which tells no labels."""
+        if self._ties == "expected":
+            return data
+        refuse_copy(data.X, "a function as measure: rows in random order", "a measure by name")
+        order = np.lexsort((rng.random(data.n_documents), data.query_of_row))
+        return Dataset(data.X[order], data.y[order], group=data.sizes, query_weight=data.query_weight)
+
+    def _landscape(self, data: Dataset) -> Landscape:
+        return Landscape(data, self.measure, self._ties, self.n_jobs)
 
     def _climb(
         self,
@@ -143,7 +165,7 @@ class ClimbingRanker(Measured, BaseRanker):
 
     def _record(self, watcher: Watcher, iterate: Iterate, start: int) -> float:
         watcher(iterate.weights, {"objective": 1.0 - iterate.value, "measure": iterate.value, "start": start})
-        return float(watcher.trace[-1].get("validation", iterate.value))  # type: ignore[union-attr]
+        return float(watcher.trace.last.get("validation", iterate.value))
 
 
 @dataclass

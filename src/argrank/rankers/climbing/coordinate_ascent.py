@@ -14,9 +14,9 @@ from argrank._declared import Above, Count, NotNegative, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.linesearch.landscape import Landscape, Value
-from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, nothing_to_learn
 from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Watcher
 
 NEAR = 1e-9  # distance from a crossing, as a share of the step, at which rounding may tie documents
@@ -55,7 +55,8 @@ class CoordinateAscent(ClimbingRanker):
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         rng = np.random.default_rng(self.random_state)
-        landscape, columns = Landscape(data, self.measure, "expected", self.n_jobs), Columns(data)
+        data = self._mixed(data, rng)
+        landscape, columns = self._landscape(data), Columns(data)
         if not landscape.is_defined:
             return nothing_to_learn(data.n_features, watcher)
         watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)

@@ -12,18 +12,18 @@ from argrank._blas import single_threaded_blas
 from argrank._declared import Count, CountFromZero, NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.mapped import refuse_copy
 from argrank.evaluation.evaluate import evaluate
-from argrank.linesearch.enumeration import FunctionMeasure
-from argrank.linesearch.landscape import Landscape, Value, as_measure
+from argrank.linesearch.landscape import Landscape, Value
 from argrank.linesearch.search import Placement, search
 from argrank.linesearch.step_function import BETTER
+from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
-from argrank.rankers.base_ranker import Outcome
+from argrank.models.stayed import Stayed
 from argrank.rankers.climbing._starting_weights import starting_weights
 from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.inner_folds import has_enough, left_out
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import Stop
 
@@ -47,7 +47,7 @@ class DirectRank(ClimbingRanker):
     Parameters
     ----------
     measure : str, Measure or callable
-        What is maximised: any measure, or a Python function from the labels of a ranking to a number (slow).
+        What is maximised: any measure, also a function of your own from the labels of a ranking to a number.
     coordinates
         A round moves every weight once, in random order; or it tries all weights and moves only the best of them, of
         equally good ones the one of the greatest likelihood (Algorithm 1, lines 9 to 11).
@@ -62,7 +62,8 @@ class DirectRank(ClimbingRanker):
         The climb from the first start is tried by cross-validation over queries in this number of folds: the start
         is the model unless the queries left out gain more than two standard errors, and with fewer than five queries
         a fold. 0 always climbs, as do fits with validation data, whose best iterate is taken, and with ``bags``.
-        ``gain_`` is the mean gain found, NaN where none was looked for.
+        ``gain_`` is the mean gain found and ``gain_error_`` its standard error, NaN where none was looked for;
+        ``stayed_`` says where the start was kept.
     bags
         Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
         each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
@@ -85,29 +86,26 @@ class DirectRank(ClimbingRanker):
 
     @property
     def _reported(self) -> Any:
-        return as_measure(self.measure if self.scoring is None else self.scoring)
+        return parse_measure(self.measure if self.scoring is None else self.scoring)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        self.gain_ = np.nan
+        self.gain_ = self.gain_error_ = np.nan
         rng = np.random.default_rng(self.random_state)
-        if isinstance(as_measure(self.measure), FunctionMeasure):
-            data = _shuffled(data, rng)  # it sees one ranking: shuffled rows keep ties from giving labels away
+        data = self._mixed(data, rng)
         if not self._landscape(data).is_defined:
             return nothing_to_learn(data.n_features, watcher)
         watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         if self.bags == 0:
             judged = self.folds > 1 and start is None and not watcher.validations
-            return self._search(data, watcher, start, rng, climbs=not judged or self._kept_verdict(data, watcher))
+            climbs = not judged or self._kept_verdict(data, watcher)
+            outcome = self._search(data, watcher, start, rng, climbs)
+            return outcome if climbs else outcome._replace(stayed=self._kept_start())
         columns = Columns(data)
         bagged = _mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
         weights = cast(LinearModel, bagged.model).weights
         value = self._landscape(data).value(columns.scores(weights)).mean
         watcher(weights, {"objective": 1.0 - value, "measure": value})
         return bagged._replace(objective=1.0 - value)
-
-    def _landscape(self, data: Dataset) -> Landscape:
-        measure = as_measure(self.measure)
-        return Landscape(data, measure, "row" if isinstance(measure, FunctionMeasure) else "expected", self.n_jobs)
 
     def _search(
         self,
@@ -126,9 +124,9 @@ class DirectRank(ClimbingRanker):
         """Tell whether to climb, from the checkpoint if it has it."""
         done = watcher.finished()
         if done is None:
-            done = {"climbs": self._is_worth_climbing(data), "gain": self.gain_}
+            done = {"climbs": self._is_worth_climbing(data), "gain": self.gain_, "error": self.gain_error_}
             watcher.finish(done)
-        self.gain_ = done["gain"]
+        self.gain_, self.gain_error_ = done["gain"], done["error"]
         return bool(done["climbs"])
 
     def _is_worth_climbing(self, data: Dataset) -> bool:
@@ -144,8 +142,12 @@ class DirectRank(ClimbingRanker):
         found = gains[np.isfinite(gains)]
         if len(found) < 2:
             return False
-        self.gain_ = float(found.mean())
-        return bool(self.gain_ > SURE * found.std(ddof=1) / np.sqrt(len(found)))
+        self.gain_, self.gain_error_ = float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+        return self.gain_ > SURE * self.gain_error_
+
+    def _kept_start(self) -> Stayed:
+        tried = not np.isnan(self.gain_)
+        return Stayed("RankSVM", 0.0, "the climb", self.gain_ if tried else None, self.gain_error_ if tried else None)
 
     def _ends_of_climb(self, data: Dataset, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return the weights at the first start and those to which a climb leads from there."""
@@ -161,7 +163,7 @@ class DirectRank(ClimbingRanker):
     def _of_queries(self, weights: Floats, data: Dataset) -> Floats:
         with single_threaded_blas():
             scores = LinearModel(weights).scores(data.X)
-        (values,) = evaluate(data.to_caller(scores), data, self._reported).values.values()
+        (values,) = evaluate(data.to_caller(scores), data, self._reported, ties=self._ties).values.values()
         return np.asarray(values)
 
 
@@ -240,13 +242,6 @@ class _Place(NamedTuple):
     value: Value
 
 
-def _shuffled(data: Dataset, rng: np.random.Generator) -> Dataset:
-    """Return the data with the rows of every query in random order."""
-    refuse_copy(data.X, "bags: a sample of rows", "bags=0")
-    order = np.lexsort((rng.random(data.n_documents), data.query_of_row))
-    return Dataset(data.X[order], data.y[order], group=data.sizes, query_weight=data.query_weight)
-
-
 def _mean_weights(
     data: Dataset, columns: Columns, n_bags: int, rng: np.random.Generator, fit: Callable[[Dataset], Outcome]
 ) -> Outcome:
@@ -280,4 +275,9 @@ def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:
     if data.query_weight is not None:
         counts *= data.query_weight
     part = data.select(counts > 0)
-    return Dataset(part.X, part.y, group=part.sizes, query_weight=counts[counts > 0])
+    return Dataset(part.X, group=part.sizes, query_weight=counts[counts > 0], **_worth(part, slice(None)))
+
+
+def _worth(data: Dataset, rows: Any) -> dict[str, Any]:
+    """Return the labels of rows, or the gains that they carry."""
+    return {"y" if data.gains is None else "gains": data.targets[rows]}

@@ -16,9 +16,9 @@ from argrank.engines import make_risk
 from argrank.errors import ArgrankWarning, InputError, shown
 from argrank.measures.names import measure as as_measure
 from argrank.objectives.structured import StructuredHinge
+from argrank.objectives.structured.hinge import Bound
 from argrank.rankers.factors.factor_ranker import Rated, Watch
 from argrank.rankers.factors.factor_regression import factorise
-from argrank.rankers.linear.linear_ranker import AnyBound
 from argrank.rankers.linear.orm import ORM
 from argrank.solvers import Squared, minimise
 from argrank.solvers.convex_steps import USUAL
@@ -67,7 +67,7 @@ class Alternation:
         for start in starts:
             self._keep(*at(*start))
 
-    def _bound(self, bound: AnyBound) -> StructuredHinge:
+    def _bound(self, bound: Bound) -> StructuredHinge:
         asked = self.asked
         ranker = ORM(
             measure=asked.measure, decay=asked.decay, bound=bound, gain=asked.gain, relevant_at=asked.relevant_at

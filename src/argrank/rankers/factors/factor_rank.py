@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from argrank._declared import Count, Jobs, NotNegative, Positive
+from argrank.data.dataset import Dataset
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.product import is_product
+from argrank.objectives.structured.hinge import Bound
 from argrank.rankers.factors._alternation import Alternation
 from argrank.rankers.factors.factor_ranker import FactorRanker, Factors, Rated, Watch
-from argrank.rankers.linear.linear_ranker import AnyBound
 from argrank.rankers.parameters import Gains, Measured
 
 
@@ -59,7 +63,7 @@ class FactorRank(Measured, Gains, FactorRanker):
 
     C: Positive = 0.01
     decay: Any = "measure"
-    bound: AnyBound = "convex"
+    bound: Bound = "convex"
     user_weight: Literal["equal", "ratings"] = "equal"
     near_start: bool = True
     start_ridge: Positive = 15.0
@@ -67,6 +71,9 @@ class FactorRank(Measured, Gains, FactorRanker):
     tol: NotNegative = 1e-3
     max_iter: Count = 30
     n_jobs: Jobs = None
+
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        return is_product(measure, Convention(**self._counting()), data)
 
     def _factorise(self, rated: Rated, watch: Watch) -> Factors:
         problem = Alternation(self, rated)

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from argrank._declared import Count, Seed
+from argrank._declared import Count, Seed, checked
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
@@ -22,7 +21,7 @@ from argrank.data.io.triples import read_triples
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.factors import FactorModel
-from argrank.rankers.docstrings import complete
+from argrank.rankers.estimator import Estimator, Reporting
 from argrank.rankers.factors._items import check_features, check_offsets, offsets_of, served_items
 from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.trace import Trace, Validation, Watcher
@@ -66,7 +65,7 @@ class Held:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class FactorRanker(Reporting, Estimator[FactorModel]):
     """A ranker whose score is ``U_user · V_item + bias of the item``, the bias being V's last column.
 
     Parameters
@@ -79,8 +78,6 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         with the ranker's own gain and relevant_at, and "ndcg@10" where none is.
     random_state
         Where the factorisation by squared error begins.
-    verbose
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     rank: Count = 10
@@ -88,18 +85,11 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     random_state: Seed | None = 0
     verbose: int = 0
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        complete(cls)
-
     @abstractmethod
     def _factorise(self, rated: Rated, watch: Watch) -> Factors:
         """Return the factors of checked ratings."""
 
-    def _counting(self) -> dict[str, Any]:
-        """Return how labels count, where the ranker has parameters for it."""
-        return {}
-
+    @checked
     def fit(
         self,
         users: Any,
@@ -145,7 +135,7 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         rated = Rated(user, item, given.y[rows], by_user.indptr, offsets_of(things, offsets))
         held = []
         if eval_set is not None:
-            triples = Triples.of(*eval_set) if isinstance(eval_set, tuple) else Triples.of(eval_set)
+            triples = Triples.of(*eval_set) if _is_triple(eval_set) else Triples.of(eval_set)
             held = [Held(triples, _numbered(people), _numbered(things), rated.known)]
         with Watcher(type(self).__name__, [self._validation(one.data) for one in held], self.verbose) as watcher:
             found = self._factorise(rated, Watch(watcher, held))
@@ -157,12 +147,14 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.model_ = FactorModel(tuple(people), tuple(served), found.U, V, seen, training)
         return self
 
+    @checked
     def predict(self, users: Any, items: Any) -> Floats:
         """Return one score for every pair of a user and an item; higher is better for the same user."""
         check_is_fitted(self)
         return self.model_.predict(users, items)
 
-    def recommend(self, user: Any, n: int = 10, seen: bool = False) -> list[Any]:
+    @checked
+    def recommend(self, user: Any, n: Count = 10, seen: bool = False) -> list[Any]:
         """Return the ids of the n best items for a user, without those the user rated unless ``seen`` is True.
 
         For a list or an array of users, the lists of all of them.
@@ -170,25 +162,13 @@ class FactorRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         check_is_fitted(self)
         return self.model_.recommend(user, n, seen)
 
+    @checked
     def score(self, users: Any, items: Any = None, ratings: Any = None) -> float:
         """Return the mean over users of what this ranker reports, on ratings in any form that ``fit`` takes."""
         check_is_fitted(self)
         given = Triples.of(users, items, ratings)
         scores = self.predict(given.users, given.items)
         return mean_of(scores, given.as_dataset(), self._reported, **rules_of(self))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
-        check_is_fitted(self)
-        self.model_.save(path)
-
-    @property
-    def _reported(self) -> Any:
-        return self._optimised if self.scoring is None else self.scoring
-
-    @property
-    def _optimised(self) -> Any:
-        return "ndcg@10"
 
     def _validation(self, data: Dataset) -> Validation:
         reported, rules = self._reported, rules_of(self)
@@ -226,12 +206,12 @@ class Triples(NamedTuple):
                 "expected users, items and ratings, an array or data frame of shape (n, 3), a sparse matrix of "
                 "users by items, or a file of them"
             )
-        y = checks.numbers(ratings, len(ratings), "ratings", "rating")
+        y = checks.numbers(ratings, checks.row_count(ratings, "ratings"), "ratings", "rating")
         if (y < 0).any():
             raise InputError(f"ratings: expected numbers >= 0, got {y.min():g} in row {int(np.argmin(y))}")
         for name, ids in (("users", users), ("items", items)):
-            if len(ids) != len(y):
-                raise InputError(f"{name}: expected one for each of {len(y)} ratings, got {len(ids)}")
+            if (n_ids := checks.row_count(ids, name)) != len(y):
+                raise InputError(f"{name}: expected one for each of {len(y)} ratings, got {n_ids}")
         users, items = (ids.tolist() if hasattr(ids, "tolist") else list(ids) for ids in (users, items))
         return cls(users, items, y)
 
@@ -255,6 +235,10 @@ def _columns(table: Any) -> list[Any]:
     if hasattr(table, "ratings"):
         return [table.users, table.items, table.ratings]
     return list(table.T) if getattr(table, "ndim", 0) == 2 else []
+
+
+def _is_triple(given: Any) -> bool:
+    return isinstance(given, tuple) and len(given) == 3
 
 
 def _numbers(groups: Any, n: int) -> Integers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class FactorRegression(FactorRanker):
     >>> FactorRegression(rank=1, ridge=1.0).fit(users, items, ratings).recommend(1, n=1)
     ['d']
     """
+
+    minimises: ClassVar[str] = "the squared error of the ratings"
 
     ridge: Positive = 15.0
     rounds: Count = 15

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from dataclasses import dataclass
@@ -11,10 +10,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from argrank._declared import Count, Jobs, NotNegative, Positive
+from argrank._declared import Count, Jobs, NotNegative, Positive, checked
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
@@ -22,6 +20,7 @@ from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import normaliser
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
+from argrank.rankers.estimator import Estimator
 from argrank.rankers.parameters import check_parameters
 from argrank.rankers.trace import Trace, Watcher
 from argrank.solvers import minimise
@@ -30,7 +29,7 @@ Page = tuple[NDArray[np.intp], NDArray[np.intp]]  # documents and their slots
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PositionMatch(Estimator[SlotModel]):
     """Fill the slots of a page: minimise ``|W|² / (2C) + mean over queries of a bound of what the page lacks``.
 
     A document with features x scores ``x' W s`` at a slot with features s; a page is the best assignment of documents
@@ -43,19 +42,11 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         Features of the slots; by default every slot has weights of its own.
     C
         Weight of the loss against the regulariser; choose it by validation, in powers of ten.
-    normalise
-        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
-        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
-        where features differ in scale; search engines can only serve the first two.
     tol
         Stop when the duality gap is this share of the objective. Lower it for a closer optimum, which rarely
         ranks better.
     max_iter
         Number of passes over the data after which to stop, with a warning. Raise it where a fit warns.
-    n_jobs
-        Threads; None for all cores. The result has the same bits for any number.
-    verbose
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
     """
 
     slots: Any = None
@@ -66,6 +57,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     n_jobs: Jobs = None
     verbose: int = 0
 
+    @checked
     def fit(self, X: Any, gains: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
         """Learn from documents, and what each gains at each slot.
 
@@ -97,6 +89,7 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self.model_ = SlotModel(weights, slots, data.feature_names, scaling, training)
         return self
 
+    @checked
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
         """Return the score of every row at every slot; ``qid`` only where features are scaled per query."""
         check_is_fitted(self)
@@ -106,11 +99,6 @@ class PositionMatch(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         """Return for every query the caller's row number for each slot; -1 for a slot that stays empty."""
         check_is_fitted(self)
         return self.model_.match(X, qid=qid, group=group)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trained model to a file that ``ar.load_model`` reads; it holds no code."""
-        check_is_fitted(self)
-        self.model_.save(path)
 
 
 class _MatchRisk:

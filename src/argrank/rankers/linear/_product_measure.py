@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from argrank._declared import Count
+from argrank.data.dataset import Dataset
+from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
-from argrank.measures.product import asked_measure
+from argrank.measures.names import measure as parse_measure
+from argrank.measures.product import asked_measure, is_product
 from argrank.rankers.parameters import GainsAndDiscounts, Measured
 
 
@@ -21,8 +24,8 @@ class ProductMeasure(Measured, GainsAndDiscounts):
         Any of the form a · b: "ndcg@k", "dcg@k", "p@k", "r@k", "rbp", "eru", "neru", "wta", also "mrr" where a query
         has one relevant document (else see svm-mrr).
     k
-        Cut-off of the measure; "auto" for the one in its name, None for none. A small one looks at few
-        documents of each query.
+        Cut-off of the measure; "auto" for the one in its name, None for none. With the default measure it replaces
+        the 10. A small one looks at few documents of each query.
     a, b : optional
         A measure of your own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
         of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels; ``gain`` where not given).
@@ -34,4 +37,13 @@ class ProductMeasure(Measured, GainsAndDiscounts):
 
     @property
     def _optimised(self) -> Measure:
-        return asked_measure(self.measure, self.k, self.a, self.b, self.gain)
+        default = self.measure == type(self).measure and self.k != "auto"
+        named = parse_measure(self.measure).whole_list() if default else self.measure
+        return asked_measure(named, self.k, self.a, self.b, self.gain)
+
+    @property
+    def _has_default_measure(self) -> bool:
+        return super()._has_default_measure and self.k == "auto" and self.a is None
+
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        return is_product(measure, Convention(**self._counting()), data)

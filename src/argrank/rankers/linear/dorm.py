@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from argrank._declared import Positive
-from argrank.rankers.linear.linear_ranker import AnyBound, CutOff, MeasureHinge
+from argrank.data.dataset import Dataset
+from argrank.measures.measure import Measure
+from argrank.measures.product import is_product
+from argrank.objectives.structured.hinge import Bound, Reference
+from argrank.rankers.linear.linear_ranker import CutOff
+from argrank.rankers.linear.structured_ranker import MeasureHinge
 from argrank.rankers.parameters import GainsAndDiscounts
 
 
@@ -34,10 +39,13 @@ class DORM(CutOff, GainsAndDiscounts, MeasureHinge):
     ranker: ClassVar[str] = "dorm"
 
     C: Positive = 100.0
-    bound: AnyBound = "tight"
+    bound: Bound = "tight"
     measure: Any = "ndcg"
     decay: Any = None
-    reference: Literal["averaged", "any", "given"] = "averaged"
+    reference: Reference = "averaged"
+
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        return is_product(measure, self._convention(), data) and measure.cut("auto", self.cutoff) == measure
 
     def _hinge_options(self) -> dict[str, Any]:
         return {"feature_map": "positions", "scale": None, "decay": self.decay, "reference": self.reference}

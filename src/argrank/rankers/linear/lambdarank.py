@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._declared import Count, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.engines import make_risk, map_blocks
+from argrank.engines import is_distributed, make_risk, map_blocks
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional.likelihoods import LogLikelihood
-from argrank.objectives.lambdas import LambdaForces
+from argrank.objectives.lambdas import LambdaForces, has_lambdas
 from argrank.objectives.objective import Objective, query_weights
-from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.linear.linear_ranker import CutOff, LinearRanker
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import GainsAndDiscounts, Measured
 from argrank.rankers.trace import Watcher
 from argrank.solvers import Squared, minimise, usable
@@ -46,6 +46,8 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
         Steps, each a pass over the data. Raise it where the objective in ``trace_`` still falls at the end.
     """
 
+    takes_gains: ClassVar[bool] = True
+
     measure: Any = "ndcg"
     C: Positive = 100.0
     solver: str = "fixed-steps"
@@ -58,6 +60,16 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
     @property
     def _optimised(self) -> Measure:
         return parse_measure(self.measure).cut(self.k, 10)
+
+    @property
+    def _has_default_measure(self) -> bool:
+        return super()._has_default_measure and self.k == "auto"
+
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        return has_lambdas(measure)
+
+    def _aim(self, measure: Measure) -> dict[str, Any]:
+        return {"k": None} if measure.cutoff is None else {}
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         risk, scales = make_risk(data, self._objective(), self.n_jobs), _spread(data, self.n_jobs)
@@ -78,11 +90,21 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
 
     def _begin(self, data: Dataset, spread: Floats) -> Floats:
         """Return weights a little along RankNet's force: at w = 0 all scores tie, and the forces follow a ranking."""
-        risk = make_risk(data, LogLikelihood(scale=None), self.n_jobs)
-        _, slope = risk.value_and_gradient(np.zeros(data.n_features))
+        if not is_distributed(data) and data.gains is not None:
+            slope = -_along_gains(data, data.gains)
+        else:
+            risk = make_risk(data, LogLikelihood(scale=None), self.n_jobs)
+            _, slope = risk.value_and_gradient(np.zeros(data.n_features))
         step = -np.divide(slope, spread**2, out=np.zeros_like(slope), where=spread > 0)
         length = float(np.linalg.norm(step * spread))
         return FIRST_STEP / length * step if length > 0 else step
+
+
+def _along_gains(data: Dataset, gains: Floats) -> Floats:
+    """Return how the features go with the gains that rows carry, within queries."""
+    means = np.add.reduceat(gains, data.indptr[:-1]) / data.sizes
+    weight = np.repeat(query_weights(data) / query_weights(data).sum(), data.sizes)
+    return np.asarray(data.X.T @ (weight * (gains - np.repeat(means, data.sizes))), np.float64)
 
 
 def _spread(data: Dataset, n_jobs: int | None) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -14,24 +13,15 @@ from argrank.data.dataset import Dataset
 from argrank.data.prepare.preparation import Prepare
 from argrank.engines import AnyRisk, make_risk
 from argrank.errors import OptionError
-from argrank.measures.conventions import Convention
-from argrank.measures.measure import Measure
-from argrank.measures.names import measure as parse_measure
-from argrank.objectives.objective import Objective
-from argrank.objectives.structured import StructuredHinge
-from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.models.stayed import Stayed
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.cheap_models import best_length, rank_svm_weights, regression_weights
 from argrank.rankers.feature_scales import notes_of_scales
-from argrank.rankers.linear._penalty import regulariser_for
-from argrank.rankers.parameters import Measured, Relevance
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Watcher
-from argrank.solvers import Regulariser, Squared, minimise, usable
-from argrank.solvers.problem import Collapse
+from argrank.solvers import Regulariser, Result, Squared, minimise, usable
+from argrank.solvers.problem import Collapse, Stop
 
-#: Upper bounds of what a ranking lacks: only those of ORM can be broken by ties.
-AnyBound = Literal["convex", "tie-broken", "tight"]
-HingeBound = Literal["convex", "tight"]
-Scale = Literal["pairs", "cutoff"] | None
 COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
 
 
@@ -104,7 +94,7 @@ class LinearRanker(BaseRanker):
         risk = make_risk(data, self._objective(), self.n_jobs)
         R, C = self._pull(data, risk)
         self._note(risk)
-        watcher.notes += notes_of_scales(data, self.n_jobs)
+        watcher.notes += notes_of_scales(data, self.n_jobs) if R.units is None or R.centre is not None else []
         result = minimise(
             risk,
             self.solver,
@@ -118,12 +108,26 @@ class LinearRanker(BaseRanker):
             keeper=watcher.keeper,
             **usable(self.solver, risk, R, self._own()),
         )
+        watcher.notes += self._notes_of_proof(risk, result)
         if not risk.smooth:
             zero = np.zeros(data.n_features)
             self.objective_at_zero_ = risk.at_scores(risk.zero_scores())[0] + R.value(zero) / C
             self.collapsed_ = result.collapsed if R.centre is None else None
             watcher.notes += self._notes_of_collapse(result.objective)
-        return Outcome.of(result)
+        return Outcome.of(result)._replace(stayed=self._stayed(R, result.w))
+
+    def _notes_of_proof(self, risk: AnyRisk, result: Result) -> list[str]:
+        """Say where another solver would have told how far the optimum is, and this one cannot."""
+        if not risk.convex or not np.isnan(result.gap) or result.reason is Stop.INTERRUPTED:
+            return []
+        return [
+            f"solver={self.solver!r} proves no gap: {result.message}, but the optimum may be lower than the "
+            f"objective of {result.objective:.6g} by several per cent; solver='auto' says by how much at most"
+        ]
+
+    def _stayed(self, R: Regulariser, w: Floats) -> Stayed | None:
+        """Say which other method's model the weights are near to by intention."""
+        return None
 
     def _note(self, risk: AnyRisk) -> None:
         """Keep what is known of the prepared objective."""
@@ -195,127 +199,3 @@ class CutOff:
     @property
     def _cut_at(self) -> int | str | None:
         return self.k
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class FeatureMap:
-    """A structured ranker that can be told how a ranking becomes a feature vector.
-
-    Parameters
-    ----------
-    feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector; the theory of structured SVMs describes each. Change it to follow a
-        paper.
-    scale
-        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
-        only to follow a paper: C then has another scale.
-    """
-
-    feature_map: str = "pairs"
-    scale: Scale = "pairs"
-
-    def _hinge_options(self) -> dict[str, Any]:
-        return {"feature_map": self.feature_map, "scale": self.scale}
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class StructuredRanker(LinearRanker):
-    """A ranker whose risk is the mean over queries of a structured hinge (KDD 2008).
-
-    The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
-    average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
-    should leave well behind. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every
-    C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0. With ``signs`` slopes
-    that only point to where a weight may not go do not count.
-
-    Parameters
-    ----------
-    bound
-        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
-        from RankSVM or least squares, whichever is lower at its best length, until a step gains less than ``tol``.
-        Only a ``tol`` below 1e-3 leads on to a minimum, which fits closer and ranked worse on validation parts; other
-        minima may be lower. The convex bound is solved to a proven gap, and may have its optimum at w = 0.
-    solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
-        For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
-        per query where that is not done after 100 passes on few queries.
-    penalty
-        "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of needless features to 0.
-    signs : vector of -1, 0 and 1, or mapping from feature names, optional
-        1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
-        ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
-        method, whose gap stays a proof.
-    """
-
-    ranker: ClassVar[str]
-
-    C: Positive = 1.0
-    bound: AnyBound = "convex"
-    penalty: Literal["l2", "l1"] = "l2"
-    signs: Any = None
-    tol: NotNegative | None = 1e-3
-
-    @property
-    @abstractmethod
-    def _asked(self) -> Any:
-        """What is optimised: a measure with its cut-off, or loss terms of the user's own as they are."""
-
-    @property
-    def _optimised(self) -> Measure:
-        return self._asked if isinstance(self._asked, Measure) else parse_measure("ndcg@10")
-
-    def _regulariser(self, data: Dataset) -> Regulariser:
-        return regulariser_for(self.penalty, self.signs, data, self._centre(data))
-
-    def _remedies(self) -> tuple[str, str]:
-        tight = "bound='tight', which starts from RankSVM, " if self.bound == "convex" else ""
-        return "" if self.signs is None else "fewer signs, ", f"{tight}another measure or feature_map"
-
-    def _objective(self) -> Objective:
-        """Return the hinge of what is asked for, by the options that this ranker has."""
-        return self._hinge(self._asked, self._convention(), **self._hinge_options())
-
-    def _hinge_options(self) -> dict[str, Any]:
-        """Return the options of the hinge that are not as usual."""
-        return {}
-
-    def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
-        """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
-        usual: dict[str, Any] = {
-            "normalised": True, "feature_map": "pairs", "scale": "pairs", "margin": "unit", "decay": None,
-            "reference": "averaged", "assignment": "auto", "diverse": False,
-        }  # fmt: skip
-        return StructuredHinge(
-            name=self.ranker, measure=measure, convention=convention, bound=self.bound, **(usual | changed)
-        )
-
-    def _convention(self) -> Convention:
-        """Return how labels and ranks count; a good document of ERR has grade 1."""
-        return Convention(max_grade=1.0, **self._counting())
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class MeasureHinge(Relevance, StructuredRanker, Measured):
-    """A structured ranker of a measure that can be given.
-
-    Parameters
-    ----------
-    measure : str, Measure or callable
-        What is optimised: any measure with an oracle on the feature map. The ranker's name says its default; take what
-        you report.
-    """
-
-    cutoff: ClassVar[int | None] = 10  # of a measure whose name has none
-
-    @property
-    def _cut_at(self) -> int | str | None:
-        return "auto"
-
-    @property
-    def _asked(self) -> Any:
-        if not callable(self.measure) or isinstance(self.measure, Measure | type):
-            return parse_measure(self.measure).cut(self._cut_at, self.cutoff)
-        if self._cut_at != "auto":
-            raise OptionError(
-                f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {self._cut_at!r}"
-            )
-        return self.measure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from argrank._declared import Positive
 from argrank.objectives.listwise import CosineLoss, TopOneCrossEntropy
@@ -13,13 +13,20 @@ from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ListNet(LinearRanker):
-    """Linear ListNet (Cao et al. 2007): cross entropy of top-one probabilities, minimised to the end; convex.
+    """Linear ListNet (Cao et al. 2007): divergence of top-one probabilities, minimised to the end; convex.
+
+    Its value is the Kullback-Leibler divergence: the paper's cross entropy less the entropy of the wanted
+    probabilities.
 
     Parameters
     ----------
     gain : "linear", "exp2", "binary", table or callable
         Judgements whose softmax is wanted; the paper takes the labels. "exp2" concentrates on the best documents.
     """
+
+    takes_gains: ClassVar[bool] = True
+
+    minimises: ClassVar[str] = "the cross entropy of the chances to come first"
 
     C: Positive = 1000.0
     gain: Any = "linear"
@@ -37,6 +44,8 @@ class RankCosine(Restarted, LinearRanker):
     gain : "exp2", "linear", "binary", table or callable
         Gain of a label, to whose direction that of the scores is turned. Take the one of the measure that you report.
     """
+
+    minimises: ClassVar[str] = "the angle between scores and gains"
 
     C: Positive = 1000.0
     gain: Any = "exp2"

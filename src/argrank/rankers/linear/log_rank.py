@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from argrank._declared import Count, Positive
+from argrank._declared import Count, NotNegative, Positive
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure as parse_measure
+from argrank.models.stayed import Stayed
 from argrank.objectives.conditional import likelihoods
-from argrank.objectives.conditional.valid_rankings import Sampling
+from argrank.objectives.conditional.likelihoods import Expectation, OfLoss, Scale
+from argrank.objectives.conditional.valid_rankings import Sampling, Skew
 from argrank.objectives.objective import Objective
-from argrank.rankers.cheap_models import near, rank_svm_weights
+from argrank.rankers.cheap_models import feature_spreads, near, rank_svm_weights
+from argrank.rankers.estimator import spoken
 from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
 from argrank.rankers.parameters import GainsAndDiscounts, Measured
-from argrank.solvers import Regulariser
+from argrank.solvers import Regulariser, Squared
+
+LIKELIHOOD_C = 10.0  # in units of the features' spread; had the best mean over validation parts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalRanker(LinearRanker):
-    """What the conditional models share: by default they stay near RankSVM.
+    """What the conditional models share: those with a measure stay near RankSVM by default, and say so (``stayed_``).
 
     No C for shrinking towards 0 suits short lists, long ones and features of any scale. Given a C, the objective is the
     paper's. Its C, for ``|w|² / C`` beside a sum, is 2 / P times ours where the risk is a mean over all P pairs
@@ -42,7 +48,7 @@ class ConditionalRanker(LinearRanker):
     """
 
     C: Positive | None = None
-    scale: Literal["pairs"] | None = None
+    scale: Scale = None
 
     def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
         if self.C is not None:
@@ -51,14 +57,38 @@ class ConditionalRanker(LinearRanker):
             R, self.C_ = near(rank_svm_weights(data, self.n_jobs), data, risk, self.n_jobs)
         return R, self.C_
 
+    def _stayed(self, R: Regulariser, w: Floats) -> Stayed | None:
+        if R.centre is None or R.units is None:
+            return None
+        length = float(np.linalg.norm(R.units * R.centre))
+        return Stayed("RankSVM", float(np.linalg.norm(R.units * (w - R.centre))) / length) if length > 0 else None
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LogMLE(ConditionalRanker):
     """Maximum likelihood of the best ranking (LogRank's L1): RankNet's cost at twice the scores, not normalised.
 
-    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form. With features of one scale
-    ``C=100.0`` is about as good as staying near RankSVM, the default.
+    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form; with ``|w|² / (2C)`` it is
+    the paper's objective, convex, and minimised to the end.
+
+    Parameters
+    ----------
+    C
+        Weight of the risk against ``|w|² / 2``. With None, the default, it is 10, and every weight counts in units of
+        its feature's spread within queries, so that the scale of the features does not matter; on features between 0
+        and 1 this is about ``C=100.0``. Chosen on validation parts. ``C_`` is the C that was used.
     """
+
+    minimises: ClassVar[str] = "pairs in the wrong order"
+
+    tol: NotNegative | None = 1e-8
+
+    def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
+        if self.C is not None:
+            return super()._pull(data, risk)
+        units = feature_spreads(data, self.n_jobs)
+        self.C_ = LIKELIHOOD_C
+        return Squared(units=np.where(units > 0, units, 1.0)), self.C_
 
     def _objective(self) -> Objective:
         return likelihoods.LogLikelihood(scale=self.scale)
@@ -91,12 +121,12 @@ class MeasureRanker(Measured, GainsAndDiscounts, ConditionalRanker):
     """
 
     n_samples: Count = 100
-    skew: Any = -30.0
+    skew: Skew = -30.0
     importance: bool = False
 
     @property
     def _optimised(self) -> Any:
-        return self.measure[0] if isinstance(self.measure, list | tuple) else self.measure
+        return spoken(self.measure[0] if isinstance(self.measure, list | tuple) else self.measure)
 
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that all conditional objectives with a measure have."""
@@ -154,8 +184,8 @@ class LogLoss(RestartedMeasureRanker):
         The expectation is of rho * loss or of exp(rho * loss), which stresses the worst rankings.
     """
 
-    form: Literal["expected", "log-expected"] = "expected"
-    f: Literal["identity", "exp"] = "identity"
+    form: Expectation = "expected"
+    f: OfLoss = "identity"
     rho: Positive = 1.0
 
     def _objective(self) -> Objective:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from argrank._declared import Positive
 from argrank.objectives.objective import Objective
-from argrank.objectives.pairwise import PairwiseHinge
+from argrank.objectives.pairwise import PairwiseHinge, Shape
 from argrank.rankers.cheap_models import RANK_SVM_C
 from argrank.rankers.linear.linear_ranker import LinearRanker
 
@@ -16,7 +16,8 @@ from argrank.rankers.linear.linear_ranker import LinearRanker
 class RankSVM(LinearRanker):
     """Linear ranker that minimises ``|w|² / (2C) + mean over all pairs of max(0, 1 - w·(x_i - x_j))²``.
 
-    The pairs are all documents i, j of one query with label i > label j, or the data's ``preferences``. The C of Lee &
+    The pairs are all documents i, j of one query with label i > label j, or the data's ``preferences``. With weights of
+    rows (``sample_weight``) a pair counts their product, as if a row of weight 2 were there twice. The C of Lee &
     Lin (2014) and svm_rank weighs the sum over the P pairs of the training data: theirs is C / P; LETOR's runs, which
     divide by the number of pairs, have ours. Objective, gradient and Hessian products cost O(n log n) per query.
     ``loss="hinge"`` leaves the square out, as svm_rank does; it is then SVMauc on another scale. C = 30 had
@@ -40,11 +41,14 @@ class RankSVM(LinearRanker):
     ((5,), True)
     """
 
+    takes_gains: ClassVar[bool] = True
     ranker: ClassVar[str] = "rank-svm"
     takes_preferences: ClassVar[bool] = True
+    uses_row_weights: ClassVar[bool] = True
+    minimises: ClassVar[str] = "pairs in the wrong order"
 
     C: Positive = RANK_SVM_C
-    loss: Literal["squared", "hinge"] = "squared"
+    loss: Shape = "squared"
 
     def _objective(self) -> Objective:
         return PairwiseHinge(loss=self.loss)

@@ -15,9 +15,11 @@ from argrank.measures.gains import check_gain
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import Objective
 from argrank.objectives.pointwise import SquaredError
-from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.cheap_models import regression
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Watcher
+from argrank.rankers.working_memory import LEAST_SQUARES, Work
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,9 +40,13 @@ class Regression(BaseRanker):
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     """
 
+    takes_gains: ClassVar[bool] = True
+
     uses_row_weights: ClassVar[bool] = True
     fits_labels: ClassVar[bool] = True
+    minimises: ClassVar[str] = "the squared error of the labels"
     scales_lazily: ClassVar[bool] = True
+    work: ClassVar[Work] = LEAST_SQUARES
 
     gain: Any = "linear"
     ridge: NotNegative = 0.0

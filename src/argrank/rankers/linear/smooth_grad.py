@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from argrank._declared import CountFromZero, Positive
 from argrank._types import Floats
@@ -13,11 +13,11 @@ from argrank.engines import AnyRisk, make_risk
 from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
-from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.cheap_models import near, rank_svm_weights, spread_within_queries, weights_of
 from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear.linear_ranker import LinearRanker
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Watcher
 from argrank.solvers import Regulariser, minimise
 from argrank.solvers.problem import Stop
@@ -50,6 +50,8 @@ class SmoothGrad(ProductMeasure, LinearRanker):
     solver : "l-bfgs" or "cg"
         What minimises for a fixed sigma; "cg" is the paper's.
     """
+
+    takes_gains: ClassVar[bool] = True
 
     C: Positive | None = None
     sigma: Positive = 1.0

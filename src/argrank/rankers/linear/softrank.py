@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from argrank._declared import Positive
 from argrank._types import Floats
@@ -32,6 +33,8 @@ class SoftRank(Restarted, ProductMeasure, LinearRanker):
         Standard deviation of the noise on every score. Smaller ones are closer to the measure and harder to
         descend.
     """
+
+    takes_gains: ClassVar[bool] = True
 
     C: Positive = 1000.0
     sigma: Positive = 1.0

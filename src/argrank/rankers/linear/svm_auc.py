@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from argrank._declared import Positive
 from argrank.measures.auc import AUC
 from argrank.measures.measure import Measure
-from argrank.rankers.linear.linear_ranker import HingeBound, Scale, StructuredRanker
+from argrank.objectives.structured.hinge import Margin, Scale
+from argrank.rankers.linear.structured_ranker import HingeBound, StructuredRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -32,7 +33,7 @@ class SVMauc(StructuredRanker):
     C: Positive = 100.0
     bound: HingeBound = "convex"
     scale: Scale = "pairs"
-    margin: Literal["unit", "labels"] = "unit"
+    margin: Margin = "unit"
 
     def _hinge_options(self) -> dict[str, Any]:
         return {"scale": self.scale, "margin": self.margin}

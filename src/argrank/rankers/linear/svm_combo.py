@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from argrank._declared import Positive
 from argrank.errors import OptionError, shown
-from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.structured import StructuredHinge
-from argrank.objectives.structured.combination import Combination
-from argrank.rankers.linear.linear_ranker import HingeBound, StructuredRanker
+from argrank.objectives.structured.combination import Combination, Slacks
+from argrank.rankers.linear.structured_ranker import HingeBound, StructuredRanker
 from argrank.rankers.parameters import GainsAndDiscounts
 
 
@@ -37,12 +36,13 @@ class SVMcombo(GainsAndDiscounts, StructuredRanker):
     """
 
     ranker: ClassVar[str] = "svm-combo"
+    minimises: ClassVar[str] = "the hinges of several measures together"
 
     C: Positive = 1e4
     bound: HingeBound = "tight"
     measures: Any = ("ndcg@10", "map", "mrr@10")
     weights: Any = 1.0
-    slacks: Literal["separate", "shared"] = "separate"
+    slacks: Slacks = "separate"
     feature_map: str = "pairs"
 
     def _objective(self) -> Combination:
@@ -63,5 +63,5 @@ class SVMcombo(GainsAndDiscounts, StructuredRanker):
         return self._hinge(measure.cut("auto", None if whole else 10), convention, feature_map=feature_map)
 
     @property
-    def _asked(self) -> Measure:
-        return parse_measure("ndcg@10")
+    def _asked(self) -> Any:
+        return self.measures

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from argrank._declared import Positive
-from argrank.rankers.linear.linear_ranker import FeatureMap, HingeBound, MeasureHinge
+from argrank.measures.average_precision import AP
+from argrank.measures.measure import Measure
+from argrank.rankers.linear.structured_ranker import FeatureMap, HingeBound, MeasureHinge
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -19,6 +21,7 @@ class SVMmap(FeatureMap, MeasureHinge):
 
     ranker: ClassVar[str] = "svm-map"
     cutoff: ClassVar[int | None] = None
+    kinds: ClassVar[tuple[type[Measure], ...]] = (AP,)
 
     C: Positive = 100.0
     bound: HingeBound = "convex"

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from argrank._declared import Positive
-from argrank.rankers.linear.linear_ranker import CutOff, FeatureMap, HingeBound, MeasureHinge
+from argrank.measures.measure import Measure
+from argrank.measures.reciprocal_rank import RR
+from argrank.rankers.linear.linear_ranker import CutOff
+from argrank.rankers.linear.structured_ranker import FeatureMap, HingeBound, MeasureHinge
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -22,6 +25,7 @@ class SVMmrr(CutOff, FeatureMap, MeasureHinge):
     """
 
     ranker: ClassVar[str] = "svm-mrr"
+    kinds: ClassVar[tuple[type[Measure], ...]] = (RR,)
 
     C: Positive = 1e4
     bound: HingeBound = "tight"

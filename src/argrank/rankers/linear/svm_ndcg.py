@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from argrank._declared import Positive
-from argrank.rankers.linear.linear_ranker import CutOff, FeatureMap, HingeBound, MeasureHinge
+from argrank.measures.dcg import DCG
+from argrank.measures.measure import Measure
+from argrank.measures.precision import P
+from argrank.rankers.linear.linear_ranker import CutOff
+from argrank.rankers.linear.structured_ranker import FeatureMap, HingeBound, MeasureHinge
 from argrank.rankers.parameters import GainsAndDiscounts
 
 
@@ -22,6 +26,7 @@ class SVMndcg(CutOff, FeatureMap, GainsAndDiscounts, MeasureHinge):
     """
 
     ranker: ClassVar[str] = "svm-ndcg"
+    kinds: ClassVar[tuple[type[Measure], ...]] = (DCG, P)
 
     C: Positive = 1e4
     bound: HingeBound = "tight"

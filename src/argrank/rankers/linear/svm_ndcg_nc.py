@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from argrank._declared import Positive
 from argrank.measures.measure import Measure
 from argrank.measures.ndcg import NDCG
-from argrank.rankers.linear.linear_ranker import FeatureMap, HingeBound, StructuredRanker
+from argrank.rankers.linear.structured_ranker import FeatureMap, HingeBound, StructuredRanker
 from argrank.rankers.parameters import GainsAndDiscounts
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.evaluation.evaluate import evaluate
-from argrank.evaluation.significance import bootstrap_intervals
+from argrank.evaluation.intervals import TOO_FEW, mean_interval
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.trials.auto.members import Folding, Member, mean_value
@@ -27,9 +27,8 @@ class Estimate(NamedTuple):
     n_queries: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.measure} {self.value:.4f} [{self.low:.4f}, {self.high:.4f}] out of fold, {self.n_queries} queries"
-        )
+        interval = TOO_FEW if np.isnan(self.low) else f"{self.low:.4f}, {self.high:.4f}"
+        return f"{self.measure} {self.value:.4f} [{interval}] out of fold, {self.n_queries} queries"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +68,10 @@ def _estimate(members: Sequence[Member], folding: Folding, scoring: Any) -> Esti
         Z, deviations = standardised([column[theirs] for column in columns], rest)
         weights = blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
         scores[mine] = np.stack([column[mine] for column in columns], axis=1) @ weights
-    (values,) = evaluate(pool.to_caller(scores), pool, scoring).values.values()
-    defined = np.asarray(values)[~np.isnan(values)]
-    low, high = bootstrap_intervals(defined[:, None], n_resamples=2000)[0]
-    return Estimate(str(scoring), mean_value(np.asarray(values)), float(low), float(high), len(defined))
+    found = evaluate(pool.to_caller(scores), pool, scoring)
+    ((name, values),) = found.values.items()
+    interval = mean_interval(values, found.bounds[name])
+    return Estimate(str(scoring), mean_value(values), *interval, int(np.count_nonzero(~np.isnan(values))))
 
 
 def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
@@ -87,7 +86,7 @@ def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
             normaliser = model.normaliser if part.normaliser is None else part.normaliser
             preparation = model.preparation if part.preparation is None else part.preparation
             known: dict[str, Any] = {"feature_names": names, "categories": model.categories, "training": {}}
-            known["preparation"] = preparation
+            known |= {"preparation": preparation, "dates": None}
             members.append(replace(part, normaliser=normaliser, **known))
             factors.append(weight * inner)
     return SumModel(tuple(members), np.array(factors))

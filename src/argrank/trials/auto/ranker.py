@@ -12,13 +12,17 @@ import numpy as np
 
 from argrank._declared import AtLeast, Count, Count32, Jobs, Positive, Seed
 from argrank._json import json_value
+from argrank._memory import max_memory
 from argrank._tables import measure_text, table, to_text
 from argrank._types import Floats
+from argrank.data.arranged import arranged
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
+from argrank.data.mapped import size_of
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
 from argrank.deploy.registry import TARGETS, blend_families
+from argrank.deploy.singles import suited
 from argrank.engines import is_distributed
 from argrank.errors import (
     ArgrankWarning,
@@ -29,10 +33,13 @@ from argrank.errors import (
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.rankers import make_ranker
-from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.registry import registered_name
+from argrank.rankers.row_gains import for_gains, takes_gains
 from argrank.rankers.trace import Watcher
+from argrank.rankers.working_memory import BLEND, Work
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, summed
@@ -50,6 +57,10 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 GREATEST = 10.0  # of features that linear members take as they are
+OWN_NOISE = (
+    "The interval is of the mean over all queries of this kind; the mean of a test set has noise of its own, "
+    "about as much for as many queries."
+)
 
 Given = cluster.Given
 
@@ -74,11 +85,12 @@ class Auto(BaseRanker):
 
     Trees with four losses (squared error, the same within queries, XE-NDCG, lambdas) and two linear rankers (ListNet,
     RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents and at least 400
-    queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood
-    of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every member is
-    then fitted on all data, trees with three seeds (fewer of long forests on large data). The model is a weighted sum
-    of theirs, a function of one document alone. Trees take missing values and texts as they are; for linear members
-    they are prepared, see ``prepare``.
+    queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Lambdas are for NDCG whatever
+    ``scoring`` is: lambdas of MAP, MRR, P@5 and ERR gained nothing on queries left out. Weights maximise a listwise
+    likelihood of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every
+    member is then fitted on all data, trees with three seeds (fewer of long forests on large data). The model is a
+    weighted sum of theirs, a function of one document alone. Trees take missing values and texts as they are; for
+    linear members they are prepared, see ``prepare``.
 
     Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
     then served as the mean of their models of the folds.
@@ -103,14 +115,16 @@ class Auto(BaseRanker):
         takes trees or linear models, but no sum of both, the better of the two is taken; where it knows numbers alone,
         all members learn from what it can compute of missing values and texts.
     random_state
-        Seeds folds and members. The same seed gives the same bits, unless time runs out.
+        Seeds folds and members. The same seed gives the same bits, for any order of queries and rows in memory, unless
+        time runs out.
 
     Attributes
     ----------
     members_ : tuple of MemberResult
         What each member got out of fold, and its weight.
     estimate_ : Estimate
-        The mean of ``scoring`` over queries that did not influence trees and weights, with a 95 % interval.
+        The mean of ``scoring`` over queries that did not influence trees and weights, with a 95 % interval of the mean
+        over all queries of their kind. The mean of a test set has noise of its own beside it.
 
     Examples
     --------
@@ -124,6 +138,9 @@ class Auto(BaseRanker):
     """
 
     takes_missing: ClassVar[bool] = True
+    takes_gains: ClassVar[bool] = True
+    work: ClassVar[Work] = BLEND
+    chooses_by_scoring: ClassVar[bool] = True
 
     scoring: Any = "ndcg@10"
     family: Literal["all", "trees", "linear"] = "all"
@@ -138,11 +155,19 @@ class Auto(BaseRanker):
     n_jobs: Jobs = None
     verbose: int = 0
 
+    def _arranged(self, data: Dataset) -> Dataset:
+        """Return the data in the order of its content, by which folds are drawn; packs beyond memory keep theirs."""
+        return data if is_distributed(data) or size_of(data.X) > max_memory() else arranged(data, whole=True)
+
+    @property
+    def _optimised(self) -> Any:
+        return self.scoring
+
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         deadline = self._deadline(watcher.seconds)
         families = self._families()
         rankers = self._rankers(data, families)
-        seeds, numbers = self._budget(sum(hasattr(ranker, "n_trees") for ranker in rankers.values()))
+        seeds, numbers = self._budget(sum("n_trees" in ranker.get_params() for ranker in rankers.values()))
         fold, member = (cluster.folding, cluster.member_of) if is_distributed(data) else (Folding.of, member_of)
         folding = fold(cast(Any, data), self.n_folds, self.random_state)
         search = Search(watcher, self.verbose)
@@ -151,7 +176,9 @@ class Auto(BaseRanker):
         blend = _best_blend(done, families, folding, self.scoring)
         models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
         stop = late if stop.is_done else stop
-        model = _served(blend, models, data)
+        model: Model = _served(blend, models, data)
+        if self.target is not None:
+            model = suited(model, self.target)
         self.estimate_: Estimate = blend.estimate
         self.members_ = _results(blend, done, refitted)
         self.notes_ = tuple(f"{member.name}: {note}" for member in done for note in member.notes)
@@ -173,7 +200,9 @@ class Auto(BaseRanker):
             for member in self.members_
         ]
         head = ("member", "weight", str(self.scoring), "trees", "seconds")
-        return to_text([table(head, rows)], [f"The blend: {self.estimate_}.", *self.notes_])
+        optimised = f"optimised: {self.scoring}, by the numbers of trees; reported: {self.scoring}"
+        notes = [f"The blend: {self.estimate_}. {OWN_NOISE}", f"{optimised}.", *self.notes_]
+        return to_text([table(head, rows)], notes)
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
         members = [json_value(member._asdict()) for member in self.members_]
@@ -226,10 +255,13 @@ class Auto(BaseRanker):
         rankers: dict[str, Any] = {}
         for one in given:
             name, ranker = _named(one)
+            ranker = for_gains(ranker, data)
             known = ranker.get_params()
             ranker.set_params(**{key: value for key, value in shared.items() if key in known})
             if name in MEMBERS["linear"] and isinstance(one, tuple):
                 ranker.set_params(**scaled)
+            elif isinstance(one, str) and "prepare" in scaled and known.get("prepare") == "auto":
+                ranker.set_params(prepare=scaled["prepare"])
             names = (name, *(f"{name} {number}" for number in range(2, len(given) + 2)))
             rankers[next(free for free in names if free not in rankers)] = ranker
         return rankers
@@ -242,6 +274,8 @@ class Auto(BaseRanker):
             if not is_distributed(data):  # where workers find missing values in the first pass
                 refuse_missing(data)
         given = [*MEMBERS["trees"].items()] if missing else [pair for one in wanted for pair in MEMBERS[one].items()]
+        if not is_distributed(data) and data.gains is not None:
+            given = [pair for pair in given if takes_gains(pair[0])]
         return self._grown(cluster.able(given, cast(Any, data)) if is_distributed(data) else given)
 
     def _grown(self, given: Given) -> Given:

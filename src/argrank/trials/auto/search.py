@@ -55,8 +55,10 @@ class Search:
         """Return the members that have a stage, and why the others have none; the first one gets one in any case."""
         done: list[Member] = []
         stop = Stop.DONE
+        self._bar.expect(2 * len(members))  # the same members once more, on all data
         try:
-            for member in members:
+            for number, member in enumerate(members):
+                self._bar.advance(number - self._bar.done, member.name)
                 if self._is_finished(member, done):
                     continue
                 if end is not None and done and time.perf_counter() > end:
@@ -83,7 +85,8 @@ class Search:
         if stage.mean > self._best[1]:
             self._best = (member.name, stage.mean)
         trees = "" if stage.n_trees is None else f", {stage.n_trees} trees"
-        self._bar.advance(1, f"{member.name}{trees}: {stage.mean:.4f}; best so far {self._best[0]} {self._best[1]:.4f}")
+        best = f"best so far {self._best[0]} {self._best[1]:.4f}"
+        self._bar.advance(0, f"{member.name}, stage {len(member.stages)}{trees}: {stage.mean:.4f}; {best}")
         trace = self._watcher.trace
         row = {"iteration": float(len(trace) + 1), "objective": 1.0 - stage.mean}
         row |= {} if stage.n_trees is None else {"trees": float(stage.n_trees)}
@@ -116,6 +119,8 @@ class Search:
         stop = Stop.DONE
         shares = blend.shares
         try:
+            left = 0.5 * (self._bar.total or 0.0) / max(1, int(np.count_nonzero(shares)))
+            self._bar.advance(0.5 * (self._bar.total or 0.0) - self._bar.done, "all data")
             for number in np.argsort(-shares, kind="stable").tolist():
                 member = blend.members[number]
                 if shares[number] == 0 or hurry:
@@ -128,8 +133,9 @@ class Search:
                 if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
                     stop = Stop.TIME
                     continue
-                self._bar.advance(1, f"{member.name} on all data")
+                self._bar.advance(0, f"{member.name} on all data")
                 models[number] = member.refit(data, member.seeds(n_seeds))
+                self._bar.advance(left, f"{member.name} on all data")
                 self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED

@@ -9,7 +9,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.measures.gains import check_gain, gains_of
+from argrank.measures.gains import row_targets
 from argrank.objectives.objective import query_shares
 
 PULL = 10.0  # least pull towards equal weights, on the scale of a sum over queries
@@ -25,15 +25,15 @@ class Likelihood:
     Z: Floats
     data: Dataset
     p: Floats
-    heavy: Floats  # the sum of p of every query: its weight, or 0 where nothing is relevant
+    heavy: Floats  # the sum of p of every query: its weight, or 0 where nothing is relevant; of row gains their sum
     pull: float
 
     @classmethod
     def of(cls, Z: Floats, data: Dataset) -> Likelihood:
         """Take the labels of the data; queries count by their weight, 1 on average."""
-        gains = gains_of(data.y, check_gain("exp2"))
+        gains = np.maximum(row_targets(data, "exp2"), 0.0)
         totals = np.add.reduceat(gains, data.indptr[:-1])
-        heavy = query_shares(data) * data.n_queries * (totals > 0)
+        heavy = query_shares(data) * data.n_queries * (totals > 0 if data.gains is None else totals)
         p = gains * np.repeat(heavy / np.where(totals > 0, totals, 1.0), data.sizes)
         return cls(Z, data, p, heavy, max(PULL, PULL_SHARE * data.n_queries))
 

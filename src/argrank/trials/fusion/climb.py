@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.deploy.hybrid.engine import Fusion
 from argrank.errors import OptionError
-from argrank.linesearch.enumeration import FunctionMeasure
 from argrank.linesearch.landscape import Landscape, Value
 from argrank.linesearch.search import Placement, natural_step, search
 from argrank.linesearch.step_function import BETTER
+from argrank.measures.function import ties_of
 from argrank.measures.measure import Measure
+from argrank.trials.fusion.pattern import pattern_search
 from argrank.trials.fusion.scaling import query_means
 
 SAMPLE_ROWS = 1 << 12  # documents on which all starts climb
@@ -117,13 +119,17 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Queries whose features are the systems' scores, the measure, and what the weights may be."""
+    """Queries whose features are the systems' scores, the measure, and what the weights may be.
+
+    ``fusion`` says what an engine makes of these scores; without it they are added.
+    """
 
     data: Dataset
     measure: Measure
     limits: Limits
     judged: Mapping[Any, Floats] | None = None
     n_jobs: int | None = None
+    fusion: Fusion | None = None
 
     def of(self, queries: Any) -> Problem:
         """Return the problem of some of the queries."""
@@ -131,12 +137,30 @@ class Problem:
 
     def on(self, data: Dataset) -> Problem:
         """Return the same problem on other data."""
-        return Problem(data, self.measure, self.limits, self.judged, self.n_jobs)
+        return replace(self, data=data)
 
     def landscape(self) -> Landscape:
         """Return the measure as a function of scores; a Python function sees rows, shuffled before, one by one."""
-        ties = "row" if isinstance(self.measure, FunctionMeasure) else "expected"
-        return Landscape(self.data, self.measure, ties, self.n_jobs, self.judged)
+        return Landscape(self.data, self.measure, ties_of(self.measure), self.n_jobs, self.judged)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the score of every document, as the engine computes it."""
+        if self.fusion is None:
+            return np.asarray(weights @ self.data.X.T)
+        return self.fusion.combine(self.data.X.T, weights)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether weights can be searched along lines."""
+        return self.fusion is None or (self.fusion.way.is_sum and self.fusion.way.has_weights)
+
+    def by_trying(self, first: Sequence[Floats], rng: np.random.Generator) -> list[Floats]:
+        """Return the best weights, best first, of a search that only looks at values; equal ones where none exist."""
+        n_systems = self.data.X.shape[1]
+        if self.fusion is not None and not self.fusion.way.has_weights:
+            return [np.full(n_systems, 1.0 / n_systems)]
+        landscape = self.landscape()
+        return pattern_search(lambda weights: landscape.value(self.scores(weights)).mean, self.limits, first, rng)
 
     def spread(self) -> Floats:
         """Return every system's standard deviation within queries."""
@@ -228,8 +252,11 @@ def sketch(problem: Problem, queries: NDArray[np.bool_], n_starts: int, random_s
     rng = np.random.default_rng(random_state)
     order = rng.permutation(np.flatnonzero(queries))
     some = int(np.searchsorted(np.cumsum(problem.data.sizes[order]), SAMPLE_ROWS)) + 1
-    climb = Climb(problem.of(np.sort(order[:some])), rng)
-    found = [climb.best(start) for start in _starts(climb, n_starts)]
+    part = problem.of(np.sort(order[:some]))
+    if not problem.is_sum:
+        return part.by_trying([], rng)
+    climb = Climb(part, rng)
+    found = [climb.best(start) for start in starts(climb, n_starts)]
     return [weights for weights, _ in sorted(found, key=lambda one: -one[1])]
 
 
@@ -240,12 +267,16 @@ def finish(
 
     Return the weights and their value.
     """
-    climb = Climb(problem, np.random.default_rng(random_state))
+    rng = np.random.default_rng(random_state)
+    if not problem.is_sum:
+        weights = problem.by_trying(sketches, rng)[0]
+        return weights, problem.landscape().value(problem.scores(weights)).mean
+    climb = Climb(problem, rng)
     weights, value = climb.best(max(sketches, key=climb.value), near=problem.data.n_documents > SAMPLE_ROWS)
     return climb.best(weights) if thorough else (weights, value)
 
 
-def _starts(climb: Climb, n_starts: int) -> Iterator[Floats]:
+def starts(climb: Climb, n_starts: int) -> Iterator[Floats]:
     """Yield equal weights for systems of equal spread, the best system alone, then random weights."""
     unit = np.divide(1.0, climb.spread, out=np.zeros_like(climb.spread), where=climb.spread > 0)
     limits, singles = climb.limits, np.eye(len(unit))

@@ -12,18 +12,16 @@ from argrank._types import Floats
 from argrank.data.folds import QueryKFold
 from argrank.errors import OptionError
 from argrank.evaluation.evaluate import measure_queries
-from argrank.evaluation.significance import bootstrap_intervals
+from argrank.evaluation.intervals import Interval, mean_interval
 from argrank.linesearch.landscape import Landscape
 from argrank.trials.fusion.climb import Problem, finish, sketch
-
-RESAMPLES = 2000
 
 
 class Unseen(NamedTuple):
     """The measure on queries that the weights were not tuned on, its interval, and the normalisation chosen."""
 
     value: float
-    interval: tuple[float, float]
+    interval: Interval
     chosen: str
     by_normaliser: dict[str, float]
     sketches: list[Floats]  # weights from which a search on all queries may start
@@ -48,7 +46,8 @@ class Folds:
         self.fold = np.empty(n_queries, np.int64)
         for number, (_, test) in enumerate(QueryKFold(cv, random_state=random_state).split(first.data)):
             self.fold[test] = number
-        self.landscape = first.landscape()
+        self.landscapes = {name: problem.landscape() for name, problem in problems.items()}
+        self.landscape = next(iter(self.landscapes.values()))
         self.n_folds = cv
 
     def unseen(self) -> Unseen:
@@ -72,7 +71,8 @@ class Folds:
         chosen = max(means, key=means.__getitem__, default=first)
         sketches = [weights for pair in pairs.get(chosen, ()) for weights in pair.sketches]
         value = self._mean([_Pair([], values)], everywhere)
-        return Unseen(value, interval_of(values, self.landscape), chosen, means, sketches)
+        interval = mean_interval(values, self.landscape.measure.bounds, weight=self.landscape.data.query_weight)
+        return Unseen(value, interval, chosen, means, sketches)
 
     def _pairs(self, name: str) -> list[_Pair]:
         """Tune without fold 0 and 1, without 1 and 2, …, without the last and fold 0, on a sample of the others."""
@@ -86,7 +86,7 @@ class Folds:
 
     def _values(self, name: str, weights: Floats) -> Floats:
         """Return the measure of every query."""
-        return query_values(weights @ self.problems[name].data.X.T, self.landscape)
+        return query_values(self.problems[name].scores(weights), self.landscapes[name])
 
     def _mean(self, pairs: Sequence[_Pair], counted: NDArray[np.bool_]) -> float:
         """Return the mean over some of the queries for which the measure is defined, NaN where there are none."""
@@ -106,12 +106,3 @@ def query_values(scores: Floats, landscape: Landscape) -> Floats:
     )[0][0]
     undefined = landscape.rules.undefined
     return np.where(np.isnan(values), undefined, values) if isinstance(undefined, float) else values
-
-
-def interval_of(values: Floats, landscape: Landscape) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of the mean over queries."""
-    defined, weight = ~np.isnan(values), landscape.data.query_weight
-    if weight is not None:
-        values = values * weight / weight[defined].mean()
-    low, high = bootstrap_intervals(values[defined][:, None], n_resamples=RESAMPLES)[0].tolist()
-    return low, high

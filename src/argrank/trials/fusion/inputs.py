@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats
+from argrank.clicks.from_clicks import from_clicks
 from argrank.data.dataset import Dataset
 from argrank.data.io.trec.forms import as_run, is_run
 from argrank.data.io.trec.pool import join_runs
 from argrank.data.unjudged import JUDGED
+from argrank.deploy.hybrid.engine import Fusion
 from argrank.errors import InputError
-from argrank.linesearch.enumeration import FunctionMeasure
+from argrank.measures.function import FunctionMeasure
 from argrank.measures.measure import Measure
 
 
@@ -42,6 +44,25 @@ def read_systems(scores_by_system: Mapping[str, Any], data: Any, measure: Measur
     return _shuffled(systems) if isinstance(measure, FunctionMeasure) else systems
 
 
+def of_log(runs: Mapping[str, Any], log: Any, propensities: Any) -> tuple[dict[str, Floats], Dataset]:
+    """Return the scores of runs for every document that one of them returned, and what these gain by a click log."""
+    if not all(is_run(run) for run in runs.values()):
+        raise InputError("scores_by_system: expected runs beside a click log, got scores; see ar.from_clicks for those")
+    data = from_clicks(log, returned_by_any(runs), propensities=propensities, shrink=0.0, allow_leaks=True)
+    return {name: data.to_caller(data.X[:, place]) for place, name in enumerate(runs)}, data
+
+
+def seen_by(systems: Systems, fusion: Fusion) -> Systems:
+    """Return what an engine sees of the systems: documents in no list of it are not returned."""
+    raw = fusion.lists(systems.raw, systems.data.indptr)
+    if not np.isnan(raw).all(axis=0).any():
+        return replace(systems, raw=raw)
+    seen = _returned(systems.names, systems.data, raw, np.zeros(systems.data.n_documents, bool))
+    return replace(
+        seen, judged=seen.judged if systems.judged is None else systems.judged, n_unjudged=systems.n_unjudged
+    )
+
+
 def raw_scores(scores: Any, n_documents: int, name: str) -> Floats:
     """Return one score for every row, NaN where there is none, or say what is wrong."""
     try:
@@ -58,7 +79,7 @@ def raw_scores(scores: Any, n_documents: int, name: str) -> Floats:
 
 
 def _of_rows(scores_by_system: Mapping[str, Any], data: Any) -> Systems:
-    if not isinstance(data, Dataset) or not data.is_judged:
+    if not isinstance(data, Dataset) or (data.gains is None and not data.is_judged):
         raise InputError("data: expected a Dataset with labels")
     raw = np.array(
         [data.from_caller(raw_scores(scores, data.n_documents, name)) for name, scores in scores_by_system.items()]
@@ -92,7 +113,7 @@ def _returned(names: list[str], data: Dataset, raw: Floats, unjudged: NDArray[np
     A query for which no system returned anything keeps one document, as one that is not relevant: its measure is 0.
     """
     judged = {
-        qid: data.y[first:last]
+        qid: data.targets[first:last]
         for qid, first, last in zip(data.query_ids.tolist(), data.indptr[:-1], data.indptr[1:], strict=True)
     }
     kept: NDArray[np.bool_] = np.asarray(~np.isnan(raw).all(axis=0))
@@ -101,7 +122,8 @@ def _returned(names: list[str], data: Dataset, raw: Floats, unjudged: NDArray[np
     labels[empty] = 0.0
     n_unjudged = int(np.count_nonzero(unjudged & kept))
     kept[empty] = True
-    return Systems(names, data.with_labels(labels).keep(kept), raw[:, kept], judged, n_unjudged)
+    held = data.with_labels(labels) if data.gains is None else data
+    return Systems(names, held.keep(kept), raw[:, kept], judged if data.gains is None else None, n_unjudged)
 
 
 def _check_known(raw: Floats, names: list[str]) -> None:
@@ -114,6 +136,8 @@ def _shuffled(systems: Systems) -> Systems:
     """Put the rows of queries in random order: a Python function sees one ranking, and ties must not tell labels."""
     data = systems.data
     order = np.lexsort((np.random.default_rng(0).random(data.n_documents), data.query_of_row))
+    if data.gains is not None:
+        raise InputError("measure: expected one by name where rows carry gains, got a function of labels")
     shuffled = Dataset(np.zeros((data.n_documents, 1)), data.y[order], group=data.sizes, query_weight=data.query_weight)
     judged = systems.judged
     if judged is not None:

@@ -9,9 +9,8 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.data.prepare.normalise import normaliser
-from argrank.deploy.fusion_formula import RANK_CONSTANT
-from argrank.errors import InputError, OptionError, shown, unknown_name
-from argrank.trials.grid import is_number
+from argrank.deploy.hybrid.engine import RANK_CONSTANT
+from argrank.errors import InputError, OptionError, is_finite, shown, unknown_name
 
 LOWEST = "lowest"
 
@@ -58,7 +57,7 @@ def check_missing(missing: Any) -> str | float:
     """Return ``"lowest"`` or the number that a document gets from a system that did not return it."""
     if missing == "rrf":
         return 0.0
-    if missing == LOWEST or (is_number(missing) and np.isfinite(missing)):
+    if missing == LOWEST or is_finite(missing):
         return missing if missing == LOWEST else float(missing)
     raise OptionError(f"missing: expected 'lowest', 'rrf' or a number, got {shown(missing)}")
 

@@ -7,21 +7,26 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from argrank._declared import checked
 from argrank._files import write_bytes
 from argrank._json import json_value
 from argrank._tables import measure_text, number_text, table, to_text
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.io.trec.forms import is_run
-from argrank.deploy.fusion_formula import formula
-from argrank.errors import InputError, MissingExtraError
+from argrank.deploy.fusion_formula import PLAIN, formula, nearest_fusion
+from argrank.deploy.hybrid.engine import Fusion
+from argrank.errors import InputError, MissingExtraError, unknown_name
+from argrank.evaluation.segments import interval_text
 from argrank.linesearch.search import LineSearch
 from argrank.trials.fusion.inputs import raw_scores, returned_by_any
 from argrank.trials.fusion.scaling import scaled
+from argrank.trials.fusion.segment_tests import SegmentTest
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -35,7 +40,7 @@ class TunedWeights:
     value : float
         The measure on the data the weights were tuned on.
     cv_value, cv_interval : float, (float, float)
-        The measure on queries the weights were not tuned on, by cross-validation, and its 95 % bootstrap interval over
+        The measure on queries the weights were not tuned on, by cross-validation, and its 95 % interval over
         queries; NaN without. Where the normalisation was chosen, it was chosen anew in every fold.
     single : dict
         Name of the system to its own measure.
@@ -58,6 +63,10 @@ class TunedWeights:
         Where the normalisation was chosen: its name to the cross-validated measure it was chosen by.
     n_queries, n_unjudged : int
         Queries, and documents of runs that have no judgement and count as not relevant.
+    fusion : Fusion, optional
+        The engine that the weights were tuned for, the way in which it fuses, its window and its constant.
+    segments : list of SegmentTest
+        Where segments were given: their own weights against these, on queries that neither was tuned on.
     """
 
     weights: dict[str, float]
@@ -75,7 +84,10 @@ class TunedWeights:
     by_normaliser: dict[str, float] = field(default_factory=dict)
     n_queries: int
     n_unjudged: int = 0
+    fusion: Fusion | None = None
+    segments: list[SegmentTest] = field(default_factory=list)
 
+    @checked
     def fuse(self, scores_by_system: Mapping[str, Any], data: Dataset | None = None) -> Any:
         """Return the weighted sum of scores, one array for each system, NaN where it did not return the document.
 
@@ -94,21 +106,57 @@ class TunedWeights:
             }
         n_documents = len(next(iter(scores_by_system.values()))) if data is None else data.n_documents
         raw = np.array([raw_scores(scores_by_system[name], n_documents, name) for name in self.weights])
-        if data is None and (np.isnan(raw).any() or set(self.normalise.values()) != {"none"}):
+        if data is None and (self.fusion or np.isnan(raw).any() or set(self.normalise.values()) != {"none"}):
             raise InputError("fuse: expected data, which says where queries begin: scores are normalised or missing")
         indptr = np.array([0, n_documents]) if data is None else data.indptr
         stored = raw if data is None or data.rows is None else raw[:, data.rows]
+        if self.fusion is not None and data is not None:
+            return data.to_caller(self._as_the_engine(self.fusion, stored, indptr))
         ready = scaled(stored, indptr, [self.normalise[name] for name in self.weights], self.missing)
         fused: Floats = np.array(list(self.weights.values())) @ ready
         return fused if data is None else data.to_caller(fused)
 
+    @checked
     def formula(self, target: str = "plain") -> str:
-        """Return the sum to paste into a search engine: "plain", "elasticsearch", "opensearch" or "vespa".
+        """Return the sum as text ("plain"), or the first of an engine's ``requests``."""
+        if target != PLAIN:
+            return next(iter(self.requests(target).values()))
+        if self.fusion is None:
+            return formula(self.weights, self.normalise)
+        name = next(iter(self.normalise.values()))
+        listed = ", ".join(f"{system} {weight:.6g}" for system, weight in self.weights.items())
+        return f"{self.fusion.engine.name}'s {name} of {listed}"
 
-        "elasticsearch" is a linear retriever, "opensearch" a search pipeline with a normalisation processor, "vespa"
-        the phase of a rank profile. A target that cannot compute the normalisation says so.
+    @checked
+    def requests(self, engine: str | None = None, segment: str | None = None) -> dict[str, str]:
+        """Return what is posted to a search engine, file name to text, with queries left to fill in.
+
+        Weights that were tuned for an engine go to that engine. Others go to any engine that has their normalisation,
+        but there documents that a system did not return count in its own way, and the measure may be another.
+        ``segment`` asks for the weights of a segment.
         """
-        return formula(self.weights, self.normalise, target)
+        fusion = self.fusion
+        if fusion is None or (engine is not None and engine != fusion.engine.name):
+            if engine is None:
+                raise InputError("engine: expected the name of an engine, as these weights were tuned without one")
+            if fusion is not None:
+                raise InputError(
+                    f"engine: expected {fusion.engine.name}, which these weights were tuned for, got {engine}"
+                )
+            fusion = nearest_fusion(self.normalise, engine)
+        by_segment = {one.segment: one.weights for one in self.segments}
+        if segment is not None and segment not in by_segment:
+            raise unknown_name("segment", segment, list(by_segment))
+        return fusion.requests(self.weights if segment is None else by_segment[segment])
+
+    @checked
+    def write(self, folder: str | os.PathLike[str], engine: str | None = None) -> None:
+        """Write ``requests`` into a folder, each file whole or not at all."""
+        files = self.requests(engine)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            with write_bytes(Path(folder, name)) as stream:
+                stream.write(text.encode())
 
     def plot(self) -> Any:
         """Return a matplotlib figure: the measure along each weight, from none of it to twice what was chosen.
@@ -120,6 +168,8 @@ class TunedWeights:
             from matplotlib.figure import Figure
         except ImportError as error:
             raise MissingExtraError("matplotlib", "plot", "plotting the weights") from error
+        if not self.curves:
+            raise InputError("plot: expected a weighted sum, whose measure can be drawn along its weights")
         figure = Figure(figsize=(7, 2.2 * len(self.curves)), layout="constrained")
         best = max(self.single.values())
         views = {name: self._view(name) for name in self.curves}
@@ -133,6 +183,13 @@ class TunedWeights:
             axes.set(xlabel=f"weight of {name}", ylabel=self.measure, xlim=(ends[0], ends[-1]))
             axes.set_ylim(low - margin, max(self.value, best) + margin)
         return figure
+
+    def _as_the_engine(self, fusion: Fusion, raw: Floats, indptr: Integers) -> Floats:
+        """Return the engine's scores; documents in none of its lists, which it does not return, come last."""
+        lists = fusion.lists(raw, indptr)
+        fused = fusion.combine(fusion.prepare(lists, indptr), np.array(list(self.weights.values())))
+        fused[np.isnan(lists).all(axis=0)] = fused.min(initial=0.0) - 1.0
+        return fused
 
     def _view(self, name: str) -> tuple[Floats, Floats]:
         """Return the part of a curve that is shown: its ends and breakpoints, and the values between them."""
@@ -150,8 +207,19 @@ class TunedWeights:
             "intervals", "by_normaliser", "n_queries", "n_unjudged",
         )  # fmt: skip
         found: dict[str, Any] = {name: json_value(getattr(self, name)) for name in names}
+        if self.fusion is not None:
+            fusion = self.fusion
+            found["engine"] = {
+                "name": fusion.engine.name,
+                "way": fusion.way.name,
+                "window": fusion.window,
+                "constant": fusion.constant,
+            }
+        if self.segments:
+            found["segments"] = [json_value(one._asdict()) for one in self.segments]
         return found | {"formula": self.formula()}
 
+    @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write ``to_dict`` as a JSON file."""
         import json
@@ -163,8 +231,7 @@ class TunedWeights:
         measure, queries = self.measure, f"{self.n_queries:,} {'query' if self.n_queries == 1 else 'queries'}"
         notes = [f"{measure}: {self.value:.4f} together on these {queries}"]
         if not math.isnan(self.cv_value):
-            low, high = self.cv_interval
-            notes[0] += f", {self.cv_value:.4f} cross-validated ({low:.4f} to {high:.4f})"
+            notes[0] += f", {interval_text(self.cv_value, *self.cv_interval)} cross-validated"
         best = max(self.single, key=self.single.__getitem__)
         notes.append(
             f"For comparison: reciprocal-rank fusion {self.rrf:.4f}, {best} alone {measure_text(self.single[best])}"
@@ -174,6 +241,15 @@ class TunedWeights:
             notes.append(f"Normalisation chosen by cross-validation: {tried}")
         if self.n_unjudged:
             notes.append(f"{self.n_unjudged:,} returned documents are not judged and count as not relevant")
+        if self.fusion is not None:
+            window = f"lists of {self.fusion.window} documents" if self.fusion.way.has_window else "whole lists"
+            notes.append(f"All values are those of {self.fusion.engine.name}'s arithmetic, {window}")
+        for one in self.segments:
+            answer = "keep the global weights" if one.keep_global else "own weights are better"
+            notes.append(
+                f"Segment {one.segment} ({one.n_queries:,} queries): own weights {one.difference:+.4f} "
+                f"[{one.low:+.4f}, {one.high:+.4f}], p = {one.p_value:.3g} (Holm): {answer}"
+            )
         return [*notes, f"score = {self.formula()}"]
 
     def __repr__(self) -> str:

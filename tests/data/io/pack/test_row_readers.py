@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.fs
 import pyarrow.parquet as pq
 import pytest
 from tests.data.io.pack.test_pack import N_QUERIES, ROWS, SIZE, make, same, scattered
 
 import argrank as ar
-from argrank.data.io.pack import pack as packing
+from argrank.data.io.pack import packing
 from argrank.errors import ArgrankError, FormatError, InputError, OptionError
 
 FORMATS = ("txt", "txt.gz", "csv", "tsv.xz", "parquet", "arrow")
@@ -98,6 +99,36 @@ def test_addresses_are_read_like_files(tmp_path):
     for missing in (f"file://{tmp_path}/none.parquet", "nowhere://bucket/a.parquet"):
         with pytest.raises(InputError, match="cannot be read"):
             ar.pack(missing, tmp_path / "a.pack")
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "abfs"])
+def test_object_storage_is_read_through_file_systems_of_pyarrow(scheme, tmp_path, monkeypatch):
+    """A folder stands for the storage here; tests/integrations has a server that speaks S3."""
+    data = make(qid=scattered())
+    for number in range(3):
+        folder = tmp_path / "bucket" / "train" / f"part={number}"
+        folder.mkdir(parents=True)
+        (folder / "_SUCCESS").touch()
+        ar.dump(data.select(np.arange(number, N_QUERIES, 3)), folder / "a.parquet")
+    (tmp_path / "bucket" / "train" / "other").mkdir()
+    (tmp_path / "bucket" / "train" / "other" / "notes.csv").write_text("not of the data")
+    ar.pack(tmp_path / "bucket" / "train", tmp_path / "here.pack")
+    storage = pa.fs.SubTreeFileSystem(str(tmp_path), pa.fs.LocalFileSystem())
+
+    def from_uri(address):
+        assert address.startswith(f"{scheme}://")
+        return storage, address.partition("://")[2]
+
+    monkeypatch.setattr(pa.fs, "FileSystem", type("FileSystem", (), {"from_uri": staticmethod(from_uri)}))
+    for source in (f"{scheme}://bucket/train", f"{scheme}://bucket/train/"):
+        ar.pack(source, tmp_path / "a.pack")
+        assert same(ar.load(tmp_path / "a.pack"), ar.load(tmp_path / "here.pack"))
+    ar.pack(f"{scheme}://bucket/train/part=0/a.parquet", tmp_path / "one.pack")
+    for number in (1, 2):
+        ar.pack(f"{scheme}://bucket/train/part={number}", tmp_path / "one.pack", append=True)
+    assert same(ar.load(tmp_path / "one.pack"), ar.load(tmp_path / "here.pack"))
+    with pytest.raises(InputError, match=f"{scheme}://bucket/none.parquet: cannot be read"):
+        ar.pack(f"{scheme}://bucket/none.parquet", tmp_path / "a.pack")
 
 
 def test_columns_have_the_meaning_that_is_given(tmp_path):

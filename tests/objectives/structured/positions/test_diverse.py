@@ -12,7 +12,7 @@ from argrank import Dataset, objective
 from argrank.errors import InputError, OptionError
 from argrank.objectives.structured.positions.best_by_score import best_by_score
 from argrank.objectives.structured.positions.decay import decay_vector
-from argrank.objectives.structured.positions.diverse import diverse_assignment
+from argrank.objectives.structured.positions.diverse import diverse_assignment, diverse_reference
 
 
 def worst(scores, gains, sources, decay, worth, k, at_most):
@@ -157,3 +157,28 @@ def test_compiled_and_plain_kernels_agree():
                 results.append((values[0], gradient.tolist()))
         assert results[0] == results[1]
         assert results[2] == results[3]
+
+
+def test_the_averaged_reference_is_the_mean_of_all_ideal_rankings():
+    """By enumeration; also with fewer sources than ranks, equal discounts, and a last level of which only some fit."""
+    rng = np.random.default_rng(0)
+    for trial in range(150):
+        n, k, at_most = int(rng.integers(1, 6)), int(rng.integers(1, 5)), int(rng.integers(1, 3))
+        sources = np.unique(rng.integers(0, 3, n), return_inverse=True)[1].astype(np.int64)
+        gains, width = rng.integers(0, 3, n).astype(float), max(n, k)
+        discounts, decay = np.zeros(width), 1 / np.sqrt(1.0 + np.arange(width))
+        kinds = (1 / np.log2(np.arange(k) + 2), np.ones(k), np.sort(rng.integers(1, 3, k))[::-1])
+        discounts[:k] = kinds[trial % 3]
+        data = Dataset(np.zeros((n, 1)), gains, group=[n])
+        found, (ideal,) = diverse_reference(data, gains, sources, decay, discounts, k, at_most, "averaged")
+        length = min(k, int(np.minimum(np.bincount(sources), at_most).sum()))
+        rankings = np.array(list(itertools.permutations(range(n), length)))
+        allowed = [np.bincount(sources[ranking]).max() <= at_most for ranking in rankings]
+        rankings = rankings[np.array(allowed)]
+        values = gains[rankings] @ discounts[:length]
+        best = rankings[values > values.max() - 1e-9]
+        mean = np.zeros(n)
+        for ranking in best:
+            mean[ranking] += decay[:length] / len(best)
+        np.testing.assert_allclose(found, mean, atol=1e-12)
+        assert ideal == pytest.approx(values.max())

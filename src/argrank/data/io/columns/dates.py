@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats
 from argrank.data.io.columns.texts import Texts
 
 _TIME = r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -15,6 +20,8 @@ FORMATS = (
     (rf"^[0-9]{{2}}/[0-9]{{2}}/[0-9]{{4}}{_TIME}$", "%d/%m/%Y"),
     (rf"^[0-9]{{2}}/[0-9]{{2}}/[0-9]{{4}}{_TIME}$", "%m/%d/%Y"),
 )
+EPOCH = dt.date(1970, 1, 1)
+ISO = FORMATS[0][1]
 LENGTH = 10  # characters of a day
 
 
@@ -31,6 +38,42 @@ def date_format(texts: Texts) -> str | None:
         ):
             return form
     return None
+
+
+def no_dates(texts: Texts) -> NDArray[np.bool_]:
+    """Return for each different text whether it is no date written as the first one is, and not missing either."""
+    import pyarrow.compute as pc
+
+    first = texts.known[:1]
+    way = next((one for one in FORMATS if pc.match_substring_regex(first, one[0])[0].as_py()), FORMATS[0])
+    fits = pc.match_substring_regex(texts.plain, way[0]).to_numpy(zero_copy_only=False).astype(bool)
+    fits &= ~_days(texts.plain, way[1]).is_null().to_numpy(zero_copy_only=False).astype(bool)
+    wrong: NDArray[np.bool_] = ~texts.missing & ~fits
+    return wrong
+
+
+def day_numbers(texts: Texts, form: str) -> tuple[Floats, str]:
+    """Return for every row the days before the newest date, NaN where there is none, and that date."""
+    import pyarrow as pa
+
+    days = np.full(len(texts.words), np.nan)
+    if len(texts.known):
+        known = _days(texts.known, form).cast(pa.date32()).cast(pa.int32())
+        days[~texts.missing] = known.to_numpy(zero_copy_only=False)
+    found = texts.spread(days)
+    newest = np.nanmax(found) if len(texts.known) else 0.0
+    return newest - found, (EPOCH + dt.timedelta(days=int(newest))).isoformat()
+
+
+def iso_texts(column: Any) -> Any:
+    """Return a column of dates or times of Arrow as texts such as 2025-12-31, the day as the clock there shows it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_timestamp(column.type):
+        column = pc.local_timestamp(column) if column.type.tz else column
+        column = column.cast(pa.date32(), safe=False)
+    return column.cast(pa.date32()).cast(pa.string())
 
 
 def _days(known: Any, form: str) -> Any:

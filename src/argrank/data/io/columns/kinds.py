@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from argrank._types import Floats, Integers
-from argrank.data.io.columns.dates import date_format
+from argrank.data.io.columns.dates import ISO, date_format, no_dates
 from argrank.data.io.columns.numbers import (
     PLAIN,
     WRITINGS,
@@ -47,6 +47,7 @@ class Decided(NamedTuple):
 
     kind: Kind
     ways: tuple[Writing, ...] = ()
+    date: str | None = None  # how dates are written that shall become numbers of days
 
     @property
     def ambiguous(self) -> bool:
@@ -65,6 +66,12 @@ def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, give
     """Say what a column of texts is, as the caller says (``given``) or by all of its texts."""
     if given in ("category", "id", "text"):
         return Decided(Kind(given))
+    if given == "date":
+        form = date_format(texts) or (None if len(texts.known) else ISO)
+        if form is None:
+            row = texts.first_row(no_dates(texts))
+            raise CellError(name, row, "dates, all written in one way, such as 2025-12-31", shown(texts.text_of(row)))
+        return Decided(Kind.DATE, date=form)
     words = texts.known_lower if len(texts.known) <= 2 else set()
     if words and any(words <= set(pair) for pair in FLAGS):
         return Decided(Kind.FLAG)

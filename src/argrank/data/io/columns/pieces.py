@@ -25,7 +25,7 @@ def arguments_of_pieces(
             found = arguments_of(piece, reading)
         except CellError as error:
             raise CellError(error.column, row + error.row, error.expected, error.got, error.advice) from error
-        for name in found.pop("categories") or ():
+        for name in (*(found.pop("categories") or ()), *(found.pop("dates") or ())):
             raise refused_text(path, name)
         if row == 0:  # a decimal mark that is known leaves nothing to decide
             marks = Marks(reading.marks.decimal or decimal_of(piece, found["feature_names"]), reading.marks.thousands)
@@ -37,6 +37,6 @@ def arguments_of_pieces(
 def refused_text(path: str | os.PathLike[str], name: str) -> InputError:
     """Return the error for a feature that is a text, where a file is read piece by piece."""
     return InputError(
-        f"{os.fspath(path)}: column {name!r}: expected numbers, got texts, whose categories are known only at the end; "
+        f"{os.fspath(path)}: column {name!r}: expected numbers, got texts or dates, which need all rows; "
         "leave it out (--drop), replace it by numbers, or pack data in memory: ar.pack(ar.load(…), …)"
     )

@@ -39,7 +39,7 @@ ID_NAMES = ("product", "product_id", "sku", "item", "item_id", "asin", "url", "i
 
 FEATURE = "feature"  # says that a column has no meaning, whatever its name
 #: What else a caller may say of a column: what kind of feature it is, or that it is an id or a text to read.
-KINDS = (FEATURE, "number", "category", "id", "text")
+KINDS = (FEATURE, "number", "category", "date", "id", "text")
 
 
 class Meanings(NamedTuple):

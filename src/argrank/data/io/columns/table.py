@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
+from argrank.data.io.columns.dates import day_numbers, iso_texts
+from argrank.data.io.columns.filled import Filled
 from argrank.data.io.columns.kinds import Decided, Kind, Marks, decide, flag_values, number_values
 from argrank.data.io.columns.numbers import PERCENT, PLAIN, WHOLE, Writing
 from argrank.data.io.columns.roles import COLUMNS, FEATURE, NUMBERS, TEXTS, is_id_name, meanings_of, tell
@@ -36,25 +38,34 @@ class Reading(NamedTuple):
     strict: bool = False  # whether a label or weight below 0 or missing is refused here, by its cell
 
 
-def arguments_of(table: Any, reading: Reading = Reading()) -> dict[str, Any]:  # noqa: B008 - it is frozen
-    """Split a table of narwhals into the arguments of Dataset: features become X, other columns what they mean."""
-    wanted = [name for name in reading.features or () if name in table.columns]
-    meant = meanings_of(table.columns, reading.given, reading.known, wanted)
+def arguments_of(
+    table: Any,
+    reading: Reading = Reading(),  # noqa: B008 - it is frozen
+    filled: Filled | None = None,
+) -> dict[str, Any]:
+    """Split a table of narwhals into the arguments of Dataset: features become X, other columns what they mean.
+
+    Numbers that a reader has already ``filled`` into X are no columns of the table.
+    """
+    everything = table.columns if filled is None else filled.columns
+    wanted = [name for name in reading.features or () if name in everything]
+    meant = meanings_of(everything, reading.given, reading.known, wanted)
     told = [*reading.told, *([", ".join(meant.told)] if meant.told else [])]
     found: dict[str, Any] = {
         COLUMNS[meaning]: _role_values(str(name), meaning, table.get_column(name), reading.marks)
         for name, meaning in meant.roles.items()
-        if meaning is not None and name in table.columns
+        if meaning is not None and name in everything
     }
     for name, meaning in meant.roles.items():
         right = found[COLUMNS[meaning]] >= 0 if reading.strict and meaning in NUMBERS else np.ones(1, bool)
         if not right.all():
             raise CellError(str(name), int(np.argmin(right)), "a number from 0 up", "")
-    names = wanted or [name for name in table.columns if name not in meant.roles]
+    names = wanted or [name for name in everything if name not in meant.roles]
     kinds = {name: meant.kinds.get(name, FEATURE if wanted else None) for name in names}
     ids = [name for name in names if kinds[name] == "id" or (kinds[name] is None and is_id_name(str(name)))]
-    columns = {name: _column(table.get_column(name), kinds[name]) for name in names if name not in ids}
-    decided = _decided(columns, kinds, _query_numbers(found.get("qid")), reading.marks)
+    there = set() if filled is None else set(filled.numbers)
+    columns = {name: _column(table.get_column(name), kinds[name]) for name in names if name not in {*ids, *there}}
+    decided = _decided(columns, kinds, found.get("qid"), reading.marks)
     free = {name: one.kind for name, one in decided.items() if kinds[name] in (None, "id", "text")}
     ids += [name for name, kind in free.items() if kind is Kind.ID]
     reads = [name for name, kind in free.items() if kind is Kind.TEXT]
@@ -65,8 +76,14 @@ def arguments_of(table: Any, reading: Reading = Reading()) -> dict[str, Any]:  #
     if told:
         tell(f"{reading.where}{': ' if reading.where else ''}{'; '.join(told)}")
     names = [name for name in names if name not in ids and name not in reads]
-    found["X"], found["categories"] = _matrix(columns, decided, names, len(table))
-    return found | {"feature_names": names}
+    if filled is None:
+        found["X"], coded = _matrix(columns, decided, names, len(table))
+    else:
+        found["X"], coded = _completed(filled, columns, decided, names)
+    if coded.dates:
+        days = ", ".join(f"{name!r} (days before {newest})" for name, newest in coded.dates.items())
+        tell(f"{reading.where}{': ' if reading.where else ''}dates {days}")
+    return found | {"feature_names": names, "categories": coded.categories or None, "dates": coded.dates or None}
 
 
 def _column(column: Any, kind: str | None) -> Any:
@@ -76,7 +93,9 @@ def _column(column: Any, kind: str | None) -> Any:
         return _of_objects(column, kind)
     if base == "String":
         return Texts(column.to_arrow())
-    if kind in ("category", "id", "text") and base not in CATEGORICAL:
+    if kind == "date" and base in ("Date", "Datetime"):
+        return Texts(iso_texts(column.to_arrow()))
+    if kind in ("category", "date", "id", "text") and base not in CATEGORICAL:
         import narwhals as nw
 
         return Texts(column.cast(nw.String).to_arrow())
@@ -97,25 +116,29 @@ def _of_objects(column: Any, kind: str | None) -> Any:
     return _column(plain, kind) if pa.types.is_null(array.type) is False else Texts(array.cast(pa.string()))
 
 
-def _decided(
-    columns: Mapping[str, Any], kinds: Mapping[str, str | None], queries: Integers | None, marks: Marks
-) -> dict[str, Decided]:
+def _decided(columns: Mapping[str, Any], kinds: Mapping[str, str | None], qid: Any, marks: Marks) -> dict[str, Decided]:
     """Say what all columns of texts are; where one of them can be read in two ways, the others decide."""
     decided = {}
+    queries = _query_numbers(qid) if any(isinstance(column, Texts) for column in columns.values()) else None
     for name, column in columns.items():
         if isinstance(column, Texts):
             decided[name] = decide(str(name), column, queries, marks, kinds[name])
-    if _decimal(decided) == ",":
+    certain = _certain_marks(decided)
+    if len(certain) == 1:
         for name, one in decided.items():
-            ways = [way for way in one.ways if way.decimal == ","]
+            ways = [way for way in one.ways if way.decimal in certain]
             decided[name] = one._replace(ways=tuple(ways)) if ways else one
     return decided
 
 
+def _certain_marks(decided: Mapping[str, Decided]) -> set[str]:
+    """Return the decimal marks of columns that can be read in one way alone."""
+    return {one.ways[0].decimal for one in decided.values() if one.ways and not one.ambiguous} - {""}
+
+
 def _decimal(decided: Mapping[str, Decided]) -> str:
     """Return the decimal mark of a table: the comma where all columns that show a mark show this one."""
-    certain = {one.ways[0].decimal for one in decided.values() if one.ways and not one.ambiguous} - {""}
-    return "," if certain == {","} else "."
+    return "," if _certain_marks(decided) == {","} else "."
 
 
 def decimal_of(table: Any, names: Sequence[str]) -> str:
@@ -207,41 +230,64 @@ def _ambiguity(name: str, texts: Texts, ways: Sequence[Writing]) -> str:
     )
 
 
+class Coded(NamedTuple):
+    """Features that were no numbers: the texts of categories, and the reference dates of dates."""
+
+    categories: dict[str, tuple[str, ...]]
+    dates: dict[str, str]
+
+
 def _matrix(
     columns: Mapping[str, Any], decided: Mapping[str, Decided], names: Sequence[str], n_rows: int
-) -> tuple[Floats, dict[str, tuple[str, ...]] | None]:
-    categories: dict[str, tuple[str, ...]] = {}
+) -> tuple[Floats, Coded]:
+    coded = Coded({}, {})
     single = bool(names) and all(name not in decided and str(columns[name].dtype) == "Float32" for name in names)
     X = np.empty((n_rows, len(names)), np.float32 if single else np.float64)
     step = max(1, BLOCK // max(1, len(names)))
     for start in range(0, len(names), step) if n_rows else ():
         some = names[start : start + step]
-        values = [_values(name, columns[name], decided.get(name), categories) for name in some]
+        values = [_values(name, columns[name], decided.get(name), coded) for name in some]
         for row in range(0, n_rows, step):  # by blocks: a column at a time would leave the cache for every value
             for place, one in enumerate(values, start):
                 X[row : row + step, place] = one[row : row + step]
     X.flags.writeable = False  # made here: a Dataset may keep it
-    return X, categories or None
+    return X, coded
 
 
-def _values(name: str, column: Any, decided: Decided | None, categories: dict[str, tuple[str, ...]]) -> NDArray[Any]:
-    """Return the numbers of a feature; of a category, its texts go into ``categories``."""
+def _completed(
+    filled: Filled, columns: Mapping[str, Any], decided: Mapping[str, Decided], names: Sequence[str]
+) -> tuple[Floats, Coded]:
+    """Return X with the features that are no numbers written into their room, without columns that are no features."""
+    coded = Coded({}, {})
+    for name in names:
+        if name in columns:
+            filled.X[:, filled.names.index(name)] = _values(name, columns[name], decided.get(name), coded)
+    X = filled.X if names == filled.names else filled.X[:, [filled.names.index(name) for name in names]]
+    X.flags.writeable = False
+    return X, coded
+
+
+def _values(name: str, column: Any, decided: Decided | None, coded: Coded) -> NDArray[Any]:
+    """Return the numbers of a feature; what they stand for goes into ``coded``."""
     if isinstance(column, Texts) and decided is not None:
         if decided.kind is Kind.NUMBER:
             return number_values(name, column, decided.ways[0])
         if decided.kind is Kind.FLAG:
             return flag_values(column)
+        if decided.date is not None:
+            values, coded.dates[name] = day_numbers(column, decided.date)
+            return values
         if decided.kind is Kind.DATE:
             raise _refused_date(name, column.text_of(int(np.argmax(column.codes >= 0))))
-        values, categories[name] = column.categories()
+        values, coded.categories[name] = column.categories()
         return values
     base = str(column.dtype).partition("(")[0]
-    if column.dtype.is_numeric() or column.dtype.is_boolean():
+    if column.dtype.is_numeric() or base == "Boolean":
         numbers: NDArray[Any] = column.to_numpy()
         return numbers
     if base in CATEGORICAL:
         known = [str(one) for one in column.dtype.categories] if base == "Enum" else None
-        values, categories[name] = Texts(_as_text(column)).categories(known)
+        values, coded.categories[name] = Texts(_as_text(column)).categories(known)
         return values
     first = shown(column.head(1).to_list()[0] if len(column) else column.dtype)
     if base in ("Date", "Datetime"):
@@ -259,6 +305,6 @@ def _as_text(column: Any) -> Any:
 
 def _refused_date(name: str, got: str | None) -> InputError:
     return InputError(
-        f"column {name!r}: expected numbers or texts, got dates such as {got}; leave it out (--drop {name}, "
-        f"columns={{{name!r}: None}}), or replace it by a number of days"
+        f"column {name!r}: expected numbers or texts, got dates such as {got}; --date {name} (dates=[{name!r}]) makes "
+        f"it the number of days before the newest, --drop {name} (columns={{{name!r}: None}}) leaves it out"
     )

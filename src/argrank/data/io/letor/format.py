@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
+from argrank.data.checks import float_type
 from argrank.errors import OptionError, check_choice, shown
 
 MAX_ID = 2**31 - 2  # the largest feature id: numbers of columns then fit the 32-bit indices of a CSR matrix
@@ -153,12 +154,7 @@ class Options(NamedTuple):
     @classmethod
     def checked(cls, dtype: Any, sparse: Any, n_features: Any, feature_base: Any) -> Options:
         """Return the options; raise for a value that is not allowed."""
-        try:
-            real = np.dtype(dtype)
-        except TypeError:
-            real = None
-        if real not in (np.float32, np.float64):
-            raise OptionError(f"dtype: expected float32 or float64, got {dtype!r}")
+        real = float_type(dtype)
         check_choice("sparse", sparse, ("auto", True, False))
         if n_features is not None and not 1 <= n_features <= MAX_ID:
             raise OptionError(f"n_features: expected a number from 1 to {MAX_ID} or None, got {n_features!r}")

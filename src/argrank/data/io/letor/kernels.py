@@ -12,13 +12,14 @@ two neighbouring ones lies within the error. The few undecided numbers are left 
 from __future__ import annotations
 
 import functools
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._jit import helper, kernel
-from argrank._types import Floats, Integers
+from argrank._types import Filled, Floats, Integers
 
 # where `count` puts its results
 ROWS, LINES, ENTRIES, HIGHEST, HAS_ZERO, WIDEST, RUNS, COMMENT_ROWS, COMMENT_BYTES, COUNTS = range(10)
@@ -64,13 +65,13 @@ def power_table() -> tuple[Floats, NDArray[np.uint64], Integers]:
 
 
 @helper
-def _byte(buffer: Any, pos: int) -> Any:
+def _byte(buffer: NDArray[np.uint8], pos: int) -> Any:
     """Return a byte. An unsigned position spares numba the test whether it counts from the end, in every loop."""
     return buffer[np.uint64(pos)]
 
 
 @helper
-def _skip_blanks(buffer: Any, pos: int) -> int:
+def _skip_blanks(buffer: NDArray[np.uint8], pos: int) -> int:
     c = _byte(buffer, pos)
     while c == 32 or c == 9 or 11 <= c <= 13:
         pos += 1
@@ -85,14 +86,14 @@ def _ends_token(c: int) -> bool:
 
 
 @helper
-def _skip_token(buffer: Any, pos: int) -> int:
+def _skip_token(buffer: NDArray[np.uint8], pos: int) -> int:
     while not _ends_token(_byte(buffer, pos)):
         pos += 1
     return pos
 
 
 @helper
-def _skip_line(buffer: Any, pos: int) -> int:
+def _skip_line(buffer: NDArray[np.uint8], pos: int) -> int:
     """Return the position of the line end, or of a NUL byte before it."""
     c = _byte(buffer, pos)
     while c != LINE_END and c != NUL:
@@ -102,7 +103,7 @@ def _skip_line(buffer: Any, pos: int) -> int:
 
 
 @helper
-def _starts_qid(buffer: Any, pos: int) -> Any:
+def _starts_qid(buffer: NDArray[np.uint8], pos: int) -> Any:
     return (
         _byte(buffer, pos) == 113
         and _byte(buffer, pos + 1) == 105
@@ -112,7 +113,7 @@ def _starts_qid(buffer: Any, pos: int) -> Any:
 
 
 @helper
-def _same_qid(buffer: Any, begin: int, end: int, other_begin: int, other_end: int) -> bool:
+def _same_qid(buffer: NDArray[np.uint8], begin: int, end: int, other_begin: int, other_end: int) -> bool:
     offset, length = 0, end - begin
     same_length = other_end - other_begin == length
     while same_length and offset < length and _byte(buffer, begin + offset) == _byte(buffer, other_begin + offset):
@@ -121,7 +122,7 @@ def _same_qid(buffer: Any, begin: int, end: int, other_begin: int, other_end: in
 
 
 @helper
-def _read_whole(buffer: Any, pos: int, limit: int) -> Any:
+def _read_whole(buffer: NDArray[np.uint8], pos: int, limit: int) -> Any:
     """Read digits as (whole number, position after them); a number above the limit is only known to be above it."""
     number = np.int64(0)
     c = _byte(buffer, pos)
@@ -136,12 +137,8 @@ def _read_whole(buffer: Any, pos: int, limit: int) -> Any:
 # ---- the first pass -----------------------------------------------------------------------------------------------
 
 
-def _count_signature(types: Any) -> Any:
-    return types.void(types.Array(types.uint8, 1, "C", readonly=True), types.int64, types.int64[::1])
-
-
 @helper
-def _count_features(buffer: Any, pos: int, max_id: int, highest: int) -> Any:
+def _count_features(buffer: NDArray[np.uint8], pos: int, max_id: int, highest: int) -> Any:
     """Return the number of features up to the end of the row, the highest id, whether there is an id 0, the end."""
     width, has_zero = 0, False
     pos = _skip_blanks(buffer, pos)
@@ -157,8 +154,8 @@ def _count_features(buffer: Any, pos: int, max_id: int, highest: int) -> Any:
     return width, highest, has_zero, pos
 
 
-@kernel(_count_signature)
-def count(buffer: Any, max_id: int, counts: Any) -> None:
+@kernel()
+def count(buffer: NDArray[np.uint8], max_id: int, counts: Filled[np.int64]) -> None:
     """Count rows, lines, entries, runs of a qid and bytes of comments, and find the highest feature."""
     pos, end = 0, buffer.size
     rows = lines = entries = widest = runs = comment_rows = comment_bytes = 0
@@ -199,7 +196,7 @@ def count(buffer: Any, max_id: int, counts: Any) -> None:
 
 
 @helper
-def _take_digits(buffer: Any, pos: int, mantissa: Any) -> Any:
+def _take_digits(buffer: NDArray[np.uint8], pos: int, mantissa: Any) -> Any:
     """Append digits to a mantissa: (mantissa, end, digits that had no room, whether any of those was not 0)."""
     skipped: Any = np.int64(0)
     lost = False
@@ -287,7 +284,9 @@ def _is_undecided(rest: Any, middle: Any, low: Any, lost: bool, shift: Any) -> b
 
 
 @helper
-def _scale(mantissa: int, exponent: int, lost: bool, tens: Any, powers: Any, exponents: Any) -> Any:
+def _scale(
+    mantissa: int, exponent: int, lost: bool, tens: Floats, powers: NDArray[np.uint64], exponents: Integers
+) -> Any:
     """Return mantissa * 10^exponent as (float64, whether the rounding is undecided); NaN while it is."""
     value, undecided = 0.0, False
     if -EXACT_POWER <= exponent <= EXACT_POWER and mantissa <= EXACT_MANTISSA and not lost:
@@ -300,7 +299,9 @@ def _scale(mantissa: int, exponent: int, lost: bool, tens: Any, powers: Any, exp
 
 
 @helper
-def _read_number(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any) -> Any:
+def _read_number(
+    buffer: NDArray[np.uint8], pos: int, tens: Floats, powers: NDArray[np.uint64], exponents: Integers
+) -> Any:
     """Read a decimal number as (value, whether its rounding is undecided, end); NaN while it is."""
     negative = _byte(buffer, pos) == MINUS
     if negative or _byte(buffer, pos) == PLUS:
@@ -353,7 +354,7 @@ def _leave_to_python(
 
 
 @helper
-def _read_qid(buffer: Any, pos: int, with_qid: bool) -> Any:
+def _read_qid(buffer: NDArray[np.uint8], pos: int, with_qid: bool) -> Any:
     """Read the query id, if the rows have one, as (begin, end)."""
     found = _starts_qid(buffer, pos)
     begin = pos + 4 if found else pos
@@ -365,7 +366,9 @@ def _read_qid(buffer: Any, pos: int, with_qid: bool) -> Any:
 
 
 @helper
-def _read_head(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any, with_qid: bool) -> Any:
+def _read_head(
+    buffer: NDArray[np.uint8], pos: int, tens: Floats, powers: NDArray[np.uint64], exponents: Integers, with_qid: bool
+) -> Any:
     """Read (label, whether it is undecided, its end, begin and end of the query id)."""
     label, undecided, label_end = _read_number(buffer, pos, tens, powers, exponents)
     begin = end = np.int64(NOWHERE)
@@ -376,8 +379,9 @@ def _read_head(buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any, wi
 
 @helper
 def _read_features(
-    buffer: Any, pos: int, tens: Any, powers: Any, exponents: Any, base: int, last_id: int, largest: float,
-    columns: Any, values: Any, patches: Any, patch: int, row: int, line: int, start: int,
+    buffer: NDArray[np.uint8], pos: int, tens: Floats, powers: NDArray[np.uint64], exponents: Integers, base: int,
+    last_id: int, largest: float, columns: Integers, values: Floats, patches: Integers, patch: int, row: int, line: int,
+    start: int,
 ) -> Any:  # fmt: skip
     """Read features up to the end of the row: (how many, whether they ascend, patches so far, end).
 
@@ -428,7 +432,7 @@ def _sort_row(columns: Any, values: Any, width: int) -> bool:
 
 
 @helper
-def _copy_comment(buffer: Any, begin: int, end: int, comments: Any, comment: int) -> int:
+def _copy_comment(buffer: NDArray[np.uint8], begin: int, end: int, comments: NDArray[np.uint8], comment: int) -> int:
     """Append a comment, without the carriage returns at its end, and a line end; return the new end."""
     while end > begin and _byte(buffer, end - 1) == 13:
         end -= 1
@@ -441,8 +445,8 @@ def _copy_comment(buffer: Any, begin: int, end: int, comments: Any, comment: int
 
 @helper
 def _has_room(
-    columns: Any, width: int, dense: bool, X: Any, indices: Any, entry: int, y: Any, row: int,
-    runs: Any, run: int, comments: Any, comment: int, comment_bytes: int,
+    columns: Integers, width: int, dense: bool, X: Floats, indices: NDArray[np.int32], entry: int, y: Floats, row: int,
+    runs: Integers, run: int, comments: NDArray[np.uint8], comment: int, comment_bytes: int,
 ) -> bool:  # fmt: skip
     """Tell whether a row fits into what was counted: a file may change between the two passes."""
     return bool(
@@ -465,7 +469,7 @@ def _store_sparse(columns: Any, values: Any, width: int, indices: Any, data: Any
     return entry
 
 
-def _fill_signature(types: Any, real: Any) -> Any:
+def _fill_signature(types: ModuleType, real: Any) -> Any:
     read = types.Array(types.uint8, 1, "C", readonly=True)
     tables = types.float64[::1], types.uint64[:, ::1], types.int64[::1]
     return types.int64(

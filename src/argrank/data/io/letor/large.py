@@ -96,9 +96,8 @@ class Target:
         if not self.comments.size:
             return
         text = part.joined[:n_bytes].tobytes().decode()
-        lines: list[str | None] = text.split("\n")[:-1]  # type: ignore[assignment]
-        if not part.has_comment.all():
-            lines = [line if has else None for line, has in zip(lines, part.has_comment, strict=True)]
+        told = zip(text.split("\n")[:-1], part.has_comment.tolist(), strict=True)
+        lines = [line if has else None for line, has in told]
         self.comments[first : first + len(lines)] = lines
         if self.document_ids.size:
             ids = DOCUMENT_ID.findall(text)

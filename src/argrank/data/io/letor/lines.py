@@ -7,9 +7,10 @@ Chunks are private copies, and a file that has changed between two readings is r
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import threading
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +30,12 @@ class Lines:
 
     def __init__(self, text: Any, name: str, chunk: int = CHUNK) -> None:
         self.name = name
-        self._held = np.frombuffer(text, np.uint8) if not hasattr(text, "readinto") else None
-        self._stream: IO[bytes] | None = text if self._held is None else None
+        in_memory = not hasattr(text, "readinto")
+        self._held = np.frombuffer(text if in_memory else b"", np.uint8)
+        self._stream: io.BufferedReader | None = None if in_memory else text
         self._lock = threading.Lock()
         self._state = self._now()
-        end = len(text) if self._held is not None else self._state[0]
+        end = len(text) if in_memory else self._state[0]
         marked = self._bytes(0, min(end, len(BYTE_ORDER_MARK))).tobytes() == BYTE_ORDER_MARK
         self._borders = [len(BYTE_ORDER_MARK) if marked else 0]
         while self._borders[-1] < end:
@@ -89,11 +91,11 @@ class Lines:
 
     def _bytes(self, start: int, end: int) -> Bytes:
         if self._stream is None:
-            return np.array(self._held[start:end])  # type: ignore[index]
+            return np.array(self._held[start:end])
         found = np.empty(end - start, np.uint8)
         with self._lock:
             self._stream.seek(start)
-            n_read = self._stream.readinto(found.data)  # type: ignore[attr-defined]
+            n_read = self._stream.readinto(found.data)
         if n_read < len(found):
             self.refuse_change()
         return found

@@ -77,7 +77,7 @@ def sorted_chunks(
         cursor[by_query[starts]] += lengths
         if buckets is None:
             buckets = Buckets(folder, max(1, int(bucket_bytes / _row_bytes(chunk))))
-        buckets.put(chunk, target, np.arange(done, done + len(numbers)))
+        buckets.put(chunk, target, np.arange(done, done + len(numbers)) if chunk.rows is None else chunk.rows)
         done += len(numbers)
     if buckets is None or not np.array_equal(cursor, places.indptr[1:]):
         raise InputError("expected a source that stays the same while it is read twice, got one that changes")

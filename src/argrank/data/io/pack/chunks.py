@@ -17,7 +17,8 @@ from argrank.data.grouping import id_array
 from argrank.data.prepare.normalise import normaliser, normaliser_names
 from argrank.errors import InputError, OptionError, check_choice, shown
 
-BY_ROW = ("document_ids", "sources", "sample_weight", "query_weight")
+NUMBERS = ("sample_weight", "gains", "examinations")  # of every row
+BY_ROW = ("document_ids", "sources", *NUMBERS, "query_weight")
 
 
 class Chunk(NamedTuple):

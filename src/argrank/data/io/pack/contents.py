@@ -35,6 +35,8 @@ ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "docids": (r"<i8|<U[1-9]\d{0,5}", ("n",)),
     "sources": (r"<i8|<U[1-9]\d{0,5}", ("n",)),
     "sample_weight": (r"<f8", ("n",)),
+    "gains": (r"<f8", ("n",)),
+    "examinations": (r"<f8", ("n",)),
     "rows": (r"<i8", ("n",)),
 }
 KINDS = {"qid": ("integer", "text"), "label": ("number", None)}
@@ -89,7 +91,7 @@ class Contents:
     def fingerprint(self) -> str:
         """The fingerprint that the Dataset has when its arrays are summed."""
         features = ("X.data", "X.indices", "X.indptr") if self.sparse else ("X",)
-        sums = [self.arrays[name].sha256 for name in (*features, "y", "indptr")]
+        sums = [self.arrays[name].sha256 for name in (*features, "gains" if "gains" in self.arrays else "y", "indptr")]
         return fingerprint_of(self.shape, self.dtype, sums)
 
     @property

@@ -14,6 +14,7 @@ from argrank._types import Integers
 from argrank.data.checks import LARGEST_LABEL
 from argrank.data.dataset import Dataset
 from argrank.data.io.pack.array_file import SUFFIX, open_array
+from argrank.data.io.pack.chunks import NUMBERS
 from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
 from argrank.data.io.pack.sums import Guard, stored_of
 from argrank.data.mapped import csr_view
@@ -31,10 +32,11 @@ class Pack:
 
     Everything that compiled code follows blindly is checked for what is taken: sizes, borders of queries, the columns
     of a sparse matrix, labels. With ``verify="lazy"`` every array is compared with its sums where it is first touched,
-    features and ids of documents later than the rest; "open" reads everything now, "never" nothing.
+    features and ids of documents later than the rest; "open" reads everything now, "never" nothing. With ``gives_back``
+    what was compared does not stay in memory.
     """
 
-    def __init__(self, path: str | os.PathLike[str], verify: str = "lazy") -> None:
+    def __init__(self, path: str | os.PathLike[str], verify: str = "lazy", gives_back: bool = False) -> None:
         check_choice("verify", verify, VERIFY)
         self.path, self._lazy = Path(path), verify == "lazy"
         try:
@@ -45,7 +47,8 @@ class Pack:
                 self._verify()
             if self._lazy:
                 self._guards = {
-                    name: Guard(self.path / f"{name}{SUFFIX}", self.arrays[name], stored) for name, stored in opened
+                    name: Guard(self.path / f"{name}{SUFFIX}", self.arrays[name], stored, gives_back)
+                    for name, stored in opened
                 }
                 for name in BY_QUERY:
                     self._check_sums(name, 0, self.contents.queries + (name == "indptr"))
@@ -93,7 +96,7 @@ class Pack:
         except ContentsError as wrong:
             raise FormatError(self.path, None, wrong.expected, wrong.got) from wrong
         fields: dict[str, Any] = dict.fromkeys(("comments", "titles", "query_texts", "preferences", "rows"))
-        fields["sample_weight"] = arrays["sample_weight"][start:end] if "sample_weight" in arrays else None
+        fields |= {name: arrays[name][start:end] if name in arrays else None for name in NUMBERS}
         fields["query_weight"] = arrays["query_weight"][a:b] if "query_weight" in arrays else None
         fields["query_ids"] = _ids(arrays["query_ids"][a:b])
         fields["indptr"] = arrays["indptr"][a : b + 1] - start
@@ -150,16 +153,17 @@ class Pack:
     def _check_part(self, start: int, end: int, a: int, b: int) -> None:
         """Check what compiled code relies on, of the rows from ``start`` to ``end`` and the queries from a to b."""
         contents, arrays = self.contents, self.arrays
-        for name in ("y", "sample_weight", "rows"):
+        for name in ("y", *NUMBERS, "rows"):
             self._check_sums(name, start, end)
         for block in _blocks(arrays["y"][start:end]):
             fits = np.isnan(block).all() if contents.label is None else ((block >= 0) & (block <= LARGEST_LABEL)).all()
             if not fits:
                 raise ContentsError("y: labels from 0 up" if contents.label else "y: no labels", "other values")
-        for name, where in (("sample_weight", slice(start, end)), ("query_weight", slice(a, b))):
+        for name, where in (*((one, slice(start, end)) for one in NUMBERS), ("query_weight", slice(a, b))):
+            least = -np.inf if name == "gains" else 0.0
             for block in _blocks(arrays.get(name, np.zeros(0))[where]):
-                if not ((block >= 0) & (block < np.inf)).all():
-                    raise ContentsError(f"{name}: numbers from 0 up", "other values")
+                if not ((block >= least) & (np.abs(block) < np.inf)).all():
+                    raise ContentsError(f"{name}: numbers{'' if name == 'gains' else ' from 0 up'}", "other values")
         if contents.sparse:
             self._check_columns(start, end)
 
@@ -198,9 +202,19 @@ def load_pack(path: str | os.PathLike[str], verify: str = "lazy") -> Dataset:
     return Pack(path, verify).dataset()
 
 
-def load_part(path: str | os.PathLike[str], first: int, last: int) -> Dataset:
-    """Open the blocks from ``first`` up to, but not including, ``last`` of a pack as a Dataset of memory maps."""
-    return Pack(path).part(first, last)
+def load_part(
+    path: str | os.PathLike[str], first: int, last: int, fingerprint: str | None = None, gives_back: bool = False
+) -> Dataset:
+    """Open the blocks from ``first`` up to, but not including, ``last`` of a pack as a Dataset of memory maps.
+
+    A ``fingerprint`` is that of the pack that is meant: another one of the same name is refused.
+    """
+    opened = Pack(path, gives_back=gives_back)
+    if fingerprint is not None and opened.contents.fingerprint != fingerprint:
+        raise InputError(
+            f"{os.fspath(path)}: expected the pack that was here when it was placed on the cluster, got another one"
+        )
+    return opened.part(first, last)
 
 
 def _ids(stored: NDArray[Any]) -> NDArray[Any]:

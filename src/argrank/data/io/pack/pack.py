@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argrank._declared import Count, checked
+from argrank._declared import Count, FloatType, checked
 from argrank._files import write_folder
 from argrank._memory import parse_memory
 from argrank._once import reading_once
 from argrank._progress import Progress
-from argrank.data.dataset import Dataset
-from argrank.data.frames import is_frame
+from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.format import Options
 from argrank.data.io.naming import Naming, told_naming
-from argrank.data.io.pack.array_file import write_transposed
-from argrank.data.io.pack.bucket_sort import count, sorted_chunks
-from argrank.data.io.pack.chunks import Chunk, check_by_query, normalised
+from argrank.data.io.pack.array_file import TRANSPOSED, write_transposed
+from argrank.data.io.pack.chunks import check_by_query
 from argrank.data.io.pack.contents import DESCRIPTION, Contents
-from argrank.data.io.pack.row_readers import Source, source_of
-from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
+from argrank.data.io.pack.loader import Pack
+from argrank.data.io.pack.packing import How, write
+from argrank.errors import InputError
 
 logger = logging.getLogger(__name__)
-
-CHUNK = 1 << 24  # bytes of features that are converted together, at most
-LEAST = 1 << 20
-BUCKETS = "buckets"  # folder of what is being sorted
 
 
 @checked
@@ -39,13 +32,14 @@ def pack(
     source: Any,
     path: str | os.PathLike[str],
     *,
-    dtype: Any = None,
+    dtype: FloatType | None = None,
     columns: Mapping[str, str | None] | None = None,
     features: Sequence[str] | None = None,
     n_features: Count | None = None,
     normalise: str | None = None,
     by_column: bool = False,
     memory: str = "4GB",
+    append: bool = False,
     progress: bool = True,
 ) -> Contents:
     """Write data as a pack: a folder of plain ``.npy`` files that `ar.load` maps into memory, whole or not at all.
@@ -56,15 +50,16 @@ def pack(
 
     Parameters
     ----------
-    source : path, list of paths, Dataset or data frame
+    source : path, Dataset or data frame, or a list of them
         Files as `ar.load` reads them: LETOR text, CSV, TSV, Parquet, Arrow, one after the other; a folder means all
-        files in it; ``s3://``, ``gs://`` and other addresses go through pyarrow. A pack is packed anew.
+        files in it; ``s3://``, ``gs://`` and other addresses go through pyarrow. Packs are packed anew, alone, several
+        of them, or together with files.
     path : path
         Name of the folder, by custom with the ending ``.pack``. An older pack of that name is replaced.
     dtype : "float64" or "float32", optional
         Of the features; by default as they are (text: float64).
     columns, features
-        Which column means what, as in `ar.load`.
+        Which column means what, as in `ar.load`; the features of a pack without names are f1, f2, …
     n_features : int, optional
         Number of features of LETOR text, where its beginning may not mention the last ones.
     normalise : "query-minmax", "query-zscore" or "query-sum", optional
@@ -76,6 +71,11 @@ def pack(
     memory : str
         What packing may use for data: "500MB", "4GB", "50%". The program itself, about 200 MB, and the ids of the
         queries, 100 bytes each, come on top; a row group of a Parquet file, too, if it is larger than an eighth.
+    append : bool
+        Add the rows to the pack ``path``, after those that it has: the result is the pack of all sources at once.
+        Types, features, normaliser and storage by column are those of the pack. The pack is written anew and
+        replaced at the end, whole or not at all; who has the old one open keeps it. A query that goes on
+        gets its rows together, for which everything is sorted.
     progress : bool
         Whether to show a progress bar on a terminal.
 
@@ -94,52 +94,22 @@ def pack(
     """
     Options.checked("float64" if dtype is None else dtype, "auto", n_features, None)
     check_by_query(normalise)
-    budget = parse_memory(memory, "memory")
-    if is_frame(source):
-        source = Dataset(source)
-    found = source_of(source, Naming(columns or {}, features).over(told_naming()), n_features)
+    given = list(source) if isinstance(source, list | tuple) else [source]
+    before = None
+    if append:
+        if kind_of(path) != "pack" or not Path(path).exists():
+            raise InputError(f"{os.fspath(path)}: expected a pack to append to; argrank pack -o (ar.pack) makes one")
+        before, given = Pack(path).contents, [path, *given]
+        by_column = by_column or TRANSPOSED in before.arrays
     with write_folder(path, DESCRIPTION) as folder, Progress("packing rows", None, progress) as bar:
-        work = _Packing(found, folder, dtype, normalise, budget, bar)
-        try:
-            contents = work.write(found.chunks(work.step))
-        except ScatteredQueriesError:
-            contents = work.sort_and_write()
+        said = Naming(columns or {}, features).over(told_naming())
+        how = How(dtype, n_features, normalise, said, parse_memory(memory, "memory"), bar)
+        contents, left_out = write(given, folder, how)
         if by_column:
-            contents = write_transposed(folder, contents, work.step)
+            contents = write_transposed(folder, contents, how.step)
         (folder / DESCRIPTION).write_bytes(contents.to_json())
-    if found.left_out:
-        logger.info("%s: without %s", os.fspath(path), ", ".join(sorted(found.left_out)).replace("_", " "))
+        if before is not None and Pack(path).contents != before:
+            raise InputError(f"{os.fspath(path)}: expected a pack that stays the same meanwhile, got another one")
+    if left_out:
+        logger.info("%s: without %s", os.fspath(path), ", ".join(sorted(left_out)).replace("_", " "))
     return contents
-
-
-class _Packing:
-    """One source on its way into one folder, once as it is and, if need be, once more sorted."""
-
-    def __init__(
-        self, source: Source, folder: Path, dtype: Any, normalise: str | None, budget: int, bar: Progress
-    ) -> None:
-        self._source, self._folder, self._dtype, self._normalise = source, folder, dtype, normalise
-        self._budget, self._bar = budget, bar
-        self.step = max(LEAST, min(CHUNK, budget // 32))
-
-    def write(self, chunks: Iterator[Chunk]) -> Contents:
-        """Write chunks in which queries are together."""
-        with contextlib.closing(Writer(self._folder, self._dtype)) as writer:
-            for chunk in chunks if self._normalise is None else normalised(chunks, self._normalise):
-                writer.append(chunk)
-                self._bar.advance(len(chunk.qid), f"{self._bar.done + len(chunk.qid):,.0f}")
-                del chunk  # a view of a bucket, which would stay in memory beside the next
-            source = self._source
-            return writer.finish(source.feature_names, source.feature_base, source.categories, self._normalise)
-
-    def sort_and_write(self) -> Contents:
-        """Forget what was written, bring the queries together and write them."""
-        for file in self._folder.iterdir():
-            file.unlink()
-        buckets = self._folder / BUCKETS
-        buckets.mkdir()
-        places = count(self._source.ids(self.step))
-        chunks = sorted_chunks(self._source.chunks(self.step), places, buckets, self._budget // 4, self.step)
-        contents = self.write(chunks)
-        shutil.rmtree(buckets)
-        return contents

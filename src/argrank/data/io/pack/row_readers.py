@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,8 @@ from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.stream import stream_letor
 from argrank.data.io.naming import Naming
 from argrank.data.io.pack.chunks import BY_ROW, Chunk
-from argrank.data.io.pack.loader import load_pack
+from argrank.data.io.pack.packed_rows import LEFT_OUT
 from argrank.errors import InputError, OptionError
-
-LEFT_OUT = ("comments", "titles", "query_texts")  # texts of any length, for which a pack has no place
 
 
 class Source(Protocol):
@@ -33,42 +31,13 @@ class Source(Protocol):
     feature_base: int
     categories: Mapping[str, tuple[str, ...]] | None
     left_out: set[str]
+    normalised: str | None
 
     def chunks(self, n_bytes: int) -> Iterator[Chunk]:
         """Yield all rows, about ``n_bytes`` of features at a time."""
 
     def ids(self, n_bytes: int) -> Iterator[NDArray[Any]]:
         """Yield the query ids of all rows."""
-
-
-class MemorySource:
-    """A Dataset: its queries are together, and it remembers the caller's rows."""
-
-    def __init__(self, data: Dataset) -> None:
-        if data.preferences is not None:
-            raise InputError("preferences: a pack has no place for them; give labels instead")
-        self._data = data
-        self.feature_names, self.feature_base, self.categories = data.feature_names, data.feature_base, data.categories
-        self.left_out = {name for name in LEFT_OUT if getattr(data, name) is not None}
-
-    def chunks(self, n_bytes: int) -> Iterator[Chunk]:
-        """Yield the stored rows."""
-        data = self._data
-        size = data.X.data.nbytes + data.X.indices.nbytes if data.is_sparse else data.X.nbytes
-        step = max(1, int(n_bytes * data.n_documents / max(1, size)))
-        for start in range(0, data.n_documents, step):
-            rows = slice(start, min(start + step, data.n_documents))
-            query = np.searchsorted(data.indptr, np.arange(rows.start, rows.stop), side="right") - 1
-            by_row = {name: getattr(data, name) for name in BY_ROW if name != "query_weight"}
-            extras = {name: values[rows] for name, values in by_row.items() if values is not None}
-            if data.query_weight is not None:
-                extras["query_weight"] = data.query_weight[query]
-            y = data.y[rows] if data.is_judged else None
-            yield Chunk(data.X[rows], y, data.query_ids[query], extras, None if data.rows is None else data.rows[rows])
-
-    def ids(self, n_bytes: int) -> Iterator[NDArray[Any]]:
-        """Yield the query ids of the stored rows."""
-        yield self._data.qid
 
 
 class FileSource:
@@ -79,12 +48,14 @@ class FileSource:
         files: Sequence[tuple[str, str]],
         said: Naming,
         n_features: int | None,
+        sparse: bool | Literal["auto"] = "auto",
     ) -> None:
-        self._files, self._said, self._n_features = files, said, n_features
+        self._files, self._said, self._n_features, self._sparse = files, said, n_features, sparse
         self.feature_names: tuple[str, ...] | None = None
         self.feature_base = 1
         self.categories: Mapping[str, tuple[str, ...]] | None = None  # texts are refused
         self.left_out: set[str] = set()
+        self.normalised: str | None = None
         if {"letor"} < {kind for _, kind in files}:
             raise OptionError("expected LETOR text alone or tables alone, got both; pack one of them")
 
@@ -94,7 +65,7 @@ class FileSource:
         for path, kind in self._files:
             if kind == "letor":
                 for data in stream_letor(
-                    path, chunk_bytes=n_bytes, sparse="auto", n_features=self._n_features, feature_base=base
+                    path, chunk_bytes=n_bytes, sparse=self._sparse, n_features=self._n_features, feature_base=base
                 ):
                     base = self.feature_base = data.feature_base
                     self._n_features = self._n_features if data.is_sparse else data.n_features
@@ -134,24 +105,15 @@ class FileSource:
         return Chunk(data.X[order], data.y[order], data.qid[order], extras)
 
 
-def source_of(
-    given: Any,
-    said: Naming,
-    n_features: int | None,
-) -> Source:
-    """Return the source that something is: a Dataset, or the name of a file or folder, or several names."""
-    if isinstance(given, Dataset):
-        return MemorySource(given)
-    names = list(given) if isinstance(given, list | tuple) else [given]
-    if len(names) == 1 and kind_of(names[0]) == "pack":
-        return MemorySource(load_pack(names[0]))
+def files_of(names: Sequence[str | os.PathLike[str]]) -> list[tuple[str, str]]:
+    """Return the files that names stand for, and their kinds; a folder means all files in it."""
     files: list[tuple[str, str]] = []
     for name in names:
         check_path(name)
         files += [(file, _file_kind(file)) for file in _files_of(os.fspath(name))]
     if not files:
         raise InputError("expected at least one file to pack, got none")
-    return FileSource(files, said, n_features)
+    return files
 
 
 def _file_kind(file: str) -> str:
@@ -162,21 +124,31 @@ def _file_kind(file: str) -> str:
 
 
 def _files_of(name: str) -> list[str]:
-    """Return a file's name, or those of the files in a folder, sorted, without hidden ones."""
+    """Return a file's name, or those of the files in a folder, sorted, without hidden ones.
+
+    Of the folders in it, those that are called ``column=value`` are part of it, as Spark and Hive write them; what such
+    a name says is left out.
+    """
     if is_stream(name):
         return [name]
     if is_remote(name):
         found = remote_files(name)
-        inside = [] if found is None else found
     elif Path(name).is_dir():
-        found = inside = sorted(str(file) for file in Path(name).iterdir() if file.is_file())
+        found = sorted(path.as_posix() for path in Path(name).rglob("*") if path.is_file())
     elif not Path(name).exists():
         raise InputError(f"{name}: expected a file, got nothing of that name")
     else:
         found = None
     if found is None:
         return [name]
-    kept = [file for file in inside if not file.rsplit("/", 1)[-1].startswith((".", "_"))]
+    begin = len(name.rstrip("/")) + 1 if is_remote(name) else len(Path(name).as_posix()) + 1
+    kept = [file for file in found if _is_part(file[begin:])]
     if not kept:
         raise InputError(f"{name}: expected files in the folder, got none")
     return kept
+
+
+def _is_part(place: str) -> bool:
+    """Tell whether a file of a folder, by its place in it, belongs to the data."""
+    *folders, file = place.split("/")
+    return not file.startswith((".", "_")) and all("=" in folder for folder in folders)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.io.pack.contents import CHUNK_BYTES, Stored
+from argrank.data.mapped import give_back
 from argrank.errors import FormatError
 
 STEP = 1 << 24  # bytes of an array that are summed together
@@ -56,8 +57,8 @@ def stored_of(values: NDArray[Any]) -> Stored:
 class Guard:
     """Compares the chunks of one mapped array with their sums, each once in a process however often it is opened."""
 
-    def __init__(self, path: Path, values: NDArray[Any], stored: Stored) -> None:
-        self._path, self._stored = path, stored
+    def __init__(self, path: Path, values: NDArray[Any], stored: Stored, gives_back: bool = False) -> None:
+        self._path, self._stored, self._gives_back = path, stored, gives_back
         self._bytes = values.reshape(-1).view(np.uint8) if values.size else np.empty(0, np.uint8)
         self._row_bytes = stored.n_bytes // max(1, stored.shape[0])
         place = os.stat(path)
@@ -74,6 +75,8 @@ class Guard:
                 continue
             begin = chunk * CHUNK_BYTES
             found = zlib.crc32(self._bytes[begin : begin + CHUNK_BYTES].data)
+            if self._gives_back:
+                give_back(self._bytes[begin : begin + CHUNK_BYTES])
             if found != self._stored.crc32[chunk]:
                 expected = f"bytes {begin:,} and following with CRC-32 {self._stored.crc32[chunk]:08x}"
                 raise FormatError(self._path, None, expected, f"{found:08x}: the file is damaged")

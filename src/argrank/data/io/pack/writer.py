@@ -13,7 +13,7 @@ from scipy import sparse
 from argrank.data import checks
 from argrank.data.grouping import block_borders
 from argrank.data.io.pack.array_file import GrowingArray, GrowingIds, write_array
-from argrank.data.io.pack.chunks import Chunk, as_texts, plain_ids
+from argrank.data.io.pack.chunks import NUMBERS, Chunk, as_texts, plain_ids
 from argrank.data.io.pack.contents import Contents, Stored
 from argrank.errors import InputError, OptionError
 
@@ -112,10 +112,10 @@ class Writer:
             with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is refused
                 X = X.astype(self._dtype)
         X = checks.features(X)
-        for name in ("sample_weight", "query_weight"):
+        for name in (*NUMBERS, "query_weight"):
             if name in chunk.extras:
                 values = checks.numbers(chunk.extras[name], len(chunk.qid), name, "weight")
-                if (values < 0).any():
+                if name != "gains" and (values < 0).any():
                     raise InputError(f"{name}: expected weights >= 0, got {values.min():g}")
         return X, None if chunk.y is None else checks.labels(chunk.y, X.shape[0])
 
@@ -136,7 +136,7 @@ class Writer:
         for name in self._names:
             if name in IDS:
                 make(name, GrowingIds(self._folder, IDS[name]))
-            elif name == "sample_weight":
+            elif name in NUMBERS:
                 make(name, GrowingArray(self._folder, name, np.float64))
         if chunk.rows is not None:
             make("rows", GrowingArray(self._folder, "rows", np.int64))

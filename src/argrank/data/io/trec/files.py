@@ -194,7 +194,8 @@ def dataset_names(data: Dataset) -> DatasetNames:
         twice = first_repeated(docno[first:last])
         if twice is not None:
             raise InputError(
-                f"document_ids: expected every id once in a query, got {shown(twice)} twice in query {qid[query]}"
+                f"document_ids: expected every id once in a query, got {shown(twice)} twice in query {qid[query]}; "
+                "a TREC file holds a document once: leave out the repeated rows, or write a table (.csv, .parquet)"
             )
     return DatasetNames(qid, docno)
 

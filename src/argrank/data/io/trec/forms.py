@@ -202,6 +202,12 @@ def table_columns(path: str | os.PathLike[str]) -> Mapping[str, Sequence[Any]]:
     return texts_of(path, DELIMITERS[kind])
 
 
+def numbers_by_query(path: str | os.PathLike[str], name: str) -> dict[str, float]:
+    """Read a table with the columns qid and another one, of numbers."""
+    columns, where = table_columns(path), os.fspath(path)
+    return dict(zip(map(str, _ids(columns, QUERY, where)), _numbers(columns, (name,), where).tolist(), strict=True))
+
+
 def _of_dataset(data: Dataset) -> Qrels:
     if not data.is_judged:
         raise InputError("qrels: expected judged data, got a Dataset without labels")

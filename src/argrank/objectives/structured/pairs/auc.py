@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._jit import helper, query_kernel
 from argrank._types import Floats, Integers
@@ -17,7 +18,7 @@ from argrank.objectives.structured.hinge import StructuredHinge
 
 
 @query_kernel
-def independent_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def independent_pairs(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Count the violated pairs of every document, O(n log L) after the sort; gains are level numbers.
 
     A pair costs 1/M + weight (s_worse - s_better) or nothing: it counts where s_worse > s_better - 1/(M weight), with M
@@ -50,7 +51,7 @@ def independent_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradi
 
 
 @helper
-def count_pairs(level: Any, size: Any) -> int:
+def count_pairs(level: Integers, size: Integers) -> int:
     """Return the number of pairs of documents of different level; ``size``, zeros at first, is filled."""
     for place in range(len(level)):
         size[level[place]] += 1
@@ -63,7 +64,7 @@ def count_pairs(level: Any, size: Any) -> int:
 
 @helper
 def count_below_better(
-    order: Any, score: Any, level: Any, margin: float, weight: float, tree: Any, gradient: Any
+    order: Integers, score: Floats, level: Integers, margin: float, weight: float, tree: Integers, gradient: Floats
 ) -> int:
     """Go over the better documents, from the best score down; the reached ones are within the margin.
 
@@ -85,7 +86,7 @@ def count_below_better(
 
 @helper
 def count_above_worse(
-    order: Any, score: Any, level: Any, margin: float, weight: float, tree: Any, gradient: Any
+    order: Integers, score: Floats, level: Integers, margin: float, weight: float, tree: Integers, gradient: Floats
 ) -> None:
     """Go over the worse documents, from the worst score up, and add their coefficients.
 
@@ -103,7 +104,7 @@ def count_above_worse(
 
 
 @helper
-def add_in(tree: Any, node: int, amount: Any) -> None:
+def add_in(tree: NDArray[Any], node: int, amount: float) -> None:
     """Add an amount to a node of a tree of partial sums."""
     while node < len(tree):
         tree[node] += amount
@@ -111,7 +112,7 @@ def add_in(tree: Any, node: int, amount: Any) -> None:
 
 
 @helper
-def sum_up_to(tree: Any, node: int) -> Any:
+def sum_up_to(tree: NDArray[Any], node: int) -> Any:
     """Return the sum of a tree of partial sums up to a node."""
     total = tree[0]  # which is 0: no level has that node
     while node > 0:
@@ -121,7 +122,7 @@ def sum_up_to(tree: Any, node: int) -> Any:
 
 
 @query_kernel
-def pairs_of_two_levels(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def pairs_of_two_levels(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Do what ``independent_pairs`` does for levels 0 and 1: one walk along both, without branches to guess.
 
     A worse document that is within the margin of a better one is so for all better ones after it.
@@ -164,7 +165,7 @@ def pairs_of_two_levels(scores: Any, order: Any, gains: Any, constants: Any, gra
 
 
 @query_kernel
-def label_margins(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def label_margins(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Rank by score less a share of the label: the exact worst ranking where a pair's loss is y_i - y_j, over M.
 
     A pair costs (y_i - y_j)/M + weight (s_j - s_i), positive just where j comes before i in the order of
@@ -200,7 +201,7 @@ def label_margins(scores: Any, order: Any, gains: Any, constants: Any, gradient:
 
 
 @query_kernel
-def sorted_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def sorted_pairs(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Add up weight (s_worse - s_better) over the pairs that the scores invert, O(n log L)."""
     n = len(scores)
     n_levels, mean = 0, 0.0
@@ -228,7 +229,7 @@ def sorted_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: 
 
 
 @helper
-def count_inverted(count: Any, level: int, place: int, higher: int) -> Any:
+def count_inverted(count: Integers, level: int, place: int, higher: int) -> Any:
     """Return how many better documents are below the one at a place, less how many worse ones are above it.
 
     ``count`` is a tree of the documents above by level; ``higher`` documents are of higher levels.
@@ -238,7 +239,7 @@ def count_inverted(count: Any, level: int, place: int, higher: int) -> Any:
 
 
 @helper
-def replace_by_higher(size: Any) -> None:
+def replace_by_higher(size: Integers) -> None:
     """Turn the sizes of the levels into the numbers of documents of higher levels."""
     higher = 0
     for one in range(len(size) - 1, -1, -1):

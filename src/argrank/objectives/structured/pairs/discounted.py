@@ -10,12 +10,10 @@ this file and its lines in the registry; ``register`` adds one from outside in t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from argrank._jit import query_kernel
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.measures.discounts import discounts
 from argrank.objectives.objective import Kernels, Prepared
@@ -24,7 +22,9 @@ from argrank.objectives.structured.pairs.staircase import tabulate, two_levels
 
 
 @query_kernel
-def sorted_discounted_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def sorted_discounted_pairs(
+    scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats
+) -> float:
     """Add up the weighted pairs that the scores put in the wrong order; constants: scaled, then D."""
     n = len(scores)
     low, mean = gains[0], 0.0

@@ -23,7 +23,7 @@ SHORT_CUT_OFF = 64  # cut-offs up to here take the triangle also where lists are
 
 
 @query_kernel
-def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def ndcg_triangle(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the most violated ranking of one query in O(n + k²) after the sort; constants: scaled, then D(0 … k-1).
 
     Inside a level the worst ranking is sorted by score, so it is given by the number b of bads above each good g. A
@@ -66,7 +66,7 @@ def ndcg_triangle(scores: Any, order: Any, gains: Any, constants: Any, gradient:
 
 
 @helper
-def look_at_gains(scores: Any, gains: Any, gradient: Any) -> Any:
+def look_at_gains(scores: Floats, gains: Floats, gradient: Floats) -> Any:
     """Return the lowest and the highest gain, the mean score and the number of good documents; clear the gradient."""
     n = len(scores)
     low, high, mean = gains[0], gains[0], 0.0
@@ -82,7 +82,15 @@ def look_at_gains(scores: Any, gains: Any, gradient: Any) -> Any:
 
 @helper
 def separate(
-    scores: Any, order: Any, gains: Any, low: float, mean: float, good: Any, above: Any, bad_sum: Any, good_sum: Any
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
+    low: float,
+    mean: float,
+    good: Floats,
+    above: Integers,
+    bad_sum: Floats,
+    good_sum: Floats,
 ) -> None:
     """Fill in the goods' scores, the bads above each and the sums of both levels' scores, by descending score."""
     bad_sum[0] = good_sum[0] = 0.0
@@ -100,7 +108,7 @@ def separate(
 
 
 @helper
-def add_up_tails(good: Any, above: Any, bad_sum: Any, weight: float, tail: Any) -> None:
+def add_up_tails(good: Floats, above: Integers, bad_sum: Floats, weight: float, tail: Floats) -> None:
     """Fill in the sums over the goods from g on, each below the bads that score higher."""
     tail[len(good)] = 0.0
     for g in range(len(good) - 1, -1, -1):
@@ -108,7 +116,9 @@ def add_up_tails(good: Any, above: Any, bad_sum: Any, weight: float, tail: Any) 
 
 
 @helper
-def fill_triangle(good: Any, bad_sum: Any, weight: float, gain: float, discounts: Any, best: Any, where: Any) -> None:
+def fill_triangle(
+    good: Floats, bad_sum: Floats, weight: float, gain: float, discounts: Floats, best: Floats, where: Integers
+) -> None:
     """Fill in the best value of the goods 0 … g with at most b bads above good g, and the b where it is reached."""
     k, n_bad = len(discounts), len(bad_sum) - 1
     for g in range(len(best)):
@@ -123,7 +133,9 @@ def fill_triangle(good: Any, bad_sum: Any, weight: float, gain: float, discounts
 
 
 @helper
-def choose_inside(best: Any, above: Any, tail: Any, bad_sum: Any, good_sum: Any, weight: float, k: int) -> Any:
+def choose_inside(
+    best: Floats, above: Integers, tail: Floats, bad_sum: Floats, good_sum: Floats, weight: float, k: int
+) -> Any:
     """Return the greatest value and the number of goods in the top k that gives it."""
     n_good, n_bad = len(above), len(bad_sum) - 1
     champion, inside = -np.inf, 0
@@ -147,7 +159,9 @@ def choose_inside(best: Any, above: Any, tail: Any, bad_sum: Any, good_sum: Any,
 
 
 @helper
-def write_coefficients(order: Any, gains: Any, low: float, above: Any, weight: float, gradient: Any) -> None:
+def write_coefficients(
+    order: Integers, gains: Floats, low: float, above: Integers, weight: float, gradient: Floats
+) -> None:
     """Fill the gradient of the ranking given by the bads above every good."""
     n_good = len(above)
     g = b = below = 0
@@ -164,7 +178,7 @@ def write_coefficients(order: Any, gains: Any, low: float, above: Any, weight: f
 
 
 @query_kernel
-def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def reciprocal_rank_pairs(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the worst rank r of the first good in O(n) after the sort; constants: scaled, k.
 
     Where the first good is at rank r < k, it has r bads above it and every other good has those that score higher, and
@@ -192,7 +206,9 @@ def reciprocal_rank_pairs(scores: Any, order: Any, gains: Any, constants: Any, g
 
 
 @helper
-def worst_rank(good: Any, above: Any, good_sum: Any, bad_sum: Any, tail: Any, weight: float, k: int) -> Any:
+def worst_rank(
+    good: Floats, above: Integers, good_sum: Floats, bad_sum: Floats, tail: Floats, weight: float, k: int
+) -> Any:
     """Return the greatest value and the rank of the first good that gives it."""
     n_good = len(good)
     best, worst = -np.inf, 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._jit import helper, query_kernel
 from argrank._types import Floats, Integers
@@ -16,7 +17,7 @@ from argrank.objectives.structured.hinge import StructuredHinge, Terms
 
 
 @query_kernel
-def staircase(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def staircase(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the most violated ranking in O(P N) (KDD 2008, Figure 2, with the column b = N that it leaves out).
 
     Inside a level the worst ranking is sorted by score, so it is given by the number b_g of bads above each good g,
@@ -54,7 +55,7 @@ def staircase(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any
 
 
 @helper
-def look_at_levels(scores: Any, gains: Any, gradient: Any) -> Any:
+def look_at_levels(scores: Floats, gains: Floats, gradient: Floats) -> Any:
     """Return the lowest and highest gain and the mean score; clear the gradient."""
     n = len(scores)
     low, high, mean = gains[0], gains[0], 0.0
@@ -67,15 +68,15 @@ def look_at_levels(scores: Any, gains: Any, gradient: Any) -> Any:
 
 @helper
 def add_up_bads(
-    scores: Any,
-    order: Any,
-    gains: Any,
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
     low: float,
     mean: float,
-    weights: Any,
-    good: Any,
-    weight_sum: Any,
-    bad_sum: Any,
+    weights: Floats,
+    good: Floats,
+    weight_sum: Floats,
+    bad_sum: Floats,
 ) -> None:
     """Fill the scores of the goods, and the sums of weights and weighted scores of the first b bads; mean score 0."""
     weight_sum[0] = bad_sum[0] = 0.0
@@ -96,15 +97,15 @@ def add_up_bads(
 
 @helper
 def fill_table(
-    terms: Any,
+    terms: Floats,
     width: int,
     factor: float,
     weight: float,
-    good: Any,
-    weight_sum: Any,
-    bad_sum: Any,
-    best: Any,
-    where: Any,
+    good: Floats,
+    weight_sum: Floats,
+    bad_sum: Floats,
+    best: Floats,
+    where: NDArray[np.int32],
 ) -> None:
     """Fill the best value of all goods with at most b bads above them, and which b the last of each has there."""
     for g in range(len(good)):
@@ -119,7 +120,7 @@ def fill_table(
 
 @helper
 def fill_gradient(
-    order: Any, gains: Any, low: float, weight: float, weight_sum: Any, above: Any, gradient: Any
+    order: Integers, gains: Floats, low: float, weight: float, weight_sum: Floats, above: Integers, gradient: Floats
 ) -> None:
     """Fill the gradient, given how many bads the worst ranking has above each good."""
     g = b = below = 0

@@ -21,7 +21,7 @@ from argrank.objectives.structured.pairs import staircase
 
 
 @query_kernel
-def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def ndcg_unclipped(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the most violated ranking in O(n log n); constants: scaled, number of cases, then D(0 … n - 1).
 
     Putting bad b above good g costs v(g, b) = gain (D(g+b) - D(g+b+1)) + weight (s_b - s_g). Where D is convex it
@@ -64,7 +64,7 @@ def ndcg_unclipped(scores: Any, order: Any, gains: Any, constants: Any, gradient
 
 
 @helper
-def look_at_gains(scores: Any, gains: Any, gradient: Any) -> Any:
+def look_at_gains(scores: Floats, gains: Floats, gradient: Floats) -> Any:
     """Return the lowest and the highest gain, the mean score and the number of good documents; clear the gradient."""
     n = len(scores)
     low, high, mean = gains[0], gains[0], 0.0
@@ -80,8 +80,8 @@ def look_at_gains(scores: Any, gains: Any, gradient: Any) -> Any:
 
 @helper
 def choose_suffixes(
-    begin: int, least: int, good_sum: Any, bad: Any, weight: float, gain: float, table: Any, of_precision: bool,
-    stack: Any, first: Any,
+    begin: int, least: int, good_sum: Floats, bad: Floats, weight: float, gain: float, table: Floats,
+    of_precision: bool, stack: Integers, first: Integers,
 ) -> None:  # fmt: skip
     """Fill in the first good below each bad from ``begin`` on, by halving the bads; no good before ``least``.
 
@@ -107,7 +107,9 @@ def choose_suffixes(
 
 
 @helper
-def value_of_suffixes(first: Any, good_sum: Any, bad: Any, weight: float, gain: float, discounts: Any) -> float:
+def value_of_suffixes(
+    first: Integers, good_sum: Floats, bad: Floats, weight: float, gain: float, discounts: Floats
+) -> float:
     """Return the value of a ranking given by the first good below each bad."""
     n_good, value = len(good_sum) - 1, 0.0
     for b in range(len(bad)):
@@ -118,7 +120,7 @@ def value_of_suffixes(first: Any, good_sum: Any, bad: Any, weight: float, gain: 
 
 
 @query_kernel
-def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def average_precision(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find the most violated ranking in O(n log n); constants: scaled, then the harmonic numbers H(0 … n).
 
     Putting bad b above good g costs v(g, b) = (1/P) (g+1) / ((g+b+1)(g+b+2)) + weight (s_b - s_g), which never rises
@@ -149,7 +151,9 @@ def average_precision(scores: Any, order: Any, gains: Any, constants: Any, gradi
 
 
 @helper
-def separate(scores: Any, order: Any, gains: Any, low: float, mean: float, good_sum: Any, bad: Any) -> None:
+def separate(
+    scores: Floats, order: Integers, gains: Floats, low: float, mean: float, good_sum: Floats, bad: Floats
+) -> None:
     """Fill in the sums of the goods' scores and the scores of the bads, by descending score."""
     good_sum[0] = 0.0
     g = b = 0
@@ -166,7 +170,7 @@ def separate(scores: Any, order: Any, gains: Any, low: float, mean: float, good_
 
 @helper
 def share_out(
-    stack: Any,
+    stack: Integers,
     waiting: int,
     bad_from: int,
     b: int,
@@ -174,7 +178,7 @@ def share_out(
     good_from: int,
     chosen: int,
     good_to: int,
-    first: Any,
+    first: Integers,
 ) -> int:
     """Give bad b its suffix, and put the bads on both sides of it on the stack; return the size of the stack.
 
@@ -198,7 +202,7 @@ def share_out(
 
 
 @helper
-def put(stack: Any, waiting: int, bad_from: int, bad_to: int, good_from: int, good_to: int) -> int:
+def put(stack: Integers, waiting: int, bad_from: int, bad_to: int, good_from: int, good_to: int) -> int:
     """Put one half on the stack; return the size of the stack."""
     stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3] = bad_from, bad_to, good_from, good_to
     return waiting + 1
@@ -206,8 +210,8 @@ def put(stack: Any, waiting: int, bad_from: int, bad_to: int, good_from: int, go
 
 @helper
 def write_coefficients(
-    scores: Any, order: Any, gains: Any, low: float, mean: float, first: Any, n_good: int, weight: float, gain: float,
-    table: Any, of_precision: bool, gradient: Any,
+    scores: Floats, order: Integers, gains: Floats, low: float, mean: float, first: Integers, n_good: int,
+    weight: float, gain: float, table: Floats, of_precision: bool, gradient: Floats,
 ) -> float:  # fmt: skip
     """Fill in the gradient of the ranking given by the first good below each bad; return its hinge."""
     loss = 1.0 if of_precision else 0.0

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._jit import helper, query_kernel
+from argrank._types import Floats, Integers
 
 FEW = 64  # levels
 
 
 @query_kernel
-def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gradient: Any) -> float:
+def position_assignment(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Find max over rankings of sum of c_r s - a_r b over the ranks r; fill in c at every document's rank.
 
     Constants: k, the number of ranks n, c(0 … n - 1), a(0 … k - 1); c >= 0 and a are 0 from rank k on (k = n allows
@@ -70,7 +72,7 @@ def position_assignment(scores: Any, order: Any, gains: Any, constants: Any, gra
 
 
 @helper
-def find_levels(gains: Any, level_gain: Any, level: Any) -> int:
+def find_levels(gains: Floats, level_gain: Floats, level: Integers) -> int:
     """Number the levels as they appear; return how many there are, or give up with more than FEW.
 
     A few levels are found faster by looking through them than by sorting.
@@ -91,8 +93,8 @@ def find_levels(gains: Any, level_gain: Any, level: Any) -> int:
 
 @helper
 def find_path(
-    new_rank: int, decay: Any, discounts: Any, score: Any, gain: Any, rank_price: Any, price: Any, holder: Any,
-    distance: Any, done: Any, path: Any,
+    new_rank: int, decay: Floats, discounts: Floats, score: Floats, gain: Floats, rank_price: Floats, price: Floats,
+    holder: Integers, distance: Floats, done: NDArray[np.bool_], path: Integers,
 ) -> Any:  # fmt: skip
     """Find the shortest path from a new rank to a free candidate; return its length and that candidate.
 

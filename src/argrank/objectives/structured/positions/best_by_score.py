@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from argrank._jit import kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._jit import kernel
+from argrank._types import Filled, Floats, Integers
 from argrank.objectives.objective import Prepared
 
 
-def _signature(types: Any) -> Any:
-    read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
-    return types.void(read, whole, read, whole, whole, read, whole, types.int64, types.int64, write, write)
-
-
-@kernel(_signature)
+@kernel()
 def best_by_score(
-    scores: Any,
-    order: Any,
-    gains: Any,
-    sources: Any,
-    indptr: Any,
-    decay: Any,
-    plateau: Any,
-    k: Any,
-    at_most: Any,
-    values: Any,
-    gradient: Any,
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
+    sources: Integers,
+    indptr: Integers,
+    decay: Floats,
+    plateau: Integers,
+    k: int,
+    at_most: int,
+    values: Filled[np.float64],
+    gradient: Filled[np.float64],
 ) -> None:
     """Fill in the greatest sum of decay times score over the rankings of k documents that have the greatest a · b.
 

@@ -53,7 +53,8 @@ def _named(hinge: StructuredHinge, decay: str, r: Floats) -> Floats:
     elif decay == "measure":
         values = hinge.discounts(len(r))
     elif decay == "linear":
-        k = len(r) if hinge.k is None else hinge.k
+        counted = np.flatnonzero(hinge.discounts(len(r)))  # of the user's own a the last rank that it counts is k
+        k = hinge.k or (int(counted[-1]) + 1 if len(counted) else 0)
         values = np.maximum(k - r, 0.0)
     else:
         raise unknown_name("decay", decay, DECAYS)

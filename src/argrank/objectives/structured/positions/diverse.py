@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 
-from argrank._jit import helper, kernel, read_only
-from argrank._types import Floats, Integers
+from argrank._jit import helper, kernel
+from argrank._types import Filled, Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.document_sources import take_diverse
 from argrank.errors import OptionError
 from argrank.objectives.objective import Prepared
 
 
-def _signature(types: Any) -> Any:
-    read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
-    return types.void(read, read, whole, whole, read, read, types.int64, types.int64, write, write)
-
-
-@kernel(_signature)
+@kernel()
 def diverse_assignment(
-    scores: Any, gains: Any, sources: Any, indptr: Any, decay: Any, discounts: Any, k: Any, at_most: Any, values: Any,
-    gradient: Any,
+    scores: Floats, gains: Floats, sources: Integers, indptr: Integers, decay: Floats, discounts: Floats, k: int,
+    at_most: int, values: Filled[np.float64], gradient: Filled[np.float64],
 ) -> None:  # fmt: skip
     """Fill in the greatest sum over k ranks of c s - a b, with at most ``at_most`` documents of a source.
 
@@ -79,8 +74,8 @@ def diverse_assignment(
 
 @helper
 def find_free(
-    s: Any, b: Any, source: Any, c: float, a: float, rank_of: Any, held: Any, at_most: int, r: int, last: Any,
-    last_document: Any, inside: Any, inside_document: Any,
+    s: Floats, b: Floats, source: Integers, c: float, a: float, rank_of: Integers, held: Integers, at_most: int, r: int,
+    last: Floats, last_document: Integers, inside: Floats, inside_document: Integers,
 ) -> None:  # fmt: skip
     """Find the best free document for rank r: of the sources that are not full, and of each source that is."""
     for j in range(len(s)):
@@ -96,8 +91,8 @@ def find_free(
 
 @helper
 def lengthen_paths(
-    s: Any, b: Any, source: Any, decay: Any, discounts: Any, document_of: Any, inside: Any, inside_document: Any,
-    room: float, before: Any, gain: Any, came_from: Any, through: Any,
+    s: Floats, b: Floats, source: Integers, decay: Floats, discounts: Floats, document_of: Integers, inside: Floats,
+    inside_document: Integers, room: float, before: Floats, gain: Floats, came_from: Integers, through: Integers,
 ) -> bool:  # fmt: skip
     """Add one move to all chains of moves; return whether one of them got better.
 
@@ -126,7 +121,14 @@ def lengthen_paths(
 
 @helper
 def move_along(
-    finish: int, document: int, source: Any, came_from: Any, through: Any, document_of: Any, rank_of: Any, held: Any
+    finish: int,
+    document: int,
+    source: Integers,
+    came_from: Integers,
+    through: Integers,
+    document_of: Integers,
+    rank_of: Integers,
+    held: Integers,
 ) -> None:
     """Carry out a chain of moves; every rank lets go of its document before any takes a new one."""
     r = finish
@@ -179,38 +181,79 @@ def diverse_reference(
     """Return the coefficients of the reference among diverse rankings, and the greatest a · b of every query.
 
     Documents are taken by gain while their source has room. "any" keeps equals in their order and "given" takes the
-    rows as they come; "averaged" draws equals of a source by lot, then the order of all that were drawn.
+    rows as they come; "averaged" is the mean over all rankings of the greatest a · b.
     """
     if (decay[:k] < 0).any():
         raise OptionError("diverse: expected a decay that is >= 0 at the first k ranks")
     coefficients, ideal = np.zeros(data.n_documents), np.zeros(data.n_queries)
-    plateau = np.concatenate(([0], np.cumsum(np.diff(discounts[:k]) != 0)))
-    shared = np.array([decay[:k][plateau == one].mean() for one in plateau])
     for query, (start, end) in enumerate(zip(data.indptr[:-1], data.indptr[1:], strict=True)):
         b, source = gains[start:end], sources[start:end]
         by_gain = np.argsort(-b, kind="stable")
         chosen = take_diverse(by_gain, source, k, at_most)
         ideal[query] = discounts[: len(chosen)] @ b[chosen]
         if reference == "averaged":
-            coefficients[start:end] = _averaged(b, source, shared, at_most)
+            coefficients[start:end] = _averaged(b, source, decay[:k], discounts[:k], at_most)
         else:
             chosen = chosen if reference == "any" else take_diverse(np.arange(len(b)), source, k, at_most)
             coefficients[start + chosen] = decay[: len(chosen)]
     return coefficients, ideal
 
 
-def _averaged(b: Floats, source: Integers, shared: Floats, at_most: int) -> Floats:
+def _averaged(b: Floats, source: Integers, decay: Floats, discounts: Floats, at_most: int) -> Floats:
+    """Return the mean, over all diverse rankings of the greatest a · b, of the decay at every document's rank.
+
+    Documents of a level are taken while their sources have room. Among rankings that exchange them, or ranks of equal
+    discount, all orders are as frequent; which documents the last level takes depends on how many of each source.
+    """
     room, rank, coefficients = np.full(source.max() + 1, at_most), 0, np.zeros(len(b))
+    n_ranks = min(len(decay), int(np.minimum(np.bincount(source), at_most).sum()))
+    plateau = np.concatenate(([0], np.cumsum(np.diff(discounts[:n_ranks]) != 0)))
+    shared = np.array([decay[:n_ranks][plateau == one].mean() for one in plateau])
     for level in np.unique(b)[::-1]:
         members = np.flatnonzero(b == level)
         counts = np.bincount(source[members], minlength=len(room))
         taken = np.minimum(counts, room)
-        total = int(taken.sum())
+        total = min(int(taken.sum()), n_ranks - rank)
         if total == 0:
             continue
-        mean = shared[rank : rank + total].sum() / total  # ranks past k count nothing
-        coefficients[members] = mean * taken[source[members]] / counts[source[members]]
+        chances = _chances(counts, taken, total)
+        coefficients[members] = shared[rank : rank + total].mean() * chances[source[members]]
         room, rank = room - taken, rank + total
-        if rank >= len(shared):
+        if rank == n_ranks:
             break
     return coefficients
+
+
+def _chances(counts: Integers, most: Integers, total: int) -> Floats:
+    """Return, for every source, the chance of its documents to be among ``total`` that are drawn.
+
+    All choices are as likely that have at most ``most`` of a source. Their number is a coefficient of the product over
+    sources of sum_j C(count, j) x^j; without the factor of a source it tells how many take j of that one. Sources of
+    as many documents have the same factor.
+    """
+    if total == most.sum():
+        return np.asarray(most / np.maximum(counts, 1))
+    kinds, kind_of, numbers = np.unique(
+        np.column_stack((counts, most)), axis=0, return_inverse=True, return_counts=True
+    )
+    factors = [np.array([float(math.comb(count, j)) for j in range(limit + 1)]) for count, limit in kinds.tolist()]
+    chances = np.zeros(len(kinds))
+    for one in np.flatnonzero(kinds[:, 1]):
+        others = np.ones(1)
+        for kind, factor in enumerate(factors):
+            others = _times_power(others, factor, int(numbers[kind]) - (kind == one), total)
+        drawn = np.convolve(factors[one], others)[total]
+        taken = np.convolve(np.arange(len(factors[one])) * factors[one], others)[total]
+        chances[one] = taken / drawn / kinds[one, 0]
+    return chances[kind_of.ravel()]
+
+
+def _times_power(product: Floats, factor: Floats, power: int, degree: int) -> Floats:
+    """Multiply a polynomial by a power of another, up to a degree and a constant, by repeated squaring."""
+    while power > 0:
+        if power % 2:
+            product = np.convolve(product, factor)[: degree + 1]
+            product = product / product.max()
+        factor, power = np.convolve(factor, factor)[: degree + 1], power // 2
+        factor = factor / factor.max()
+    return product

@@ -10,24 +10,23 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from argrank._declared import Count, Jobs
-from argrank._jit import kernel, read_only
+from argrank._jit import kernel
 from argrank._memory import check_memory
-from argrank._types import Floats
+from argrank._types import FilledMatrix, Floats, Matrix
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
 from argrank.data.prepare.preparation import Prepare
 from argrank.models.stumps import StumpsModel
-from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Interruption, Watcher
 
 MOST_THRESHOLDS = 255  # a document's place among them fits a byte
 SEPARATED = 1e-9  # objective at which all pairs are in the right order by far
 
 
-@kernel(
-    lambda types: types.void(types.Array(types.uint8, 2, "C", readonly=True), read_only(types), types.float64[:, ::1])
-)
-def _add_up(places: Any, values: Any, sums: Any) -> None:
+@kernel()
+def _add_up(places: Matrix[np.uint8], values: Floats, sums: FilledMatrix[np.float64]) -> None:
     """Fill in, for every feature, the sums of the values of the documents of each place."""
     for feature in range(places.shape[0]):
         for place in range(sums.shape[1]):
@@ -154,6 +153,7 @@ class ThresholdRanker(BaseRanker):
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         search, steps = self._search(data), Steps(data, watcher)
         objective, potentials = search.look(steps.scores)
+        watcher.expect(self.n_rounds)
         with Interruption(lambda: len(steps)) as stop:
             while len(steps) < self.n_rounds and objective >= SEPARATED:
                 chosen = search.choose(steps.scores, objective, potentials)

@@ -13,10 +13,12 @@ from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
 from argrank.data.prepare.preparation import Prepare
 from argrank.evaluation.evaluate import evaluate
+from argrank.measures.measure import Measure
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import query_shares
-from argrank.rankers.base_ranker import BaseRanker, Outcome
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Interruption, Watcher
 
@@ -56,6 +58,9 @@ class AdaRank(Measured, BaseRanker):
     n_jobs: Jobs = None
     verbose: int = 0
 
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        return measure.bounds[0] >= 0.0 and measure.bounds[1] <= 1.0
+
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         columns = by_column(data, "AdaRank")
         values = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
@@ -74,6 +79,7 @@ class AdaRank(Measured, BaseRanker):
         if found is not None:
             weights, scores, chances = found["weights"], found["scores"], found["chances"]
             before, objective, rounds = found["before"], found["objective"], found["rounds"]
+        watcher.expect(self.n_rounds)
         with Interruption(lambda: rounds) as stop:
             while rounds < self.n_rounds:
                 means = chances @ weak

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from argrank._jit import kernel, read_only
+from argrank._jit import kernel
 from argrank._threads import map_threads
-from argrank._types import Floats
+from argrank._types import Filled, FilledMatrix, Floats, Integers, Matrix
 from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk, make_risk
 from argrank.measures.structure import level_numbers, pair_counts
@@ -23,14 +23,16 @@ BLOCKS = 16  # of queries, for threads; sums are added in their order, so that a
 LEAST_SHARE = 1e-9  # of the pairs' weight: a threshold that orders no pair wrongly would get an infinite step
 
 
-def _signature(types: Any) -> Any:
-    read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
-    bytes_ = types.Array(types.uint8, 2, "C", readonly=True)
-    return types.void(read, read, whole, read, bytes_, types.float64[:, ::1], write)
-
-
-@kernel(_signature)
-def _weigh(scores: Any, levels: Any, indptr: Any, shares: Any, places: Any, lowest: Any, weights: Any) -> None:
+@kernel()
+def _weigh(
+    scores: Floats,
+    levels: Floats,
+    indptr: Integers,
+    shares: Floats,
+    places: Matrix[np.uint8],
+    lowest: FilledMatrix[np.float64],
+    weights: Filled[np.float64],
+) -> None:
     """Add the weight of every pair to those of its documents, and by feature to that of its lower place.
 
     A pair weighs minus the slope of its loss, 1/2 sqrt(P) (1 - P), times the share of its query's pairs.
@@ -61,6 +63,8 @@ class FRank(ThresholdRanker):
 
     ``objective_`` is the mean over queries of the mean over their pairs of the loss.
     """
+
+    minimises: ClassVar[str] = "pairs in the wrong order"
 
     def _objective(self) -> Objective:
         return Fidelity()

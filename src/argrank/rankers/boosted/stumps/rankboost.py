@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ class RankBoost(ThresholdRanker):
     n_jobs
         Not used: the rounds are sequential.
     """
+
+    minimises: ClassVar[str] = "pairs in the wrong order"
 
     n_rounds: Count = 300
 

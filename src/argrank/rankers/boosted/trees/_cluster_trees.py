@@ -1,7 +1,8 @@
 """Trees on a cluster: LightGBM's own distributed training, on the gradients of our losses.
 
 LightGBM cuts features into bins and draws rows on every worker by itself, so trees depend on the partitions, unlike
-linear models. It cannot go on without a worker either: a fit that loses one fails.
+linear models. It cannot go on without a worker either: a fit that loses one
+fails, see `_cluster_watch`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.engines import DistributedDataset
-from argrank.errors import ClusterError, InputError, OptionError
+from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.formats.lightgbm import read
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.tree import Tree
-from argrank.rankers.base_ranker import Outcome
+from argrank.rankers.boosted.trees._cluster_watch import guarded
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm, rounded
 from argrank.rankers.boosted.trees.linear_start import RIDGE, centred, joined
 from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
 from argrank.rankers.cheap_models import regression
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
 
@@ -53,7 +55,6 @@ def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[i
     """Grow the trees of every seed; the model is their mean, on top of a linear start where the ranker has one."""
     _refuse(ranker, data)
     load_lightgbm()
-    from lightgbm.basic import LightGBMError
     from lightgbm.dask import DaskLGBMRanker
 
     alone = clone(ranker).set_params(n_jobs=1, verbose=-1)
@@ -70,16 +71,9 @@ def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[i
         grown = DaskLGBMRanker(
             client=data.client, objective=objective, n_estimators=ranker.n_trees, random_state=seed, **parameters
         )
-        try:
-            with (
-                data.client.as_current(),  # LightGBM waits for that of the thread
-                warnings.catch_warnings(),
-                contextlib.redirect_stdout(io.StringIO()),
-            ):
-                warnings.simplefilter("ignore", UserWarning)  # on ports and threads
-                grown.fit(X, y, group=group, init_score=init)
-        except (LightGBMError, OSError) as error:
-            raise ClusterError(f"LightGBM could not train on the cluster; it cannot lose a worker: {error}") from error
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore", UserWarning)  # on ports and threads
+            guarded(data, functools.partial(grown.fit, X, y, group=group, init_score=init))
         found = read(grown.booster_.model_to_string()).trees
         trees += [tree.with_values(tree.value / len(seeds)) for tree in found]
 

@@ -8,6 +8,8 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.linesearch.landscape import Landscape, Value
 from argrank.linesearch.search import Placement, search
+from argrank.measures.function import ties_of
+from argrank.measures.names import measure as parse_measure
 
 
 class Weighing:
@@ -20,7 +22,7 @@ class Weighing:
     def __init__(
         self, data: Dataset, measure: object, weight_range: tuple[float, float], point: str, n_jobs: int | None
     ):
-        self._landscape = Landscape(data, measure, "expected", n_jobs)
+        self._landscape = Landscape(data, measure, ties_of(parse_measure(measure)), n_jobs)
         self._range = weight_range
         self._placement = Placement(point=point)
         self.scores = np.zeros(data.n_documents)

@@ -12,8 +12,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
 from argrank.models import tree_sums
-from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted.trees.boosted_ranker import stopping_value
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Interruption, Watcher
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Growing:
 
     def run(self) -> Outcome:
         """Grow the rounds and return the model of the one that is kept."""
+        self._watcher.expect(self._n_rounds)
         with Interruption(lambda: self._kept.n_rounds) as stop:
             for number in range(self._first, self._n_rounds):
                 if not self._grow(number):

@@ -19,6 +19,7 @@ from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.trace import Watcher
+from argrank.rankers.working_memory import TREES, Work
 
 Sums = Callable[[Sequence[Any], Any, int], Floats]
 
@@ -58,6 +59,7 @@ class BoostedRanker(BaseRanker):
 
     takes_missing: ClassVar[bool] = True
     compares: ClassVar[bool] = True
+    work: ClassVar[Work] = TREES
 
     n_trees: Count32 = 100
     n_leaves: Annotated[int, AtLeast(2), AtMost(LARGEST_32)] = 31
@@ -89,8 +91,9 @@ class BoostedRanker(BaseRanker):
                 group = [X.shape[0] if hasattr(X, "shape") else len(X)]
             X = Dataset(X, None, qid, group=group)
         data: Dataset = X
-        names: dict[str, Any] = {"feature_names": self.model_.feature_names, "categories": self.model_.categories}
-        return data._but(X=self.model_.features_of(data), **names)
+        model = self.model_
+        names: dict[str, Any] = {"feature_names": model.feature_names, "categories": model.categories}
+        return data._but(X=model.features_of(data), dates=model.dates, **names)
 
 
 class Rounds:
@@ -158,7 +161,12 @@ def stopping_value(row: Mapping[str, float], watcher: Watcher) -> float:
 
 
 def row_weights(data: Dataset) -> Floats:
-    """Return what every row counts: its own weight times that of its query, which are 1 on average."""
+    """Return what every row counts: its own weight times that of its query, which are 1 on average.
+
+    Rows that carry gains count by their examinations alone, which add up over the sessions of their query.
+    """
+    if data.examinations is not None:
+        return np.asarray(data.examinations * (data.n_documents / data.examinations.sum()), np.float64)
     weight = np.ones(data.n_documents) if data.sample_weight is None else data.sample_weight.astype(np.float64)
     if data.query_weight is not None:
         weight = weight * np.repeat(data.query_weight * (data.n_queries / data.query_weight.sum()), data.sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,19 +19,21 @@ from argrank.models import tree_sums
 from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
+from argrank.models.stayed import Stayed
 from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
 from argrank.objectives.objective import Objective
-from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted.trees._line_searched_weights import Weighing
 from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Settings, Source, Weak
 from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, Rounds, row_weights
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.inner_folds import has_enough, left_out
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import Measured
 from argrank.rankers.registry import ranker_class
 from argrank.rankers.trace import Interruption, Watcher
+from argrank.rankers.working_memory import FORESTS, Work
 from argrank.solvers.problem import Stop
 
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
@@ -98,6 +100,8 @@ class DirectRankTrees(Measured, BoostedRanker):
     True
     """
 
+    work: ClassVar[Work] = FORESTS
+
     start: Literal["linear"] | None = "linear"
     folds: CountFromZero = 3
     feature_fraction: Share = 0.5
@@ -125,7 +129,9 @@ class DirectRankTrees(Measured, BoostedRanker):
             n_trees = self._kept_number(data, watcher)
         elif tried and model is not None:
             n_trees = 0
-        return self._grow(data, watcher, model, n_trees)
+        outcome = self._grow(data, watcher, model, n_trees)
+        gain = None if np.isnan(self.gain_) else self.gain_
+        return outcome if n_trees > 0 else outcome._replace(stayed=Stayed("a linear model", 0.0, "trees", gain))
 
     def _kept_number(self, data: Dataset, watcher: Watcher) -> int:
         """Return the number of trees to grow, from the checkpoint if it has it."""

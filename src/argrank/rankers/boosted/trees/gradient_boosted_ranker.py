@@ -21,11 +21,10 @@ from argrank.engines import is_distributed
 from argrank.errors import InputError, OptionError, shown
 from argrank.models.files import load_model
 from argrank.models.linear import LinearModel
-from argrank.models.model import Model
+from argrank.models.model import Model, fitted_model
 from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
 from argrank.models.trees import TreesModel
-from argrank.rankers.base_ranker import Outcome
 from argrank.rankers.boosted.trees._rounds import Growing
 from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, row_weights
 from argrank.rankers.boosted.trees.lightgbm import (
@@ -37,6 +36,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
 )
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.boosted.trees.seeded_boosters import Boosters, Loss
+from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import check_parameters
 from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import Stop
@@ -262,7 +262,7 @@ class GradientBoostedRanker(BoostedRanker):
 
 def read_model(given: Any) -> Model:
     """Return the model of a ranker, of a file of ours or of LightGBM, or of a LightGBM booster."""
-    model = getattr(given, "model_", given)
+    model = fitted_model(given)
     if isinstance(model, str | os.PathLike):
         check_path(model)
         refuse_endless(model)

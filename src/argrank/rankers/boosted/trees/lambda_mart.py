@@ -11,7 +11,8 @@ from argrank._declared import Count, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.evaluation.evaluate import mean_of
-from argrank.objectives.lambdas import Lambdas
+from argrank.measures.measure import Measure
+from argrank.objectives.lambdas import Lambdas, has_swaps
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
 from argrank.rankers.parameters import Measured
@@ -22,7 +23,8 @@ class LambdaMART(Measured, GradientBoostedRanker):
     """Boosted trees on LambdaRank's gradients for NDCG, DCG, MAP, MRR or ERR (Burges 2010).
 
     For NDCG the gradients are those of LightGBM's ``lambdarank``, except that documents of equal score count as the
-    mean over their orders instead of in the order of the rows. Trees are LightGBM's. Needs the extra ``trees``.
+    mean over their orders instead of in the order of the rows. A pair counts the product of the weights of its
+    documents (``sample_weight``). Trees are LightGBM's. Needs the extra ``trees``.
 
     Parameters
     ----------
@@ -35,8 +37,9 @@ class LambdaMART(Measured, GradientBoostedRanker):
     lambda_norm
         Whether gradients are normalised within a query, as LightGBM does by default. Turn it on to compare with
         LightGBM, or where a few long lists dominate training.
-    measure : str
-        What the gradients are for: NDCG, DCG, MAP, MRR or ERR, with or without a cut-off. Take the one that you report.
+    measure : str, Measure or function
+        What the gradients are for: NDCG, DCG, MAP, MRR or ERR, with or without a cut-off; or a function of your own,
+        called for every swap of two documents, which costs more. Take the one that you report.
 
     Examples
     --------
@@ -48,9 +51,15 @@ class LambdaMART(Measured, GradientBoostedRanker):
     (20, True)
     """
 
+    takes_gains: ClassVar[bool] = True
+    uses_row_weights: ClassVar[bool] = True
+
     truncation: Count = 30
     sigmoid: Positive = 1.0
     lambda_norm: bool = False
+
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        return has_swaps(measure)
 
     def _loss(self, data: Dataset) -> Loss:
         lambdas = Lambdas(self.measure, self.truncation, self.sigmoid, self.lambda_norm).prepare(data, self.n_jobs)

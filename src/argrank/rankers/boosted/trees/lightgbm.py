@@ -17,7 +17,6 @@ from argrank.data.arranged import ArrangedRows
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, check_name, shown
 
-LARGEST_INT = 2**31 - 1  # that a parameter of LightGBM can hold
 SMALL_CELLS = 2_000_000  # features times rows that one thread works through as fast as two
 BATCH_VALUES = 1 << 22  # of features that LightGBM reads at a time where rows are in another order
 FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more

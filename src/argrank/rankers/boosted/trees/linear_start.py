@@ -36,7 +36,7 @@ def linear_start(
         if len(chosen) < data.n_features:
             refuse_copy(data.X, "start: some of the features", "start=None")
         X = data.X if len(chosen) == data.n_features else data.X[:, chosen]
-        found = least_squares.solve(X, data.y, RIDGE, weight, n_jobs).w
+        found = least_squares.solve(X, data.targets, RIDGE, weight, n_jobs).w
         wrong = found * signs[chosen] < 0
         if not wrong.any():
             weights[chosen] = found
@@ -44,7 +44,7 @@ def linear_start(
         chosen = chosen[~wrong]
     scores = centred(LinearModel(weights).scores(data.X), data)
     square = float((weight * scores * scores).sum())
-    along = float((weight * scores * centred(data.y, data)).sum())
+    along = float((weight * scores * centred(data.targets, data)).sum())
     if not 0.0 < square < np.inf or along <= 0.0:
         return None
     return LinearModel(weights * (along / square))
@@ -52,7 +52,8 @@ def linear_start(
 
 def centred(values: Floats, data: Dataset) -> Floats:
     """Return values minus the mean of their query, in which rows count by their weights."""
-    weight = np.ones(data.n_documents) if data.sample_weight is None else data.sample_weight
+    given = data.sample_weight if data.examinations is None else data.examinations
+    weight = np.ones(data.n_documents) if given is None else given
     totals = np.add.reduceat(weight, data.indptr[:-1])
     means = np.add.reduceat(weight * values, data.indptr[:-1]) / np.where(totals > 0, totals, 1.0)
     return np.asarray(values - np.repeat(means, data.sizes), np.float64)

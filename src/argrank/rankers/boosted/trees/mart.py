@@ -40,6 +40,7 @@ class MART(GradientBoostedRanker):
 
     uses_row_weights: ClassVar[bool] = True
     fits_labels: ClassVar[bool] = True
+    minimises: ClassVar[str] = "the squared error of the labels"
 
     gain: Any = "linear"
 

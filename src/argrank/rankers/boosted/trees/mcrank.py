@@ -19,6 +19,7 @@ from argrank.models.tree_classes import TreeClassesModel
 from argrank.rankers.boosted.trees._label_chances import LabelChances
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.seeded_boosters import Boosters, Loss
+from argrank.rankers.working_memory import FORESTS, Work
 
 MOST_LABELS = 100
 REFUSED = {
@@ -64,6 +65,8 @@ class McRank(GradientBoostedRanker):
 
     uses_row_weights: ClassVar[bool] = True
     fits_labels: ClassVar[bool] = True
+    work: ClassVar[Work] = FORESTS
+    minimises: ClassVar[str] = "the error of the chances of every label"
 
     start: Literal["linear"] | None = "linear"
     link: Literal["multi-class", "ordinal"] = "multi-class"

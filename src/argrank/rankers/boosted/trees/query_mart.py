@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
-
 from argrank._declared import AtLeast, AtMost, Count32
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.measures.gains import check_gain, gains_of
-from argrank.objectives.objective import query_shares
+from argrank.measures.gains import check_gain, row_targets
+from argrank.rankers.boosted.trees.boosted_ranker import row_weights
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.linear_start import centred
 from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
@@ -41,6 +39,8 @@ class QueryMART(GradientBoostedRanker):
     """
 
     uses_row_weights: ClassVar[bool] = True
+    takes_gains: ClassVar[bool] = True
+    minimises: ClassVar[str] = "the squared error of differences within queries"
 
     n_trees: Count32 = 100
     start: Literal["linear"] | None = "linear"
@@ -48,9 +48,7 @@ class QueryMART(GradientBoostedRanker):
     gain: Any = "linear"
 
     def _loss(self, data: Dataset) -> Loss:
-        targets = centred(gains_of(data.y, check_gain(self.gain)), data)
-        weight = np.repeat(query_shares(data) * data.n_queries, data.sizes)
-        return QueryResiduals(targets, data, weight if data.sample_weight is None else weight * data.sample_weight)
+        return QueryResiduals(centred(row_targets(data, check_gain(self.gain)), data), data, row_weights(data))
 
 
 class QueryResiduals(Loss):

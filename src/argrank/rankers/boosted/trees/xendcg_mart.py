@@ -43,6 +43,8 @@ class XendcgMART(GradientBoostedRanker):
     (['LinearModel', 'TreesModel'], True)
     """
 
+    minimises: ClassVar[str] = "a cross entropy that bounds NDCG"
+
     l2: NotNegative = 10.0
     start: Literal["linear"] | None = "linear"
 

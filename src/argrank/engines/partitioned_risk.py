@@ -1,4 +1,4 @@
-"""The risk on a cluster: the same blocks as on one machine, on the workers that hold their rows."""
+"""The risk on partitions: the same blocks as on one machine, on the workers that hold their rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import uuid
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from argrank.engines._part import Asked, Recipe, Task, work
 from argrank.engines.local import SummedRisk
 from argrank.engines.vector import Space, Vector, all_recipes
 from argrank.errors import InputError, OptionError
-from argrank.objectives.objective import Objective, query_weights, total_weight
+from argrank.objectives.objective import Difference, Objective, query_weights, total_weight
 
 if TYPE_CHECKING:
-    from argrank.engines.dask_data import DistributedDataset
+    from argrank.engines.partitioned import Partitioned
 
 LEAVES = ("scores", "given")  # kinds of vectors that workers keep once they have made them
 MOST_BYTES = 50e6  # of a gradient for every block; above it, partitions add up theirs, and bits depend on partitions
@@ -28,7 +28,7 @@ MOST_BYTES = 50e6  # of a gradient for every block; above it, partitions add up 
 class Session:
     """A fit on the workers: what they keep for it, until it is closed or nobody needs it any more."""
 
-    def __init__(self, data: DistributedDataset) -> None:
+    def __init__(self, data: Partitioned) -> None:
         self.data, self.fit, self.space, self.objectives = data, uuid.uuid4().hex, Space(self), itertools.count()
         self.n_rebuilt = 0  # times that a worker lacked vectors and made them anew
         self.close = weakref.finalize(self, data.forget, self.fit)
@@ -73,12 +73,12 @@ class Session:
         return [{**recipes, **{n: one._replace(given=one.given[a:b]) for n, one in given.items()}} for a, b in rows]
 
 
-class DaskRisk(SummedRisk):
+class PartitionedRisk(SummedRisk):
     """The risk of a linear model on data that a cluster holds, with the same bits as on one machine.
 
     Parameters
     ----------
-    data : DistributedDataset
+    data : Partitioned
     objective : Objective
     session : Session, optional
         That of another risk, whose vectors this one is to understand.
@@ -86,7 +86,7 @@ class DaskRisk(SummedRisk):
 
     per_query = False
 
-    def __init__(self, data: DistributedDataset, objective: Objective, session: Session | None = None) -> None:
+    def __init__(self, data: Partitioned, objective: Objective, session: Session | None = None) -> None:
         super().__init__(objective)
         self.data, self.session = data, Session(data) if session is None else session
         self.n_queries, self.n_documents, self.n_features = data.n_queries, data.n_documents, data.n_features
@@ -103,11 +103,11 @@ class DaskRisk(SummedRisk):
         """Let the workers forget what they keep for this risk and those that share its vectors."""
         self.session.close()
 
-    def parts(self) -> tuple[DaskRisk, DaskRisk]:
+    def parts(self) -> tuple[PartitionedRisk, PartitionedRisk]:
         """Return the two convex risks of which this one, a tight bound, is the difference."""
-        asked: Any = self.objective
+        asked = cast(Difference, self.objective)
         convex, subtracted = asked.convex_part(), asked.subtracted_part()
-        return DaskRisk(self.data, convex, self.session), DaskRisk(self.data, subtracted, self.session)
+        return PartitionedRisk(self.data, convex, self.session), PartitionedRisk(self.data, subtracted, self.session)
 
     def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
         """Refuse: it would be a round trip for every query."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
@@ -33,7 +34,11 @@ JUDGED_ONLY: Any = typer.Option(
     False, "--judged-only", help="Take documents of runs that have no judgement out; by default they are not relevant."
 )
 MEASURES: Any = typer.Option(
-    list(DEFAULT_MEASURES), "--measure", "-m", metavar="NAME", help="Measure; repeat it, or separate with commas."
+    list(DEFAULT_MEASURES),
+    "--measure",
+    "-m",
+    metavar="NAME",
+    help="Measure, or several: ndcg@10,map or ndcg@1..10; repeat it for more.",
 )
 CONVENTION: Any = typer.Option(
     "default", "--convention", metavar="NAME", help="Whose rules for gains, ties and undefined queries: letor3, trec, …"
@@ -68,7 +73,7 @@ PARAMETERS: Any = typer.Option(
     "--param",
     "-p",
     metavar="NAME=VALUE",
-    help="Fix a parameter of the ranker, such as C=0.1; repeat it for more.",
+    help="Fix a parameter of the ranker, such as C=0.1; repeat it for more. argrank train -r NAME --help lists them.",
 )
 GRID: Any = typer.Option(
     [],
@@ -96,6 +101,10 @@ def split_names(given: list[str], option: str = "-m", what: str = "measures") ->
     names = [name.strip() for text in given for name in re.split(r",(?![^(]*\))", text)]
     if not all(names):
         raise OptionError(f"{option}: expected names of {what}, got {', '.join(map(repr, given))}")
+    if any(".." in name for name in names):
+        from argrank.measures.names import spelled_out
+
+        names = spelled_out(names)
     return list(dict.fromkeys(names))
 
 
@@ -135,11 +144,14 @@ def parse_grid(given: list[str]) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Return what a text of the command line means: true, false, none, a number, a list [V,V,…], or the text itself."""
+    """Return what a text of the command line means: true, false, none, a number, a list [V,V,…], JSON, or the text."""
     text = text.strip()
+    if text[:1] in ("[", "{", '"'):
+        with contextlib.suppress(ValueError):
+            return json.loads(text, parse_constant=float.fromhex)  # which refuses NaN and Infinity
     if text[:1] == "[" and text[-1:] == "]":
         return [parse_value(part) for part in text[1:-1].split(",")] if text[1:-1].strip() else []
-    words = {"true": True, "false": False, "none": None}
+    words = {"true": True, "false": False, "none": None, "null": None}
     if text.lower() in words:
         return words[text.lower()]
     for kind in (int, float):
@@ -180,6 +192,9 @@ DOCID: Any = typer.Option(None, "--docid", metavar="COLUMN", help="Column of a t
 DROP: Any = typer.Option([], "--drop", metavar="COLUMN,…", help="Columns of a table to leave out.")
 ONLY: Any = typer.Option([], "--only", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
 CATEGORY: Any = typer.Option([], "--category", metavar="COLUMN,…", help="Columns that are categories, also numbers.")
+DATE: Any = typer.Option(
+    [], "--date", metavar="COLUMN,…", help="Columns that are dates: days before the newest, which the model keeps."
+)
 TEXT: Any = typer.Option([], "--text", metavar="COLUMN,…", help="Columns that are texts to read, and no features.")
 SEP: Any = typer.Option(None, "--sep", metavar="C", help="What separates the cells of a CSV file; found by itself.")
 DECIMAL: Any = typer.Option(None, "--decimal", metavar="C", help="Decimal mark of a CSV file; found by itself.")
@@ -192,6 +207,7 @@ COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
     "drop": (list[str], DROP),
     "only": (list[str], ONLY),
     "category": (list[str], CATEGORY),
+    "date": (list[str], DATE),
     "text": (list[str], TEXT),
     "sep": (str | None, SEP),
     "decimal": (str | None, DECIMAL),
@@ -210,7 +226,7 @@ def with_columns(run: Callable[..., None]) -> Callable[..., None]:
 
         told = {name: given.pop(name) for name in COLUMN_OPTIONS}
         columns: dict[str, str | None] = dict.fromkeys(names_of(told["drop"]))
-        columns |= {name: kind for kind in ("category", "text") for name in names_of(told[kind])}
+        columns |= {name: kind for kind in ("category", "date", "text") for name in names_of(told[kind])}
         columns |= {told[meaning]: meaning for meaning in ("qid", "label", "docid") if told[meaning]}
         written = Given(_separator(told["sep"]), *(told[name] for name in ("decimal", "thousands", "encoding")))
         listen(verbose=False, quiet=bool(given.get("quiet")))

@@ -1,0 +1,1 @@
+"""What judgements from clicks are worth, on logs whose truth is known."""

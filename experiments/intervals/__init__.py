@@ -1,0 +1,1 @@
+"""Do intervals cover what they promise? Simulations."""

@@ -1,0 +1,1 @@
+"""Do the intervals around judges cover? Simulations."""

@@ -1,0 +1,34 @@
+"""``argrank clicks interleave``: one list of two or more rankings, for users to decide between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from argrank.cli import arguments
+
+
+def run(
+    runs: list[str] = typer.Argument(..., metavar="RUN RUN…", help="Runs, as FILE or NAME=FILE; the names are teams."),
+    method: str = typer.Option(
+        "team-draft", "--method", metavar="NAME", help="team-draft, balanced or probabilistic; see the guide."
+    ),
+    k: int = typer.Option(10, "--results", metavar="N", help="Documents of a list."),
+    random_state: int = typer.Option(0, "--seed", help="Same number, same lists."),
+    output: Path = typer.Option(..., "--output", "-o", metavar="FILE", help="Write .csv, .tsv, .parquet or .arrow."),
+) -> None:
+    """Mix rankings into one list for each query, with the team of every document.
+
+    Show the lists, log the column team beside the clicks, and ask argrank clicks preference.
+
+    For example:
+      argrank clicks interleave bm25.run ours.run -o lists.csv
+    """
+    from argrank.clicks.interleaving import interleave
+
+    chosen: Any = method
+    found = interleave(dict(arguments.system_files(runs)), chosen, k=k, random_state=random_state)
+    found.write(output)
+    typer.echo(f"{output}: {found!r}")

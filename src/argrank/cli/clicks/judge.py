@@ -1,0 +1,53 @@
+"""``argrank clicks judge``: judgements from clicks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from argrank.cli.clicks import _log
+
+
+def run(
+    files: list[str] = _log.FILES,
+    method: str = typer.Option(
+        "coec", "--method", metavar="NAME", help="coec, ctr, examinations, or a click model: pbm, cascade, dcm, sdbn, …"
+    ),
+    curve: Path | None = typer.Option(
+        None, "--propensities", metavar="FILE.json", help="The curve of --method examinations, by clicks propensities."
+    ),
+    levels: int | None = typer.Option(None, "--levels", metavar="N", help="Also whole grades from 0 to N - 1."),
+    min_impressions: int = typer.Option(1, "--min-impressions", metavar="N", help="Leave out what was shown less."),
+    prior: float = typer.Option(0.0, "--prior", help="Pull values to their mean, with this many expected clicks."),
+    form: str | None = _log.FORM,
+    columns: list[str] = _log.COLUMNS,
+    first_position: int = _log.FIRST,
+    repeated: str = _log.REPEATED,
+    sums: bool = _log.SUMS,
+    output: Path | None = typer.Option(
+        None, "--output", "-o", metavar="FILE", help="Write all columns (.csv, .parquet), or what --format says."
+    ),
+    output_format: str | None = typer.Option(
+        None, "--format", metavar="qrels|quepid|workbench|rre", help="Write a list of judgements for another tool."
+    ),
+) -> None:
+    """Say what every document is worth for its query, by how it was clicked.
+
+    For example:
+      argrank clicks judge log.parquet -o judged.csv
+      argrank clicks judge log.parquet --method examinations --propensities theta.json --levels 5 -o judged.qrels
+      argrank clicks judge events.ndjson --form ubi --format workbench -o judged.json
+    """
+    from argrank.clicks.curve import PropensitiesBy, read_propensities
+    from argrank.clicks.judgements import judgements
+
+    theta = None if curve is None else read_propensities(curve)
+    by = theta.column if isinstance(theta, PropensitiesBy) else None
+    log = _log.read(files, form, columns, first_position, repeated, sums, by)
+    found = judgements(log, method, levels=levels, min_impressions=min_impressions, prior=prior, propensities=theta)
+    if output is None:
+        typer.echo(repr(found))
+    else:
+        found.write(output, output_format)
+        typer.echo(f"{output}: {len(found)} judgements")

@@ -1,0 +1,34 @@
+"""``argrank clicks preference``: which of two interleaved rankers users prefer."""
+
+from __future__ import annotations
+
+import typer
+
+from argrank.cli import options
+from argrank.cli.clicks import _log
+
+
+def run(
+    files: list[str] = _log.FILES,
+    a: str | None = typer.Option(None, "--team", metavar="NAME", help="The one team, where there are more than two."),
+    b: str | None = typer.Option(None, "--against", metavar="NAME", help="The other team."),
+    difference: float = typer.Option(
+        0.05, "--difference", metavar="X", help="A difference of credit: how many sessions are needed to find it."
+    ),
+    form: str | None = _log.FORM,
+    columns: list[str] = _log.COLUMNS,
+    first_position: int = _log.FIRST,
+    repeated: str = _log.REPEATED,
+    as_json: bool = options.AS_JSON,
+) -> None:
+    """Say which team of interleaved lists users click more, with intervals that hold however often one looks.
+
+    For example:
+      argrank clicks preference log.parquet
+      argrank clicks preference log.parquet --team ours --against bm25 --difference 0.02
+    """
+    from argrank.evaluation.counterfactual.preference import preference
+
+    log = _log.read(files, form, columns, first_position, repeated, False, None)
+    found = preference(log, a, b, difference=difference)
+    typer.echo(options.json_text(found.to_dict()) if as_json else repr(found))

@@ -1,0 +1,58 @@
+"""``argrank clicks propensities``: how much each rank is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from argrank.cli.clicks import _log
+
+
+def run(
+    files: list[str] = _log.FILES,
+    method: str = typer.Option(
+        "auto", "--method", metavar="NAME", help="auto, harvest, pbm, trust, swap or ctr; see the guide."
+    ),
+    ranks: list[int] = typer.Option([], "--rank", metavar="N", help="Of --method swap: the rank swapped with rank 1."),
+    by: str | None = typer.Option(None, "--by", metavar="COLUMN", help="A curve for each value, such as each device."),
+    features: str | None = typer.Option(
+        None,
+        "--features",
+        metavar="DATA",
+        help="Data with a row for each query and document: for pages that never vary.",
+    ),
+    weigh: str = typer.Option(
+        "precision",
+        "--weigh",
+        metavar="precision|equal",
+        help="Of harvest: documents by traffic, or all alike.",
+    ),
+    form: str | None = _log.FORM,
+    columns: list[str] = _log.COLUMNS,
+    first_position: int = _log.FIRST,
+    repeated: str = _log.REPEATED,
+    sums: bool = _log.SUMS,
+    output: Path | None = typer.Option(
+        None, "--output", "-o", metavar="FILE.json", help="Write the curve, for judge and for training."
+    ),
+) -> None:
+    """Estimate how much each rank is seen, relative to rank 1, with 95 % intervals.
+
+    For example:
+      argrank clicks propensities log.parquet -o theta.json
+      argrank clicks propensities log.parquet --by device
+      argrank clicks propensities log.parquet --method pbm --features products.parquet
+    """
+    from argrank.clicks.propensities import propensities
+    from argrank.data.io.load import load
+
+    log = _log.read(files, form, columns, first_position, repeated, sums, by)
+    data = None if features is None else load(features)
+    chosen: Any = method
+    how: Any = weigh
+    found = propensities(log, chosen, by=by, features=data, ranks=(1, *ranks) if ranks else None, weigh=how)
+    typer.echo(repr(found))
+    if output is not None:
+        found.write(output)

@@ -1,0 +1,166 @@
+"""Training data from clicks: the rows of a table of candidates, with what each is worth by the log."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+
+from argrank._declared import NotNegative, checked
+from argrank._tables import counted
+from argrank._types import Floats, Integers
+from argrank.clicks.evidence import Evidence, evidence_of
+from argrank.clicks.matching import candidates_of, numbers_of, pairs_of
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
+from argrank.data.dataset import Dataset
+from argrank.errors import ArgrankWarning, InputError, OptionError, shown
+
+#: Words in the names of features that tell what the log says itself.
+LEAKS = frozenset(("click", "clicks", "clicked", "ctr", "position", "impression", "impressions", "examinations"))
+WHOLE = ("rank", "gain", "gains")  # names that tell it alone: a price_rank is none
+ALIKE = 0.999  # correlation with what the log says from which a feature counts as made of it
+
+
+@checked
+def from_clicks(
+    log: Clicks | ClickCounts,
+    features: Any,
+    *,
+    propensities: Any = None,
+    clip: Any = None,
+    shrink: NotNegative = 1.0,
+    allow_leaks: bool = False,
+) -> Dataset:
+    """Make training data of a click log: candidates whose rows carry gains.
+
+    A row's gain is its clicks over the examinations that its document can have had, and one more (``shrink``); a
+    document that was never shown has gain 0. Queries weigh as much as they have sessions, so that the mean of dcg@10 is
+    what a session earns. Gains are no labels: rankers that know labels only refuse them, and ``measure`` and
+    ``scoring`` are dcg@10 by default.
+
+    Parameters
+    ----------
+    log : Clicks or ClickCounts
+        The log.
+    features : Dataset, data frame or path
+        The candidates: a row for each query and document, with ``qid`` and ``docid``, that the new ranker will have to
+        rank. Labels in it are left out, as are queries that the log does not have.
+    propensities : Propensities or PropensitiesBy, optional
+        How much each rank is seen (``ar.propensities``); by default the log's own column, else it is estimated.
+    clip : pair of numbers or None, optional
+        Limits of gains, such as ``(0, 1)``; None on either side for no limit. A click at a rank that is hardly seen
+        has a large gain and much noise.
+    shrink : float
+        Examinations without a click that are added to those of every row, which pulls the gains of documents that were
+        hardly seen to 0. One is the default: on simulated logs it was the best of several for short logs and cost
+        nothing sure on long ones; 0 gives gains without bias, for a measurement.
+    allow_leaks : bool
+        Take features that are made of the log itself, such as the position or the rate of clicks, which tell the
+        model what it should find out.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.load_bundled()
+    >>> log = ar.simulate_clicks(data, data.X[:, 0], n_sessions=20_000, vary=1.0)
+    >>> train = ar.from_clicks(log, data, propensities=ar.propensities(log), allow_leaks=True)
+    >>> train.gains is not None, train.query_weight.sum()
+    (True, np.float64(20000.0))
+    """
+    low, high = _limits(clip)
+    found = evidence_of(log, propensities)
+    data = candidates_of(features)
+    counts = found.counts
+    query = numbers_of(data.query_ids, counts.query_ids)
+    sessions = found.sessions.sum(axis=1)
+    kept = (query >= 0) & (np.where(query >= 0, sessions[query], 0.0) > 0)
+    if not kept.any():
+        raise InputError(
+            f"features: expected queries of the log, such as {shown(str(counts.query_ids[0]))}, got none of them; its "
+            f"queries are such as {shown(str(data.query_ids[0]))}"
+        )
+    data, query = data.select(kept), query[kept]
+    ids: Any = data.document_ids
+    pair = pairs_of(np.repeat(query, data.sizes), ids, counts)
+    if not allow_leaks:
+        _refuse_leaks(data, pair, found)
+    clicks, examinations = _of_rows(found.sums(found.clicks), pair), _of_rows(found.sums(found.examinations), pair)
+    if not (pair >= 0).any():
+        raise InputError("features: expected documents of the log, got none of them; compare the ids of both")
+    gains = np.divide(clicks, examinations + shrink, out=np.zeros(len(pair)), where=examinations > 0)
+    _tell(found, pair, query)
+    low, high = -np.inf if low is None else low, np.inf if high is None else high  # NumPy 2.0 wants a limit
+    fields = {"gains": np.clip(gains, low, high), "examinations": examinations, "query_weight": sessions[query]}
+    return data._but(y=np.full(data.n_documents, np.nan), sample_weight=None, preferences=None, **fields)
+
+
+def _of_rows(values: Floats, pair: Integers) -> Floats:
+    return np.where(pair >= 0, values[pair], 0.0)
+
+
+def _limits(clip: Any) -> tuple[float | None, float | None]:
+    if clip is None:
+        return None, None
+    try:
+        low, high = (None if one is None else float(one) for one in clip)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"clip: expected a pair of numbers or None, such as (0, 1), got {shown(clip)}") from error
+    finite = all(one is None or np.isfinite(one) for one in (low, high))
+    if not finite or (low is not None and high is not None and low >= high):
+        raise OptionError(f"clip: expected a lower and a higher limit, got {shown(clip)}")
+    return low, high
+
+
+def _refuse_leaks(data: Dataset, pair: Integers, found: Evidence) -> None:
+    """Refuse features that are named after what the log says, or equal it up to a scale."""
+    names = data.feature_names or tuple(f"feature {number}" for number in range(1, data.n_features + 1))
+    leaks = {name: "its name" for name in names if _tells_of_log(name)}
+    if not data.is_sparse:
+        shown_often = found.sums(found.impressions)
+        rows = np.flatnonzero((pair >= 0) & (shown_often[pair] > 0))
+        impressions = shown_often[pair[rows]]
+        clicks = found.sums(found.clicks)[pair[rows]]
+        of_log = {"clicks": clicks, "impressions": impressions, "rate of clicks": clicks / impressions}
+        for what, values in of_log.items():
+            alike = _correlations(np.asarray(data.X)[rows], values) > ALIKE
+            leaks |= {names[place]: f"it goes with the log's {what}" for place in np.flatnonzero(alike).tolist()}
+    if leaks:
+        told = ", ".join(f"{shown(name)} ({why})" for name, why in leaks.items())
+        raise InputError(
+            f"features: expected features that are known before anybody clicks, got {told}; such a leak teaches the "
+            "model the log's own pages: leave it out (columns={…: None}, --drop), or allow_leaks=True if it is none"
+        )
+
+
+def _tells_of_log(name: str) -> bool:
+    return name.lower() in WHOLE or not LEAKS.isdisjoint(re.split(r"[^a-z]+", name.lower()))
+
+
+def _correlations(X: Floats, values: Floats) -> Floats:
+    if len(values) < 3:
+        return np.zeros(X.shape[1])
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        deviations, own = X - X.mean(axis=0), values - values.mean()
+        found = np.abs(own @ deviations) / np.sqrt((own @ own) * (deviations**2).sum(axis=0))
+    return np.nan_to_num(np.asarray(found, np.float64))
+
+
+def _tell(found: Evidence, pair: Integers, query: Integers) -> None:
+    """Warn of clicks that no row of the candidates has got."""
+    clicks = found.sums(found.clicks)
+    absent = found.sums(found.impressions) > 0
+    absent[pair[pair >= 0]] = False
+    lost = float(clicks[absent].sum())
+    if lost > 0:
+        n_queries = int((found.sessions.sum(axis=1) > 0).sum()) - len(query)
+        where = f", and {counted(n_queries, 'query', 'queries')} of the log" if n_queries else ""
+        documents = counted(int(absent.sum()), "document", "documents")
+        warnings.warn(
+            f"features: {lost / clicks.sum():.1%} of the clicks are on {documents} of the log that are no "
+            f"candidates{where}: they teach nothing",
+            ArgrankWarning,
+            stacklevel=3,
+        )

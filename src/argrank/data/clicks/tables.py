@@ -1,0 +1,42 @@
+"""A table of a log, from a file or a data frame, as pyarrow has it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from argrank._files import open_bytes, read_all
+from argrank.data.frames import is_frame
+from argrank.data.io.arrow import read_columns
+from argrank.data.io.kinds import kind_of
+from argrank.errors import FormatError, InputError, shown
+
+
+def read_table(source: Any) -> Any:
+    """Return a pyarrow table."""
+    import pyarrow as pa
+
+    if isinstance(source, pa.Table):
+        return source
+    if is_frame(source):
+        import narwhals as nw
+
+        frame = nw.from_native(source)
+        return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow()
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(f"expected the path of a log or a data frame, got {shown(source)}")
+    kind = kind_of(source, None)
+    if kind in ("parquet", "arrow"):
+        return read_columns(source, kind)
+    import pyarrow.csv
+
+    try:
+        with open_bytes(source) as stream:
+            return pyarrow.csv.read_csv(pa.BufferReader(bytes(read_all(stream, os.fspath(source)))))
+    except pa.ArrowException as error:
+        raise FormatError(source, None, "a table of comma-separated values", " ".join(str(error).split())) from error
+
+
+def place_of(source: Any) -> str:
+    """Return how an error names a source."""
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else "log"

@@ -1,0 +1,251 @@
+"""What in a click log will hurt: positions, pages, readers, and what its source held that is no row of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argrank._tables import Table, counted
+from argrank._types import Integers
+from argrank.data.clicks.counts import ClickCounts, ranks_text
+from argrank.data.clicks.log import Clicks
+from argrank.data.clicks.rates import RankRates, rates_by_rank
+from argrank.data.clicks.unusable import Unusable
+from argrank.data.doctor.diagnosis import Diagnosis, Finding
+from argrank.errors import shown
+
+LEAST_PAGE = 5  # documents, for a session that clicks all of them to look like a bot's
+FEW_CLICKS = 100  # below which intervals say little
+
+
+@dataclass(frozen=True, repr=False)
+class LogDiagnosis(Diagnosis):
+    """What the doctor found in a click log, and the rates of clicks by rank."""
+
+    rates: RankRates | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings and the rates as plain values, for example for JSON."""
+        rates = {} if self.rates is None else {name: one.tolist() for name, one in self.rates._asdict().items()}
+        return {**super().to_dict(), "rates": rates}
+
+    def _tables(self) -> list[Table]:
+        return super()._tables() + ([] if self.rates is None else [self.rates.table()])
+
+
+def look_at(log: Clicks | ClickCounts) -> LogDiagnosis:
+    """Return what was found in a log; of sums only what sums can tell."""
+    counts = log.counts() if isinstance(log, Clicks) else log
+    findings = [finding for check in OF_SOURCES for finding in check(counts.unusable)]
+    findings += [finding for check in OF_SUMS for finding in check(counts)]
+    if isinstance(log, Clicks):
+        findings += [finding for check in OF_SESSIONS for finding in check(log)]
+    return LogDiagnosis(tuple(findings), rates=rates_by_rank(counts))
+
+
+# ---- what the source held ------------------------------------------------------------------------------------------
+
+
+def lost_clicks(unusable: Unusable) -> Iterator[Finding]:
+    """Find clicks on what was not shown."""
+    n = unusable.clicks_without_impression
+    if n:
+        yield Finding(
+            "clicks-without-impression", "warning", f"{counted(n, 'click', 'clicks')} on documents that the log does "
+            "not show", n, "", "they are left out: nothing says at which rank they were seen; log impressions of "
+            "everything that is shown",
+        )  # fmt: skip
+
+
+def repeated_impressions(unusable: Unusable) -> Iterator[Finding]:
+    """Find impressions that were merged."""
+    n = unusable.merged_impressions
+    if n:
+        yield Finding(
+            "repeated-impressions", "warning", f"{counted(n, 'impression', 'impressions')} of a document that the same "
+            "search had shown before", n, "", "the first of them is kept, with the clicks of all; look whether pages "
+            "are logged twice",
+        )  # fmt: skip
+
+
+def lost_queries(unusable: Unusable) -> Iterator[Finding]:
+    """Find impressions of searches without a text."""
+    n = unusable.impressions_without_query
+    if n:
+        yield Finding(
+            "impressions-without-query", "warning", f"{counted(n, 'impression', 'impressions')} of searches whose "
+            "query is not in the source", n, "", "they are left out, with their clicks; log the query of every search",
+        )  # fmt: skip
+
+
+def other_actions(unusable: Unusable) -> Iterator[Finding]:
+    """Find events that are neither impressions nor clicks."""
+    found = unusable.other_actions
+    if found:
+        named = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+        text = ", ".join(f"{shown(name)} {count}" for name, count in named)
+        yield Finding(
+            "unknown-actions", "note", f"{counted(len(found), 'action name', 'action names')} other than impression "
+            f"and click: {text}", sum(found.values()), "", "such events are passed over; rename those that mean a "
+            "click, and give others as 'weight'",
+        )  # fmt: skip
+
+
+def split_sessions(unusable: Unusable) -> Iterator[Finding]:
+    """Find sessions that came in several parts."""
+    n = unusable.split_sessions
+    if n:
+        yield Finding(
+            "split-sessions", "note", f"{counted(n, 'session has', 'sessions have')} rows in several files or parts", n,
+            "", "their rows were put together; where files number their sessions anew, make the ids different",
+        )  # fmt: skip
+
+
+# ---- what sums tell ------------------------------------------------------------------------------------------------
+
+
+def no_clicks(counts: ClickCounts) -> Iterator[Finding]:
+    """Find too few clicks to learn from."""
+    n = int(counts.clicks.sum())
+    if n < FEW_CLICKS:
+        yield Finding(
+            "few-clicks", "warning" if n else "error", f"{counted(n, 'click', 'clicks')} in "
+            f"{int(counts.impressions.sum())} impressions", n, "", "gather a longer log: nothing that is estimated "
+            "from so few clicks is worth much",
+        )  # fmt: skip
+
+
+def zero_position(counts: ClickCounts) -> Iterator[Finding]:
+    """Find positions from 0."""
+    n = int(counts.impressions[counts.position == 0].sum())
+    if n:
+        yield Finding(
+            "position-zero", "error", f"{counted(n, 'impression', 'impressions')} at position 0", n, "",
+            "positions count from 1 here: load with first_position=0 if the top of every page is 0",
+        )  # fmt: skip
+
+
+def empty_ranks(counts: ClickCounts) -> Iterator[Finding]:
+    """Find ranks at which nothing was shown, above others where something was."""
+    seen = counts.by_position()[0]
+    missing = np.flatnonzero(seen[1:] == 0) + 1
+    if len(missing):
+        yield Finding(
+            "ranks-without-traffic", "warning", f"nothing was shown at {ranks_text(missing)}", len(missing), "",
+            "look whether advertisements stand there, or whether rows are missing",
+        )  # fmt: skip
+
+
+def one_rank(counts: ClickCounts) -> Iterator[Finding]:
+    """Find logs of one rank."""
+    if len(np.unique(counts.position)) == 1:
+        yield Finding(
+            "one-rank", "error", f"everything was shown at rank {counts.n_positions}", 1, "",
+            "log all documents of a page with their ranks; one rank says nothing of how ranks are seen",
+        )  # fmt: skip
+
+
+def fixed_pages(counts: ClickCounts) -> Iterator[Finding]:
+    """Find pages that never vary, from which the examination of ranks cannot be learned."""
+    n = counts.n_positions + 1
+    several = np.bincount(np.unique(counts.pair * n + counts.position) // n, minlength=counts.n_pairs) > 1
+    if len(np.unique(counts.position)) > 1 and not several.any():
+        yield Finding(
+            "fixed-pages", "warning", "no document was shown at two ranks of the same query: pages never vary", 0, "",
+            "ar.propensities cannot tell how a rank is seen from how good its documents are; vary pages a little",
+        )  # fmt: skip
+
+
+# ---- what sessions tell --------------------------------------------------------------------------------------------
+
+
+def mixed_bases(log: Clicks) -> Iterator[Finding]:
+    """Find pages that begin with 0 beside pages that begin with 1."""
+    top = log.position[log.indptr[:-1]]
+    from_zero, from_one = int((top == 0).sum()), int((top == 1).sum())
+    if from_zero and from_one:
+        example = f"session {_session(log, int(np.argmax(top == 1)))} begins with 1"
+        yield Finding(
+            "mixed-positions", "error", f"{from_zero} searches begin at position 0, {from_one} at position 1",
+            min(from_zero, from_one), example, "find out which part of the site counts how, load the parts apart, each "
+            "with its first_position",
+        )  # fmt: skip
+
+
+def late_tops(log: Clicks) -> Iterator[Finding]:
+    """Find pages whose top is missing."""
+    top = log.position[log.indptr[:-1]]
+    late = top > 1
+    if late.any():
+        session = int(np.argmax(late))
+        yield Finding(
+            "pages-without-top", "note", f"{counted(int(late.sum()), 'search begins', 'searches begin')} below "
+            "position 1", int(late.sum()), f"session {_session(log, session)} begins with {top[session]}",
+            "right for second pages; else rows are missing",
+        )  # fmt: skip
+
+
+def shared_positions(log: Clicks) -> Iterator[Finding]:
+    """Find pages that show two documents at one position."""
+    same = (np.diff(log.position) == 0) & (np.diff(log.session_of_row) == 0)
+    if same.any():
+        row = int(np.argmax(same))
+        session = int(log.session_of_row[row])
+        yield Finding(
+            "shared-positions", "warning", f"{counted(int(same.sum()), 'document stands', 'documents stand')} at the "
+            "position of another of the same search", int(same.sum()), f"position {log.position[row]} of session "
+            f"{_session(log, session)}", "look whether two searches have one session id, or a page was logged twice",
+        )  # fmt: skip
+
+
+def kept_repetitions(log: Clicks) -> Iterator[Finding]:
+    """Find documents that a session shows twice."""
+    n = log.n_repeated
+    if n:
+        yield Finding(
+            "repeated-documents", "warning", f"{counted(n, 'row shows', 'rows show')} a document that the same search "
+            "has shown before", n, "", "repeated='merge' of ar.load_clicks keeps the first of them with all clicks",
+        )  # fmt: skip
+
+
+def bots(log: Clicks) -> Iterator[Finding]:
+    """Find sessions that click everything."""
+    clicks: Integers = np.add.reduceat(log.click.astype(np.int64), log.indptr[:-1])
+    greedy = (clicks == log.sizes) & (log.sizes >= LEAST_PAGE)
+    if greedy.any():
+        n = int(greedy.sum())
+        yield Finding(
+            "clicks-everything", "warning", f"{counted(n, 'search clicks', 'searches click')} all of "
+            f"{LEAST_PAGE} or more documents, as programs do", n, f"session "
+            f"{_session(log, int(np.argmax(greedy)))}", "leave them out: log.select takes a mask of sessions",
+        )  # fmt: skip
+
+
+OF_SOURCES: tuple[Callable[[Unusable], Iterator[Finding]], ...] = (
+    lost_clicks,
+    repeated_impressions,
+    lost_queries,
+    other_actions,
+    split_sessions,
+)
+OF_SUMS: tuple[Callable[[ClickCounts], Iterator[Finding]], ...] = (
+    no_clicks,
+    zero_position,
+    empty_ranks,
+    one_rank,
+    fixed_pages,
+)
+OF_SESSIONS: tuple[Callable[[Clicks], Iterator[Finding]], ...] = (
+    mixed_bases,
+    late_tops,
+    shared_positions,
+    kept_repetitions,
+    bots,
+)
+
+
+def _session(log: Clicks, number: int) -> str:
+    return shown(log.session_ids.tolist()[number])

@@ -1,0 +1,113 @@
+"""Columns of numbers straight into the rows of X, batch by batch, so that no second copy of the table is held."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argrank._types import Floats
+from argrank.data.io.columns.roles import FEATURE, is_id_name
+
+PLAIN_KINDS = (None, FEATURE, "number")  # what may be said of a column that pyarrow turns into numbers
+NO_FEATURES = ("id", "text")
+MORE = 1.5  # times as many rows, where the room was too small
+
+
+class Filled(NamedTuple):
+    """A table of Arrow in two parts: ``X`` has the numbers, and room for other features; ``rest`` is what is no number.
+
+    ``columns`` are all columns in the order of the table, ``names`` those of X, ``numbers`` those that are filled.
+    """
+
+    X: Floats
+    columns: list[str]
+    names: list[str]
+    numbers: Collection[str]
+    rest: Any
+
+
+class NotFiniteError(Exception):
+    """A number is infinite, or none."""
+
+
+def feature_columns(names: Iterable[str], given: Mapping[str, str | None], chosen: bool) -> dict[str, str | None]:
+    """Return the columns that are features unless their texts say otherwise, and what the caller says of each.
+
+    ``chosen`` tells that the caller has named them as features.
+    """
+    kinds = {name: given.get(name) or (FEATURE if chosen else None) for name in names}
+    return {
+        name: kind
+        for name, kind in kinds.items()
+        if kind not in NO_FEATURES and not (kind is None and is_id_name(name))
+    }
+
+
+def number_types(schema: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Return the type of those columns that hold numbers or truth values."""
+    import pyarrow as pa
+
+    plain = (pa.types.is_integer, pa.types.is_float32, pa.types.is_float64, pa.types.is_boolean)
+    types = {name: schema.field(name).type for name in names}
+    return {name: kind for name, kind in types.items() if any(check(kind) for check in plain)}
+
+
+class Piece(NamedTuple):
+    """Some rows of some columns: those of X from ``first`` to before ``last``, in a batch of Arrow."""
+
+    row: int
+    first: int
+    last: int
+    batch: Any
+
+
+def by_rows(batches: Iterable[Any], n_columns: int, others: Sequence[str], rest: list[Any]) -> Iterator[Piece]:
+    """Yield batches with all columns; what is no number goes to ``rest``."""
+    row = 0
+    for batch in batches:
+        yield Piece(row, 0, n_columns, batch)
+        rest.append(batch.select(others))
+        row += len(batch)
+
+
+def fill(
+    pieces: Iterable[Piece], names: Sequence[str], numbers: Mapping[str, Any], n_rows: int, finite: bool = False
+) -> Floats:
+    """Return X with columns ``names``, those in ``numbers`` filled, of which the types are given.
+
+    About ``n_rows`` are expected. With ``finite``, a number that is not gives a NotFiniteError.
+    """
+    import pyarrow as pa
+
+    single = len(numbers) == len(names) and set(numbers.values()) == {pa.float32()}
+    kind = pa.float32() if single else pa.float64()
+    X = np.empty((n_rows, len(names)), np.float32 if single else np.float64)
+    used = 0
+    for row, first, last, batch in pieces:
+        end = row + len(batch)
+        some = names[first:last]
+        arrays = [_numbers(batch, name, kind) if name in numbers else pa.nulls(len(batch), kind) for name in some]
+        if arrays and len(batch):
+            block = pa.RecordBatch.from_arrays(arrays, some).to_tensor(null_to_nan=True, row_major=True).to_numpy()
+            if finite and np.count_nonzero(~np.isfinite(block)) != sum(array.null_count for array in arrays):
+                raise NotFiniteError
+            X = X if end <= len(X) else _enlarged(X, row, max(end, int(MORE * row)))
+            X[row:end, first:last] = block
+        used = max(used, end)
+    if numbers and used < len(X):
+        X.resize((used, len(names)), refcheck=False)  # gives room back that was not used
+    return X
+
+
+def _numbers(batch: Any, name: str, kind: Any) -> Any:
+    array = batch.column(name)
+    return array if array.type == kind else array.cast(kind, safe=False)  # whole numbers beyond 2^53 are rounded
+
+
+def _enlarged(X: Floats, n_filled: int, n_rows: int) -> Floats:
+    """Return room for more rows; what is not written to takes no memory."""
+    larger = np.empty((n_rows, X.shape[1]), X.dtype)
+    larger[:n_filled] = X[:n_filled]
+    return larger

@@ -1,0 +1,119 @@
+"""A run laid beside judgements: for every returned document its label, query by query.
+
+This is all that a measure asks for. `join_runs` also numbers the documents over all runs, which costs more than the
+measures themselves; `match_dicts` does without, and leaves to it whatever is unusual (ids that are not
+plain words, queries of which nothing matches, mistakes), so that there is one place that explains it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats, Integers
+from argrank.data.unjudged import JUDGED, OUTSIDE, POOLED, Gaps
+from argrank.errors import is_text
+
+
+class Matched(NamedTuple):
+    """What a run returned for the queries of the judgements, in their order, and all that was judged for them.
+
+    ``labels`` are those of the returned documents (0 without a judgement), ``gaps`` says which have none and why.
+    ``judged`` are the labels of all judged documents, ``n_judged`` their number in every query. ``strangers`` is the
+    number of queries that nobody judged.
+    """
+
+    query_ids: NDArray[Any]
+    sizes: Integers
+    scores: Floats
+    labels: Floats
+    gaps: Gaps
+    document_ids: Callable[[], NDArray[Any]]
+    judged: Floats
+    n_judged: Integers
+    strangers: int
+
+
+def match_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> Matched | None:
+    """Match ``{qid: {docid: score}}`` with ``{qid: {docid: relevance}}``; None where `join_runs` has to look at them.
+
+    A document's label is one look into the dict of its query.
+    """
+    if type(run) is not dict or type(qrels) is not dict:
+        return None
+    if set(map(type, run.values())) != {dict} or set(map(type, qrels.values())) != {dict}:
+        return None
+    asked = {qid: documents for qid, documents in qrels.items() if documents}
+    answers = [run.get(qid, {}) for qid in asked]
+    if not (_are_words(run) and _are_words(asked) and _are_words(*answers) and _are_words(*asked.values())):
+        return None
+    strangers = [documents for qid, documents in run.items() if documents and qid not in asked]
+    if not _are_words(*strangers):
+        return None
+    outside = repeat(np.nan)
+    try:
+        scores = _numbers([one.values() for one in answers])
+        relevance = _numbers([one.values() for one in asked.values()])
+        found = _numbers([map(judged.get, one, outside) for judged, one in zip(asked.values(), answers, strict=True)])
+        finite = np.isfinite(_numbers([one.values() for one in strangers])).all()
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if not (finite and np.isfinite(scores).all() and np.isfinite(relevance).all()):
+        return None
+
+    def names() -> NDArray[Any]:
+        ids = np.empty(len(scores), object)
+        ids[:] = [document for one in answers for document in one]
+        return ids
+
+    sizes = np.array([len(one) for one in answers], np.int64)
+    per_query = np.array([len(one) for one in asked.values()], np.int64)
+    query_ids = np.empty(len(asked), object)
+    query_ids[:] = list(asked)
+    return matched(query_ids, sizes, scores, found, names, relevance, per_query, len(strangers))
+
+
+def matched(
+    query_ids: NDArray[Any],
+    sizes: Integers,
+    scores: Floats,
+    found: Floats,
+    names: Callable[[], NDArray[Any]],
+    relevance: Floats,
+    per_query: Integers,
+    strangers: int,
+) -> Matched | None:
+    """Return a run's documents with the relevance ``found`` for them, NaN for none; None if no document has one."""
+    outside = np.isnan(found)
+    if outside.all():
+        return None
+    gaps = np.where(outside, OUTSIDE, JUDGED).astype(np.int8)
+    gaps[found < 0] = POOLED
+    labels = np.where(outside | (found < 0), 0.0, found)
+    pooled = relevance < 0
+    if pooled.any():
+        query = np.repeat(np.arange(len(per_query)), per_query)
+        relevance, per_query = relevance[~pooled], np.bincount(query[~pooled], minlength=len(per_query))
+    return Matched(query_ids, sizes, scores, labels, gaps, names, relevance, per_query, strangers)
+
+
+def _are_words(*groups: Mapping[Any, Any]) -> bool:
+    """Tell whether all keys are texts of one word, which are the same exactly where they are equal."""
+    if any("" in group for group in groups) or not {kind for one in groups for kind in set(map(type, one))} <= {str}:
+        return False
+    together = "".join(map("".join, groups))
+    one_word = len(f"_{together}".split(None, 1)) == 1
+    return one_word and "\0" not in together and (together.isascii() or is_text(together))
+
+
+def _numbers(groups: list[Any]) -> Floats:
+    """Return numbers, one group after the other, as float() reads them; a text or None is a TypeError."""
+    together: list[Any] = []
+    for group in groups:
+        together += group
+    return np.frombuffer(array("d", together)) if together else np.empty(0)

@@ -1,0 +1,74 @@
+"""What is asked of the workers of a Dask cluster before data are placed there, and what its failures are called."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from typing import Any
+
+from argrank.engines._stamp import Stamp, named, stamp
+from argrank.errors import ClusterError, warn
+
+LIBRARIES = 400e6  # bytes of a worker before it has data: Python, Dask, argrank, compiled code
+BYTES_A_ROW = 110.0  # of the vectors of a fit, see "What it costs" in the guide
+MAPPED_SHARE = 0.3  # of a worker's limit, from which mapped pages are given back as soon as they have been used
+
+
+def check_versions(client: Any) -> None:
+    """Raise where a worker has another argrank than the client; warn where it has another NumPy or numba."""
+    here, found = stamp(), client.run(stamp, on_error="return")
+    other = {
+        worker: named(one, here) if isinstance(one, Stamp) else f"none that answers ({type(one).__name__})"
+        for worker, one in found.items()
+        if not isinstance(one, Stamp) or one.own != here.own
+    }
+    if other:
+        listing = "; ".join(f"{what} on {worker}" for worker, what in sorted(other.items()))
+        raise ClusterError(f"expected {named(here)} on every worker, as here, got {listing}; install the same there")
+    unlike = {worker: one.libraries for worker, one in found.items() if one.libraries != here.libraries}
+    if unlike:
+        listing = "; ".join(f"{what} on {worker}" for worker, what in sorted(unlike.items()))
+        warn(f"{here.libraries} here, {listing}: bits may differ")
+
+
+def fits_in_limits(client: Any, n_bytes: int, n_rows: int) -> bool:
+    """Compare the workers' shares of a pack with their memory limits; raise where a fit cannot work.
+
+    Return True where mapped pages have to be given back at once, since Dask counts them as the worker's memory.
+    """
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    n_threads = max(1, sum(one["nthreads"] for one in workers.values()))
+    gives_back = False
+    for address, one in workers.items():
+        limit, share = one["memory_limit"], one["nthreads"] / n_threads
+        if not limit:
+            continue
+        needed = LIBRARIES + BYTES_A_ROW * n_rows * share
+        if needed > limit:
+            raise ClusterError(
+                f"{address}: expected a memory limit of at least {needed / 1e9:.2f} GB for {n_rows * share:,.0f} rows, "
+                f"of which a fit keeps {BYTES_A_ROW:.0f} bytes each, got {limit / 1e9:.2f} GB; set memory_limit= (dask "
+                "worker --memory-limit) to that, or to 0 for none, or start more workers on other machines"
+            )
+        gives_back |= n_bytes * share > MAPPED_SHARE * limit
+    return gives_back
+
+
+@contextlib.contextmanager
+def heard(client: Any) -> Iterator[None]:
+    """Turn what Dask raises when the scheduler is gone into a ClusterError."""
+    try:
+        yield
+    except (OSError, CancelledError) as error:
+        lost = type(error).__name__ in ("CommClosedError", "FutureCancelledError", "CancelledError")
+        if not lost and client.status == "running":
+            raise
+        raise ClusterError(
+            f"lost the scheduler {_address(client)}: {error or type(error).__name__}; start it and its workers again; "
+            "a fit with a checkpoint goes on from there"
+        ) from error
+
+
+def _address(client: Any) -> str:
+    return "" if client.scheduler is None else str(client.scheduler.addr)

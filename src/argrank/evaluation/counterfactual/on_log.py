@@ -1,0 +1,194 @@
+"""evaluate and compare on a click log: the doors of counterfactual evaluation."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import numpy as np
+from scipy import stats
+
+from argrank._tables import counted
+from argrank._types import Floats
+from argrank.clicks.curve import Propensities
+from argrank.clicks.evidence import Estimator, evidence_of
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
+from argrank.errors import InputError, OptionError, check_choice, check_name, shown
+from argrank.evaluation.counterfactual.ranked import Ranked, ranked_by
+from argrank.evaluation.counterfactual.result import ClickComparison, ClickEvaluation, Difference, TrafficSegment
+from argrank.evaluation.counterfactual.value import Bench, Earning, Valued, earnings, half_width
+from argrank.evaluation.significance import holm
+from argrank.measures.conventions import Convention
+
+MIN_COVERAGE = 0.9
+MIN_CLICKS = 100.0
+PARTS = ("head", "torso", "tail")
+
+
+def is_log(data: Any) -> bool:
+    """Tell whether something is a click log, or the sums of one."""
+    return isinstance(data, Clicks | ClickCounts)
+
+
+def refuse_on_log(**given: Any) -> None:
+    """Refuse options that need judgements."""
+    for name, one in given.items():
+        if one is not None:
+            raise OptionError(f"{name}: expected judgements beside it, got a click log")
+
+
+def evaluate_on_log(
+    systems: Mapping[str, Any],
+    log: Any,
+    measures: Any,
+    rules: Convention,
+    *,
+    propensities: Any = None,
+    estimator: Estimator = "examinations",
+    features: Any = None,
+    min_coverage: float = MIN_COVERAGE,
+    min_clicks: float = MIN_CLICKS,
+) -> dict[str, ClickEvaluation]:
+    """Return what each system would earn a session; see ``ar.evaluate``."""
+    check_choice("estimator", estimator, get_args(Estimator))
+    for name, limit in (("min_coverage", min_coverage), ("min_clicks", min_clicks)):
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit < np.inf:
+            raise OptionError(f"{name}: expected a number from 0 up, got {shown(limit)}")
+    found = evidence_of(log, propensities)
+    asked = earnings(measures, found.curve, rules)
+    bench = Bench(found, estimator)
+    results = {}
+    for name, system in systems.items():
+        ranked = ranked_by(system, features, found.counts)
+        parts = [np.ones(len(bench.worth.sessions)), *_traffic(bench.worth.sessions)]
+        valued = {one.name: bench.value(ranked, one, parts) for one in asked}
+        for one in asked:
+            _refuse(name, one, valued[one.name][0], bench, ranked, min_coverage, min_clicks)
+        results[name] = _result(valued, parts[1:], bench, ranked, estimator)
+    return results
+
+
+def compare_on_log(
+    systems: Mapping[str, Any], log: Any, measures: Any, rules: Convention, baseline: str | None, **options: Any
+) -> ClickComparison:
+    """Compare systems on one log, paired by groups of sessions."""
+    if len(systems) < 2:
+        raise InputError(f"compare: expected at least two systems, got {len(systems)}")
+    if baseline is not None:
+        check_name("baseline", baseline, systems)
+    found = evaluate_on_log(systems, log, measures, rules, **options)
+    names = list(found)
+    duels = (
+        list(itertools.combinations(names, 2))
+        if baseline is None
+        else [(name, baseline) for name in names if name != baseline]
+    )
+    pairs: list[Difference] = []
+    for measure in next(iter(found.values())).means:
+        facts = [_difference(found[a], found[b], measure) for a, b in duels]
+        corrected = holm(np.array([fact[3] for fact in facts]))
+        pairs += [
+            Difference(measure, a, b, *fact, float(p)) for (a, b), fact, p in zip(duels, facts, corrected, strict=True)
+        ]
+    return ClickComparison(found, tuple(pairs))
+
+
+def _difference(a: ClickEvaluation, b: ClickEvaluation, measure: str) -> tuple[float, float, float, float]:
+    without = a.without[measure] - b.without[measure]
+    value, wide = a.means[measure] - b.means[measure], half_width(without)
+    n = len(without)
+    error = wide / stats.t.ppf(0.975, n - 1) if n > 1 else np.nan
+    p = float(2 * stats.t.sf(abs(value) / error, n - 1)) if error > 0 else float(value == 0)
+    return value, value - wide, value + wide, p
+
+
+def _refuse(
+    name: str, earning: Earning, valued: Valued, bench: Bench, ranked: Ranked, coverage: float, clicks: float
+) -> None:
+    """Refuse a value that rests on too little, and name what is missing."""
+    if valued.coverage < coverage:
+        lacking = "; ".join(f"query {shown(q)}, document {shown(d)}" for q, d in bench.lacking(ranked, earning))
+        raise InputError(
+            f"{earning.name} of {name}: expected documents that the log has shown, got a coverage of "
+            f"{valued.coverage:.3f} of the discount, below {coverage:g}; never shown for their query were above all: "
+            f"{lacking}. Log pages that vary more, or ask for the figure all the same: min_coverage=0"
+        )
+    if valued.effective_clicks < clicks:
+        raise InputError(
+            f"{earning.name} of {name}: expected {clicks:g} effective clicks or more, got "
+            f"{valued.effective_clicks:.1f}; log more sessions, or ask for the figure all the same: min_clicks=0"
+        )
+
+
+def _result(
+    by_part: Mapping[str, list[Valued]], parts: list[Floats], bench: Bench, ranked: Ranked, estimator: str
+) -> ClickEvaluation:
+    sessions = bench.worth.sessions
+    segments = []
+    for number, (part, chosen) in enumerate(zip(PARTS, parts, strict=True), 1):
+        for name, values in by_part.items() if chosen.any() else ():
+            one = values[number]
+            sizes = (int(chosen.sum()), round(float(sessions @ chosen)))
+            figures = (one.value, *one.interval, one.coverage, one.effective_clicks)
+            segments.append(TrafficSegment(part, name, *sizes, *figures))
+    valued = {name: values[0] for name, values in by_part.items()}
+    return ClickEvaluation(
+        means={name: one.value for name, one in valued.items()},
+        low={name: one.interval[0] for name, one in valued.items()},
+        high={name: one.interval[1] for name, one in valued.items()},
+        coverage={name: one.coverage for name, one in valued.items()},
+        effective_clicks={name: one.effective_clicks for name, one in valued.items()},
+        logged={name: one.logged for name, one in valued.items()},
+        values={name: one.by_query for name, one in valued.items()},
+        without={name: one.without for name, one in valued.items()},
+        query_ids=bench.evidence.counts.query_ids,
+        n_sessions=sessions,
+        segments=tuple(segments),
+        estimator=estimator,
+        notes=tuple(_notes(bench, ranked)),
+    )
+
+
+def _traffic(sessions: Floats) -> list[Floats]:
+    """Return which queries are head, torso and tail: by traffic, each about a third of the sessions."""
+    order = np.argsort(-sessions, kind="stable")
+    before = np.cumsum(sessions[order]) - sessions[order]
+    part = np.empty(len(sessions), np.int64)
+    part[order] = np.minimum(3.0 * before / max(float(sessions.sum()), 1.0), 2.0).astype(np.int64)
+    return [((part == number) & (sessions > 0)).astype(np.float64) for number in range(3)]
+
+
+def _notes(bench: Bench, ranked: Ranked) -> list[str]:
+    found = bench.evidence
+    sessions, counts = bench.worth.sessions, found.counts
+    n_sessions = round(float(sessions.sum()))
+    notes = [
+        f"{counted(n_sessions, 'session', 'sessions')} of {counted(int((sessions > 0).sum()), 'query', 'queries')}; "
+        "rank 1 is seen with 1, so that values are relative to it; documents that were never shown count "
+        f"{bench.worth.elsewhere:.3g}"
+    ]
+    curve = found.curve
+    if isinstance(curve, Propensities) and found.replicates is None:
+        notes.append("the curve of examination is taken as known: its own error is not in the intervals")
+    if isinstance(curve, Propensities) and curve.offsets is not None:
+        notes.append("with trust only differences between rankers mean something")
+    if counts.group is not None and found.counts.sessions_of_query is None:
+        notes.append("intervals ignore that clicks of one user depend on each other")
+    ranks_it = np.bincount(ranked.query, minlength=len(sessions)) > 0
+    absent = (sessions > 0) & ~ranks_it
+    if absent.any():
+        n_absent = counted(int(absent.sum()), "query", "queries")
+        share = sessions[absent].sum() / sessions.sum()
+        notes.append(f"{n_absent} of the log ({share:.1%} of the sessions) are not ranked and earn 0")
+    if ranked.n_unknown:
+        notes.append(f"{counted(ranked.n_unknown, 'query', 'queries')} of the ranking are not in the log")
+    has = np.zeros(found.n_pairs, bool)
+    has[ranked.pair[ranked.pair >= 0]] = True
+    left = ~has & bench.shown & ranks_it[counts.pair_query]
+    if left.any():
+        share = bench.n_clicks[left].sum() / max(bench.n_clicks.sum(), 1.0)
+        documents = counted(int(left.sum()), "logged document", "logged documents")
+        notes.append(f"{documents} ({share:.1%} of the clicks) are not ranked")
+    return notes

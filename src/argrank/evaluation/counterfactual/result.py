@@ -1,0 +1,183 @@
+"""What a ranking would earn: values with intervals, coverage and effective clicks, by head, torso and tail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from argrank._json import json_value
+from argrank._tables import Table, render, table, to_html, to_text
+from argrank._types import Floats
+from argrank.evaluation.segments import interval_text
+
+
+class TrafficSegment(NamedTuple):
+    """A measure on the queries of much, medium or little traffic."""
+
+    segment: str
+    measure: str
+    n_queries: int
+    n_sessions: int
+    mean: float
+    low: float
+    high: float
+    coverage: float
+    effective_clicks: float
+
+
+@dataclass(frozen=True, eq=False)
+class ClickEvaluation:
+    """What a ranking would earn a session, estimated from a click log.
+
+    Attributes
+    ----------
+    means, low, high : dict
+        Measure to its value and the ends of its 95 % interval, by groups of sessions.
+    coverage : dict
+        Measure to the share of the ranking's discount that falls on documents which the log has shown: of the others
+        nothing is known.
+    effective_clicks : dict
+        Measure to the number of equally weighted clicks that the value rests on.
+    logged : dict
+        Measure to the value of the pages that the log has, by the same estimate.
+    values, query_ids, n_sessions
+        Values of every query of the log, its id, and its number of sessions.
+    segments : tuple of TrafficSegment
+        The same by head, torso and tail: queries by traffic, about a third of the sessions each.
+    estimator : str
+    notes : tuple of str
+        What should be known of the figures.
+    """
+
+    means: Mapping[str, float]
+    low: Mapping[str, float]
+    high: Mapping[str, float]
+    coverage: Mapping[str, float]
+    effective_clicks: Mapping[str, float]
+    logged: Mapping[str, float]
+    values: Mapping[str, Floats]
+    without: Mapping[str, Floats]
+    query_ids: NDArray[Any]
+    n_sessions: Floats
+    segments: tuple[TrafficSegment, ...]
+    estimator: str
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold; NaN becomes None."""
+        names = ("means", "low", "high", "coverage", "effective_clicks", "logged", "estimator", "notes")
+        found: dict[str, Any] = json_value({name: vars(self)[name] for name in names})
+        return {
+            **found,
+            "segments": json_value([one._asdict() for one in self.segments]),
+            "per_query": json_value({"qid": self.query_ids, "sessions": self.n_sessions, **self.values}),
+        }
+
+    def to_pandas(self) -> Any:
+        """Return the values of every query as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame({"qid": self.query_ids, "sessions": self.n_sessions, **self.values})
+
+    def row(self, name: str) -> tuple[str, ...]:
+        """Return the cells of a measure: value with interval, coverage, effective clicks."""
+        text = interval_text(self.means[name], self.low[name], self.high[name])
+        return text, f"{self.coverage[name]:.3f}", f"{self.effective_clicks[name]:,.0f}"
+
+    def _tables(self) -> list[Table]:
+        head = ("measure", "value a session, 95 % interval", "coverage", "effective clicks", "logged pages")
+        tables = [table(head, [(name, *self.row(name), f"{self.logged[name]:.4f}") for name in self.means])]
+        rows = [
+            (one.measure, one.segment, f"{one.n_queries:,}", f"{one.n_sessions:,}",
+             interval_text(one.mean, one.low, one.high), f"{one.coverage:.3f}", f"{one.effective_clicks:,.0f}")
+            for one in self.segments
+        ]  # fmt: skip
+        if rows:
+            header = ("measure", "traffic", "queries", "sessions", "value", "coverage", "effective clicks")
+            tables.append(table(header, rows, n_names=2))
+        return tables
+
+    def __repr__(self) -> str:
+        return to_text(self._tables(), self.notes)
+
+    def _repr_html_(self) -> str:
+        return to_html(self._tables(), self.notes)
+
+
+class ClickEvaluations(dict[str, ClickEvaluation]):
+    """What several rankings would earn, by their names; ``ar.compare`` also tests the differences."""
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """``means[system][measure]``."""
+        return {name: dict(one.means) for name, one in self.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {name: one.to_dict() for name, one in self.items()}
+
+    def __repr__(self) -> str:
+        return repr(ClickComparison(self, ()))
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """What system a earns a session more than b, on the same sessions, with its 95 % interval and p-value."""
+
+    measure: str
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    p_corrected: float
+
+
+@dataclass(frozen=True, eq=False)
+class ClickComparison:
+    """Several rankings on one log: the value of each, and all differences, paired by groups of sessions."""
+
+    evaluations: Mapping[str, ClickEvaluation]
+    pairs: tuple[Difference, ...]
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """``means[system][measure]``."""
+        return {name: dict(one.means) for name, one in self.evaluations.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        systems = {name: one.to_dict() for name, one in self.evaluations.items()}
+        return {"systems": systems, "pairs": json_value([vars(one) for one in self.pairs])}
+
+    def _tables(self) -> list[Table]:
+        rows = [(m, name, *one.row(m)) for name, one in self.evaluations.items() for m in one.means]
+        rows.sort(key=lambda row: list(next(iter(self.evaluations.values())).means).index(row[0]))
+        head = ("measure", "system", "value a session, 95 % interval", "coverage", "effective clicks")
+        pairs = [
+            (one.measure, f"{one.a} - {one.b}", interval_text(one.difference, one.low, one.high),
+             f"{one.p_corrected:.2g}")
+            for one in self.pairs
+        ]  # fmt: skip
+        header = ("measure", "systems", "difference, 95 % interval", "p (Holm)")
+        return [table(head, rows, n_names=2), *([table(header, pairs, n_names=2)] if pairs else [])]
+
+    def render(self, format: str) -> str:  # noqa: A002 (as on the command line)
+        """Return the tables as "text", "markdown", "latex", "html" or "json"."""
+        return (
+            json.dumps(self.to_dict(), indent=2) if format == "json" else render(format, self._tables(), self._notes())
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        return next(iter(self.evaluations.values())).notes
+
+    def __repr__(self) -> str:
+        return to_text(self._tables(), self._notes())
+
+    def _repr_html_(self) -> str:
+        return to_html(self._tables(), self._notes())

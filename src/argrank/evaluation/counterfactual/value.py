@@ -1,0 +1,186 @@
+"""The value of a ranking from a log: what it earns a session, without each group, and what that rests on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from argrank._types import Floats
+from argrank.clicks.curve import Propensities
+from argrank.clicks.evidence import Estimator, Evidence, Worth
+from argrank.errors import InputError, OptionError, shown
+from argrank.evaluation.counterfactual.ranked import Ranked
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
+from argrank.measures.names import spelled_out
+from argrank.measures.product import Product
+from argrank.measures.structure import Structure, refused_gains
+
+LEVEL = 0.95
+NAMED = 3  # queries and documents that a refusal names
+CLICKS = "clicks"
+
+
+@dataclass(frozen=True, eq=False)
+class Earning:
+    """A measure on a log: discounts of ranks, what clicks at a rank are owed to it alone, and a name."""
+
+    name: str
+    structure: Structure
+    owed: Floats  # of the ranks, beside what documents earn; of clicks@k by a curve with trust
+
+    def constant(self, n_shown: Floats) -> Floats:
+        """Return what lists of some lengths get whatever they show."""
+        sums = np.concatenate(([0.0], np.cumsum(self.owed)))
+        return sums[np.minimum(n_shown, len(self.owed)).astype(np.int64)]
+
+
+def earnings(measures: Any, curve: Any, rules: Convention) -> list[Earning]:
+    """Return asked measures, each one that adds up gains with a constant divisor, or clicks@k; others are refused."""
+    asked = spelled_out(measures if isinstance(measures, list | tuple) else [measures])
+    if not asked:
+        raise OptionError("measures: expected at least one measure, got none")
+    return [_earning(one, curve, rules) for one in asked]
+
+
+def _earning(asked: Any, curve: Any, rules: Convention) -> Earning:
+    if isinstance(asked, str) and asked.strip().lower().partition("@")[0] == CLICKS:
+        return _expected_clicks(asked.strip(), curve, rules)
+    measure: Measure = parse_measure(asked)
+    structure = measure.structure(rules)
+    if structure is None or not structure.takes_gains:
+        raise refused_gains(measure.name)
+    return Earning(asked if isinstance(asked, str) else measure.name, structure, np.zeros(0))
+
+
+def _expected_clicks(name: str, curve: Any, rules: Convention) -> Earning:
+    """Return the clicks that a session is expected to have, the discount of a rank being how much it is seen."""
+    if not isinstance(curve, Propensities):
+        raise OptionError(f"{name}: expected one curve of examination (propensities=), got {shown(curve)}")
+    _, at, number = name.partition("@")
+    if at and (not number.isdigit() or not 1 <= int(number) <= 100_000):
+        raise OptionError(f"measure {name!r}: expected a cut-off such as clicks@10")
+    k = min(int(number) if at else len(curve), len(curve))
+    known = curve.values[:k]
+    if np.isnan(known).any():
+        rank = int(np.argmax(np.isnan(known))) + 1
+        raise InputError(f"{name}: expected a curve that knows rank {rank}, got one without it")
+    structure = Product(a=_never_rising(known), b="linear").structure(rules)
+    owed = np.zeros(k) if curve.offsets is None else curve.offsets[:k]
+    return Earning(name, _with_discounts(structure, known), owed)
+
+
+def _never_rising(values: Floats) -> Floats:
+    return np.minimum.accumulate(values)
+
+
+def _with_discounts(structure: Structure | None, known: Floats) -> Structure:
+    """Return the structure with discounts as they are: an estimated curve may rise a little."""
+    if structure is None:
+        raise refused_gains(CLICKS)
+    return dataclasses.replace(
+        structure, discounts=lambda n: np.concatenate((known[:n], np.zeros(max(n - len(known), 0))))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Valued:
+    """The value of one ranking by one measure, per session."""
+
+    value: float
+    by_query: Floats  # of every query of the log
+    without: Floats  # the value without each group
+    coverage: float  # share of the discount that falls on documents that were shown
+    effective_clicks: float
+    logged: float  # of the pages that the log has
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the 95 % interval, by deleting one group of sessions at a time."""
+        wide = half_width(self.without)
+        return self.value - wide, self.value + wide
+
+
+def half_width(without: Floats) -> float:
+    """Return half the width of a 95 % interval, from the values without each group; NaN for fewer than two groups."""
+    n = len(without)
+    if n < 2:
+        return np.nan
+    error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    return float(stats.t.ppf(0.5 + LEVEL / 2, n - 1) * error)
+
+
+class Bench:
+    """A log made ready: what its pairs are worth, from all sessions and without each group."""
+
+    def __init__(self, found: Evidence, estimator: Estimator) -> None:
+        self.evidence = found
+        self.worth = found.worth(estimator)
+        self.groups = found.groups
+        self.without = [found.worth(estimator, int(group)) for group in self.groups]
+        self.shown = found.sums(found.impressions) > 0
+        self.examinations = found.sums(found.examinations)
+        self.n_clicks = np.bincount(found.counts.pair, found.counts.clicks, found.n_pairs).astype(np.float64)
+
+    def value(self, ranked: Ranked, earning: Earning, parts: Sequence[Floats]) -> list[Valued]:
+        """Return the value of a ranking on parts of the queries, each given by 1 for those that count and 0 else."""
+        a = ranked.discounts(earning.structure.discounts)
+        n_queries = len(self.worth.sessions)
+        lengths = np.bincount(ranked.query, minlength=n_queries).astype(np.float64)
+        constant = earning.constant(lengths)
+
+        def by_query(worth: Worth) -> Floats:
+            gains = np.where(ranked.pair >= 0, worth.gains[ranked.pair], worth.elsewhere)
+            return np.asarray(np.bincount(ranked.query, a * gains, n_queries) + constant, np.float64)
+
+        values, without = by_query(self.worth), [by_query(one) for one in self.without]
+        there = self.has_shown(ranked)
+        return [self._on(part, ranked, earning, a, there, values, without) for part in parts]
+
+    def _on(
+        self, share: Floats, ranked: Ranked, earning: Earning, a: Floats, there: Any, values: Floats, others: Any
+    ) -> Valued:
+        """Return the value on a part of the queries."""
+
+        def mean(worth: Worth, values: Floats) -> float:
+            weight = worth.sessions * share
+            return float(weight @ values / weight.sum()) if weight.sum() > 0 else np.nan
+
+        without = np.array([mean(*pair) for pair in zip(self.without, others, strict=True)])
+        weight = (self.worth.sessions * share)[ranked.query] * a
+        total = float(np.abs(weight).sum())
+        coverage = float(np.abs(weight[there]).sum()) / total if total > 0 else np.nan
+        pair = ranked.pair[there]
+        each = weight[there] / self.examinations[pair]  # of a click
+        square = float((self.n_clicks[pair] * each**2).sum())
+        effective = float((self.n_clicks[pair] * each).sum()) ** 2 / square if square > 0 else 0.0
+        return Valued(mean(self.worth, values), values, without, coverage, effective, self._logged(earning, share))
+
+    def has_shown(self, ranked: Ranked) -> NDArray[np.bool_]:
+        """Tell which documents of a ranking the log has shown."""
+        return np.asarray((ranked.pair >= 0) & self.shown[ranked.pair])
+
+    def _logged(self, earning: Earning, share: Floats) -> float:
+        """Return the value of the pages that the log has."""
+        counts, worth = self.evidence.counts, self.worth
+        of_rank = earning.structure.discounts(counts.n_positions)
+        owed = np.concatenate((earning.owed, np.zeros(max(counts.n_positions - len(earning.owed), 0))))
+        query = counts.pair_query[counts.pair]
+        terms = of_rank[counts.position - 1] * worth.gains[counts.pair] + owed[counts.position - 1]
+        weight = float(worth.sessions @ share)
+        return float((share[query] * counts.impressions) @ terms) / weight if weight > 0 else np.nan
+
+    def lacking(self, ranked: Ranked, earning: Earning) -> list[tuple[str, str]]:
+        """Return the queries and documents whose discount falls most on what was never shown."""
+        a = ranked.discounts(earning.structure.discounts)
+        lost = np.where(~self.has_shown(ranked), self.worth.sessions[ranked.query] * a, 0.0)
+        worst = [one for one in np.argsort(-lost, kind="stable")[:NAMED].tolist() if lost[one] > 0]
+        ids = self.evidence.counts.query_ids
+        return [(str(ids[ranked.query[one]]), str(ranked.document[one])) for one in worst]

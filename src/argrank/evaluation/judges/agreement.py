@@ -1,0 +1,169 @@
+"""agreement: how far judges agree, beyond chance, by grade, by segment and by query."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from argrank._declared import Above, Below, checked
+from argrank._once import reading_once
+from argrank._types import Floats
+from argrank.evaluation.defaults import LEVEL
+from argrank.evaluation.judges import coefficients
+from argrank.evaluation.judges.audit import Agreement, GradeAgreement, PairAgreement, QueryAgreement, SegmentAgreement
+from argrank.evaluation.judges.joined import Judged, join_judges
+from argrank.evaluation.judges.left_out import Estimate, estimate
+from argrank.evaluation.segments import groups, segments_by_id
+
+
+@checked
+@reading_once()
+def agreement(
+    *judges: Any,
+    names: Sequence[str] | None = None,
+    weights: Literal["linear", "quadratic"] = "quadratic",
+    metric: Literal["nominal", "ordinal", "interval"] = "ordinal",
+    by: Mapping[Any, Any] | None = None,
+    level: Annotated[float, Above(0), Below(1)] = LEVEL,
+) -> Agreement:
+    """Compare the judgements of two or more judges: people, a model, grades made of clicks.
+
+    Parameters
+    ----------
+    *judges : judgements
+        Two or more, each in any form of ``ar.evaluate``: a file of qrels, ``{qid: {docid: grade}}``, a data frame, a
+        judged Dataset. Or one dict from names to such judgements. Documents match by the texts of their ids.
+    names : sequence of str, optional
+        Of the judges; by default the names of their files, else a, b, ….
+    weights : {"quadratic", "linear"}
+        How ``weighted_kappa`` counts a disagreement of grades: by its square, or as it is.
+    metric : {"ordinal", "nominal", "interval"}
+        Of ``alpha``; ``alphas`` has all three.
+    by : mapping from query id, optional
+        Segments of queries: ``segments`` of the result has the coefficients on each of them.
+    level : float
+        The intervals cover 1 - level. They come from leaving out queries in turn, because the documents of a query
+        are judged with the same idea of the query in mind and are not independent.
+
+    Kappa compares two judges on the documents that both judged; of more than two judges it is the mean over all pairs.
+    Alpha takes any number of judges, and every document that at least two of them judged. Both are 1 for full
+    agreement and 0 for what chance gives. Grades below 0, TREC's mark of documents without a judgement, are left out.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> expert = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 0, "b": 0, "d": 2}}
+    >>> model = {"q1": {"a": 2, "b": 1, "c": 1}, "q2": {"a": 0, "b": 0, "d": 1, "e": 2}}
+    >>> found = ar.agreement(expert, model)
+    >>> round(found.kappa, 3), round(found.weighted_kappa, 3), found.table.tolist()
+    (0.52, 0.739, [[2, 1, 0], [0, 1, 0], [0, 1, 1]])
+    """
+    judged = join_judges(judges, names)
+    segment_of = None if by is None else segments_by_id(by, judged.query_ids)
+    pairs = list(itertools.combinations(range(len(judged.names)), 2))
+    whole = np.zeros(len(judged.query), np.int64)
+    return Agreement(
+        judges=judged.names,
+        grades=judged.grades,
+        n_documents=len(judged.given),
+        query_ids=judged.query_ids,
+        weights=weights,
+        metric=metric,
+        level=level,
+        estimates=_estimates(judged, weights, level),
+        table=np.sum([judged.counts(a, b, whole)[0] for a, b in pairs], axis=0).astype(np.int64),
+        pairs=tuple(_pair(judged, a, b, weights, level) for a, b in pairs),
+        prevalence={name: _shares(judged, place) for place, name in enumerate(judged.names)},
+        by_grade=_by_grade(judged, level),
+        queries=_queries(judged, weights),
+        segments=() if segment_of is None else tuple(
+            SegmentAgreement(name, int(own.sum()), len(some.given), _estimates(some, weights, level))
+            for name, own in groups(segment_of) for some in (judged.of(own),)
+        ),
+        alone=judged.alone,
+        pooled=judged.pooled,
+    )  # fmt: skip
+
+
+def _estimates(judged: Judged, weights: str, level: float) -> dict[str, Estimate]:
+    """Return every coefficient by its name, with its interval by query."""
+    grades, together = judged.grades, judged.coincidences(judged.groups)
+    duels = itertools.combinations(range(len(judged.names)), 2)
+    counts = np.stack(
+        [judged.counts(a, b, judged.groups) for a, b in duels], axis=1
+    )  # groups x pairs x grades x grades
+    found = {
+        "raw": estimate(coefficients.raw_agreement, together, level),
+        "kappa": estimate(lambda some: _mean(coefficients.kappa(some, grades)), counts, level),
+        "weighted_kappa": estimate(lambda some: _mean(coefficients.kappa(some, grades, weights)), counts, level),
+    }
+    for metric in coefficients.METRICS:
+        alpha = functools.partial(coefficients.alpha, grades=grades, metric=metric)
+        found[f"alpha_{metric}"] = estimate(alpha, together, level)
+    return found
+
+
+def _mean(values: Floats) -> Floats:
+    """Return the mean over pairs of judges, without those that have no kappa."""
+    known = ~np.isnan(values)
+    n = known.sum(axis=-1)
+    return np.where(n > 0, np.where(known, values, 0.0).sum(axis=-1) / np.maximum(n, 1), np.nan)
+
+
+def _pair(judged: Judged, a: int, b: int, weights: str, level: float) -> PairAgreement:
+    grades, counts = judged.grades, judged.counts(a, b, judged.groups)
+    total = counts.sum(axis=0)
+    n = float(total.sum())
+    gap = float((total.sum(axis=1) - total.sum(axis=0)) @ grades / n) if n else np.nan
+    return PairAgreement(
+        judged.names[a], judged.names[b], int(n), float(coefficients.raw_agreement(total)),
+        estimate(lambda some: coefficients.kappa(some, grades), counts, level),
+        estimate(lambda some: coefficients.kappa(some, grades, weights), counts, level), gap,
+    )  # fmt: skip
+
+
+def _shares(judged: Judged, judge: int) -> Floats:
+    given = judged.given[judged.given[:, judge] >= 0, judge]
+    counts = np.bincount(given, minlength=len(judged.grades)).astype(np.float64)
+    return counts / max(len(given), 1)
+
+
+def _by_grade(judged: Judged, level: float) -> tuple[GradeAgreement, ...]:
+    together = judged.coincidences(judged.groups)
+    shares = together.sum(axis=(0, 2)) / together.sum()
+    found = []
+    for place, grade in enumerate(judged.grades.tolist()):
+        again, alpha = (estimate(_of_grade(one, place), together, level) for one in GRADE_COEFFICIENTS)
+        found.append(GradeAgreement(grade, float(shares[place]), again, alpha))
+    return tuple(found)
+
+
+GRADE_COEFFICIENTS = (coefficients.grade_agreement, coefficients.grade_alpha)
+
+
+def _of_grade(coefficient: Callable[[Floats], Floats], place: int) -> Callable[[Floats], Floats]:
+    return lambda tables: coefficient(tables)[..., place]
+
+
+def _queries(judged: Judged, weights: str) -> tuple[QueryAgreement, ...]:
+    """Return the queries by how much of all disagreement they hold, the most first."""
+    n, power = len(judged.query_ids), coefficients.WEIGHTS_POWER[weights]
+    equal, cost, compared = np.zeros(n), np.zeros(n), np.zeros(n)
+    for a, b in itertools.combinations(range(len(judged.names)), 2):
+        rows = (judged.given[:, a] >= 0) & (judged.given[:, b] >= 0)
+        query, values = judged.query[rows], judged.grades[judged.given[rows][:, [a, b]]]
+        distance = np.abs(values[:, 0] - values[:, 1])
+        compared += np.bincount(query, minlength=n)
+        equal += np.bincount(query, weights=distance == 0, minlength=n)
+        cost += np.bincount(query, weights=distance**power, minlength=n)
+    documents = np.bincount(judged.query, minlength=n)
+    shares = cost / cost.sum() if cost.any() else cost
+    return tuple(
+        QueryAgreement(judged.query_ids[place], int(documents[place]), float(equal[place] / compared[place]),
+                       float(shares[place]))
+        for place in np.argsort(-cost, kind="stable").tolist()
+    )  # fmt: skip

@@ -1,0 +1,252 @@
+"""How many queries a comparison needs, and what the smallest difference is that it can show."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from argrank._declared import Above, AtMost, Below, Positive, Seed, checked
+from argrank._json import json_value
+from argrank._tables import Table, render, table
+from argrank._types import Floats
+from argrank.errors import InputError, shown
+from argrank.evaluation.comparison import Comparison, check_format
+from argrank.evaluation.defaults import LEVEL
+from argrank.evaluation.noise import Noise, noise_floor, noise_table
+from argrank.evaluation.significance import all_equal
+
+N_DRAWS = 2000  # of as many queries as the question is about
+LARGEST_DRAWN = 500  # queries; the mean of more of them is as good as normal
+MOST = 10**9  # queries: more is "never"
+CHANCE = 0.8
+PILOT = 5  # queries, without which nothing is said
+
+
+@dataclass(frozen=True, eq=False)
+class PowerResult:
+    """What the differences of two systems on ``n_queries`` say about how many queries are needed.
+
+    ``smallest`` is the difference that as many queries show with the chance asked for, ``needed`` the number of queries
+    for the difference asked for, ``likely`` the range in which that number lies as far as the pilot knows its
+    variance, ``deviation`` the standard deviation of the differences. NaN and None where the differences do not vary.
+    """
+
+    measure: str
+    a: str
+    b: str
+    n_queries: int
+    deviation: float
+    smallest: float
+    needed: int | None
+    likely: tuple[int, int] | None
+    differences: Floats = dataclasses.field(repr=False)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Power:
+    """What ``ar.power`` found: a row for every measure and pair of systems, and the noise floor of each measure."""
+
+    rows: tuple[PowerResult, ...]
+    difference: float
+    level: float
+    chance: float
+    random_state: int
+    noise: tuple[Noise, ...] = ()
+    disagreement: float | None = None
+
+    def smallest(self, row: PowerResult, n_queries: int) -> float:
+        """Return the smallest difference that this many queries would show."""
+        return smallest_difference(row.differences, n_queries, self.level, self.chance, self.random_state)
+
+    def tables(self) -> list[Table]:
+        """Return the rows, and the noise floor where it is known, as tables."""
+        paired = any(row.a for row in self.rows)
+        head = (*(("measure", "system", "against") if paired else ()), "queries", "deviation", "smallest difference")
+        rows = [
+            (
+                *((row.measure, row.a, row.b) if paired else ()),
+                f"{row.n_queries:,}",
+                "-" if np.isnan(row.deviation) else f"{row.deviation:.4f}",
+                "-" if np.isnan(row.smallest) else f"{row.smallest:.4f}",
+                "-" if row.needed is None else f"{row.needed:,}",
+                "-" if row.likely is None else f"{row.likely[0]:,} to {row.likely[1]:,}",
+            )
+            for row in self.rows
+        ]
+        found = table((*head, f"queries for {self.difference:g}", "roughly between"), rows, n_names=3 if paired else 0)
+        return [found, *([noise_table(self.noise)] if self.noise else [])]
+
+    @property
+    def notes(self) -> list[str]:
+        """How it was computed, in sentences."""
+        notes = [
+            f"Smallest difference: what as many queries show with a chance of {100 * self.chance:g} % by a paired "
+            f"t-test at level {self.level:g}, uncorrected; found by drawing from the queries at hand.",
+        ]
+        if any(np.isnan(row.smallest) for row in self.rows):
+            notes.append(f"-: fewer than {PILOT} queries, or differences that do not vary.")
+        if self.noise:
+            rejudged = "" if self.disagreement is None else (
+                f" Re-judging moves {100 * self.disagreement:g} % of the labels to a neighbouring grade."
+            )  # fmt: skip
+            notes.append(f"Noise: the standard deviation of a mean, and of the difference of two.{rejudged}")
+        return notes
+
+    def render(self, format: str = "text") -> str:  # noqa: A002 (what the command line calls it)
+        """Return it as "text", "markdown", "latex", "html" or "json"."""
+        check_format(format)
+        if format == "json":
+            import json
+
+            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        return render(format, self.tables(), self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the differences of single queries as plain data."""
+        names = [part.name for part in dataclasses.fields(PowerResult) if part.name != "differences"]
+        found: dict[str, Any] = json_value(
+            {
+                "difference": self.difference,
+                "level": self.level,
+                "chance": self.chance,
+                "rows": [{name: getattr(row, name) for name in names} for row in self.rows],
+                "noise": [one._asdict() for one in self.noise],
+                "disagreement": self.disagreement,
+            }
+        )
+        return found
+
+    def __repr__(self) -> str:
+        return self.render("text")
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
+
+@checked
+def power(
+    pilot: Any,
+    difference: Positive = 0.01,
+    *,
+    scores: Any = None,
+    data: Any = None,
+    disagreement: Annotated[float, Above(0), AtMost(1)] = 0.1,
+    level: Annotated[float, Above(0), Below(1)] | None = None,
+    chance: Annotated[float, Above(0), Below(1)] = CHANCE,
+    random_state: Seed = 0,
+) -> Power:
+    """Say how many queries a difference takes, and what the smallest difference is that the queries at hand can show.
+
+    Samples of n queries are drawn from the pilot's own paired differences, moved so that their true mean is the
+    difference asked about, and tested: so ties, tails and the dependence of the two systems count as they are. Beyond
+    500 queries the mean is taken as normal.
+
+    Parameters
+    ----------
+    pilot : Comparison or array
+        What ``ar.compare`` returned, or the differences of two systems, one for each query.
+    difference : float
+        The difference of the measure that matters to you.
+    scores, data : as in ``ar.compare``, optional
+        The systems and judgements of the comparison. With them the result also says how much a measure moves by judging
+        again and by the order of tied documents, beside drawing other queries.
+    disagreement : float
+        The share of labels on which a second judge would differ, by one grade.
+    level : float, optional
+        What counts as significant, by default the level of the comparison, or 0.05.
+    chance : float
+        The wanted chance to find a difference that is there (the power of the test).
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> data = ar.make_ranking(60, 10, 3, random_state=0)
+    >>> found = ar.compare({"a": data.X[:, 0], "b": data.X[:, 1]}, data, "ndcg@10")
+    >>> (row,) = ar.power(found, difference=0.02).rows
+    >>> row.smallest > 0.02 and row.needed > row.n_queries
+    True
+    """
+    settings = (LEVEL if level is None else level, chance, random_state)
+    if not isinstance(pilot, Comparison):
+        if scores is not None or data is not None:
+            raise InputError("scores, data: expected them beside a comparison, got differences as the pilot")
+        return Power((power_of("", "", "", _column(pilot), difference, *settings),), difference, *settings)
+    if not pilot.pairs:
+        raise InputError("pilot: expected a comparison of at least two systems, got one system")
+    if (scores is None) != (data is None):
+        raise InputError("scores, data: expected both, or neither")
+    settings = (pilot.level if level is None else level, chance, random_state)
+    rows = [
+        power_of(one.measure, one.a, one.b, pilot.differences(one.measure, one.a, one.b), difference, *settings)
+        for one in pilot.pairs
+    ]
+    asked = None if data is None else disagreement
+    noise = noise_floor(pilot, scores, data, disagreement, random_state)
+    return Power(tuple(rows), difference, *settings, noise, asked)
+
+
+def _column(pilot: Any) -> Floats:
+    try:
+        column = np.asarray(pilot, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        column = np.empty((0, 0))
+    if column.ndim != 1 or np.isinf(column).any():
+        raise InputError(
+            f"pilot: expected what ar.compare returned, or a difference for each query, got {shown(pilot)}"
+        )
+    return column
+
+
+def power_of(
+    measure: str, a: str, b: str, given: Floats, difference: float, level: float, chance: float, seed: int
+) -> PowerResult:
+    """Return what differences, NaN where undefined, say about the number of queries."""
+    known = given[~np.isnan(given)]
+    n = len(known)
+    if n < PILOT or all_equal(known[:, None])[0]:
+        return PowerResult(measure, a, b, n, np.nan, np.nan, None, None, known)
+    smallest = smallest_difference(known, n, level, chance, seed)
+    needed = queries_needed(known, difference, level, chance, seed)
+    centred = known - known.mean()
+    excess = np.mean(centred**4) / np.mean(centred**2) ** 2 - (n - 3) / (n - 1)
+    factor = float(np.exp(2 * np.sqrt(max(excess, 0.0) / n)))  # the number of queries goes with the variance
+    likely = None if needed is None else (int(np.ceil(needed / factor)), int(np.ceil(needed * factor)))
+    return PowerResult(measure, a, b, n, float(known.std(ddof=1)), smallest, needed, likely, known)
+
+
+def smallest_difference(pilot: Floats, n_queries: int, level: float, chance: float, random_state: int) -> float:
+    """Return the true mean difference that n queries show with this chance, given differences that vary like the pilot.
+
+    A sample of the centred pilot with mean m and standard error s, moved by d, is significant in the right direction
+    where (m + d) / s is at least Student's quantile t: where d >= t s - m. So the answer is a quantile of t s - m over
+    samples; infinite where too many of them do not vary at all.
+    """
+    t = float(stdtrit(n_queries - 1, 1 - level / 2))
+    centred = (pilot - pilot.mean()) * np.sqrt(len(pilot) / (len(pilot) - 1))
+    if n_queries > LARGEST_DRAWN:
+        return float((t + ndtri(chance)) * centred.std() / np.sqrt(n_queries))
+    drawn = centred[np.random.default_rng(random_state).integers(len(centred), size=(N_DRAWS, n_queries))]
+    errors = drawn.std(axis=1, ddof=1) / np.sqrt(n_queries)
+    wanted = np.where(errors > 1e-12 * np.abs(centred).max(), t * errors - drawn.mean(axis=1), np.inf)
+    return float(np.quantile(wanted, chance, method="higher"))
+
+
+def queries_needed(pilot: Floats, difference: float, level: float, chance: float, random_state: int) -> int | None:
+    """Return the least number of queries whose smallest difference is at most this one; None for never."""
+
+    def enough(n: int) -> bool:
+        return smallest_difference(pilot, n, level, chance, random_state) <= difference
+
+    low, high = 1, 4
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > MOST:
+            return None
+    while high - low > max(1, high // 500):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,164 @@
+"""Rankers by a structured hinge: the feature map, the bound, the measure, and what they become as an objective."""
+
+from __future__ import annotations
+
+import inspect
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from argrank._declared import NotNegative, Positive
+from argrank.data.dataset import Dataset
+from argrank.errors import OptionError
+from argrank.measures.conventions import Convention
+from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
+from argrank.objectives.objective import Objective
+from argrank.objectives.structured import StructuredHinge
+from argrank.objectives.structured.hinge import Bound, Scale
+from argrank.rankers.linear._penalty import regulariser_for
+from argrank.rankers.linear.kernelled import Kernelled
+from argrank.rankers.parameters import Measured, Relevance
+from argrank.solvers import Regulariser
+
+HingeBound = Literal["convex", "tight"]  # those that every map has
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FeatureMap:
+    """A structured ranker that can be told how a ranking becomes a feature vector.
+
+    Parameters
+    ----------
+    feature_map : "pairs", "first", "positions" or a registered name
+        How a ranking becomes a feature vector; the theory of structured SVMs describes each. Change it to follow a
+        paper.
+    scale
+        "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
+        only to follow a paper: C then has another scale.
+    """
+
+    feature_map: str = "pairs"
+    scale: Scale = "pairs"
+
+    def _hinge_options(self) -> dict[str, Any]:
+        return {"feature_map": self.feature_map, "scale": self.scale}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StructuredRanker(Kernelled):
+    """A ranker whose risk is the mean over queries of a structured hinge (KDD 2008).
+
+    The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
+    average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
+    should leave well behind. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every
+    C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0. With ``signs`` slopes
+    that only point to where a weight may not go do not count.
+
+    Parameters
+    ----------
+    bound
+        The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
+        from RankSVM or least squares, whichever is lower at its best length, until a step gains less than ``tol``.
+        Only a ``tol`` below 1e-3 leads on to a minimum, which fits closer and ranked worse on validation parts; other
+        minima may be lower. The convex bound is solved to a proven gap, and may have its optimum at w = 0.
+    solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
+        For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
+        per query where that is not done after 100 passes on few queries.
+    penalty
+        "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of needless features to 0.
+    signs : vector of -1, 0 and 1, or mapping from feature names, optional
+        1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
+        ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
+        method, whose gap stays a proof.
+    """
+
+    ranker: ClassVar[str]
+
+    C: Positive = 1.0
+    bound: Bound = "convex"
+    tol: NotNegative | None = 1e-3
+
+    @property
+    @abstractmethod
+    def _asked(self) -> Any:
+        """What is optimised: a measure with its cut-off, or loss terms of the user's own as they are."""
+
+    @property
+    def _optimised(self) -> Measure | None:
+        return self._asked if isinstance(self._asked, Measure) else None
+
+    def _regulariser(self, data: Dataset) -> Regulariser:
+        return regulariser_for(self.penalty, self.signs, data, self._centre(data))
+
+    def _remedies(self) -> tuple[str, str]:
+        tight = "bound='tight', which starts from RankSVM, " if self.bound == "convex" else ""
+        return "" if self.signs is None else "fewer signs, ", f"{tight}another measure or feature_map"
+
+    def _objective(self) -> Objective:
+        """Return the hinge of what is asked for, by the options that this ranker has."""
+        return self._hinge(self._asked, self._convention(), **self._hinge_options())
+
+    def _hinge_options(self) -> dict[str, Any]:
+        """Return the options of the hinge that are not as usual."""
+        return {}
+
+    def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
+        """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
+        usual: dict[str, Any] = {
+            "normalised": True, "feature_map": "pairs", "scale": "pairs", "margin": "unit", "decay": None,
+            "reference": "averaged", "assignment": "auto", "diverse": False,
+        }  # fmt: skip
+        return StructuredHinge(
+            name=self.ranker, measure=measure, convention=convention, bound=self.bound, **(usual | changed)
+        )
+
+    def _convention(self) -> Convention:
+        """Return how labels and ranks count; a good document of ERR has grade 1."""
+        return Convention(max_grade=1.0, **self._counting())
+
+
+def takes_terms(function: Callable[..., Any]) -> bool:
+    """Tell a function that gives loss terms of ``(index, rank, n_goods)`` from one of the labels of a ranking."""
+    try:
+        inspect.signature(function).bind(0, 0, 0)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MeasureHinge(Relevance, StructuredRanker, Measured):
+    """A structured ranker of a measure that can be given.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        What is optimised: any measure with an oracle on the feature map. The ranker's name says its default; take what
+        you report.
+    """
+
+    cutoff: ClassVar[int | None] = 10  # of a measure whose name has none
+    kinds: ClassVar[tuple[type[Measure], ...]] = ()  # of measures that go by the ranker's name
+
+    @property
+    def _has_default_measure(self) -> bool:
+        return super()._has_default_measure and self._cut_at == "auto"
+
+    def _trains(self, measure: Measure, data: Dataset | None) -> bool:
+        return isinstance(measure, self.kinds) and measure.cut("auto", self.cutoff) == measure
+
+    @property
+    def _cut_at(self) -> int | str | None:
+        return "auto"
+
+    @property
+    def _asked(self) -> Any:
+        if not callable(self.measure) or isinstance(self.measure, Measure | type) or not takes_terms(self.measure):
+            return parse_measure(self.measure).cut(self._cut_at, self.cutoff)
+        if self._cut_at != "auto":
+            raise OptionError(
+                f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {self._cut_at!r}"
+            )
+        return self.measure

@@ -1,0 +1,180 @@
+"""What a ranking would earn, from simulated logs with a known truth."""
+
+import numpy as np
+import pytest
+
+import argrank as ar
+from argrank.errors import InputError, OptionError
+
+N_QUERIES, N, K = 60, 20, 10
+THETA = 1 / np.arange(1, K + 1)
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Attractions, a logging and a new ranker, and the new one's true DCG@10 (the setting of the guide's table)."""
+    setup = np.random.default_rng(1)
+    relevant = setup.random((N_QUERIES, N)) < 0.25
+    gamma = np.where(relevant, setup.uniform(0.4, 1, (N_QUERIES, N)), 0.05)
+    logging = gamma + setup.normal(0, 0.35, (N_QUERIES, N))
+    new = gamma + setup.normal(0, 0.2, (N_QUERIES, N))
+    traffic = setup.dirichlet(np.full(N_QUERIES, 0.7))
+    discount = np.r_[1 / np.log2(np.arange(2, K + 2)), np.zeros(N - K)]
+    rank = np.argsort(np.argsort(-new, axis=1, kind="stable"), axis=1)
+    return gamma, logging, new, traffic, float((traffic[:, None] * discount[rank] * gamma).sum())
+
+
+def drawn(world, seed, n_sessions, noise):
+    gamma, logging, _, traffic, _ = world
+    rng = np.random.default_rng(seed)
+    query = rng.choice(N_QUERIES, n_sessions, p=traffic)
+    page = np.argsort(-(logging[query] + rng.gumbel(0, noise, (n_sessions, N))), axis=1)[:, :K]
+    click = rng.random((n_sessions, K)) < THETA * gamma[query[:, None], page]
+    return ar.Clicks.of({
+        "session": np.repeat(np.arange(n_sessions), K), "qid": np.repeat(query, K), "docid": page.ravel(),
+        "position": np.tile(np.arange(1, K + 1), n_sessions), "click": click.ravel(),
+    })  # fmt: skip
+
+
+def run_of(scores):
+    return {str(q): {str(d): float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
+
+
+def test_clicks_of_the_logged_pages_are_the_observed_ones(world):
+    log = drawn(world, 0, 3000, 0.5)
+    for theta in (ar.propensities(log), ar.propensities(log, "given", values=THETA)):
+        found = ar.evaluate(run_of(world[2]), log, ["clicks@10", "clicks"], propensities=theta)
+        for name in found.means:
+            assert found.logged[name] == pytest.approx(log.n_clicks / log.n_sessions, abs=1e-12)
+
+
+def test_the_table_of_estimators(world):
+    """Pages that vary: clicks over examinations are unbiased, with less error than ips; labels from clicks are not."""
+    run, true = run_of(world[2]), world[-1]
+    found = {name: [] for name in ("examinations", "ips", "dr", "model")}
+    for seed in range(12):
+        log = drawn(world, seed, 4000, 0.5)
+        theta = ar.propensities(log, "given", values=THETA)
+        for name, values in found.items():
+            values.append(ar.evaluate(run, log, "dcg@10", propensities=theta, estimator=name).means["dcg@10"])
+    error = {name: np.sqrt(np.mean((np.array(values) - true) ** 2)) for name, values in found.items()}
+    assert abs(np.mean(found["examinations"]) - true) < 3 * np.std(found["examinations"]) / np.sqrt(12)
+    assert error["examinations"] < 0.06
+    assert error["examinations"] < error["ips"]
+
+
+def test_intervals_hold_the_truth_and_pages_that_vary_are_covered(world):
+    run, true, inside = run_of(world[2]), world[-1], 0
+    for seed in range(20):
+        log = drawn(world, 100 + seed, 3000, 0.5)
+        found = ar.evaluate(run, log, "dcg@10", propensities=ar.propensities(log))
+        inside += found.low["dcg@10"] < true < found.high["dcg@10"]
+        assert found.coverage["dcg@10"] > 0.98
+        assert found.effective_clicks["dcg@10"] > 100
+    assert inside >= 17  # of 20: below it has a chance of 1.6 % at 95 %
+
+
+def test_pages_that_hardly_vary_are_refused_with_what_is_missing(world):
+    log = drawn(world, 0, 500, 0.05)
+    theta = ar.propensities(log, "given", values=THETA)
+    with pytest.raises(InputError, match=r"coverage of 0\.7.*query '\d+', document '\d+'"):
+        ar.evaluate(run_of(world[2]), log, "dcg@10", propensities=theta)
+    found = ar.evaluate(run_of(world[2]), log, "dcg@10", propensities=theta, min_coverage=0)
+    assert found.coverage["dcg@10"] < 0.9
+    few = log.select(np.arange(40))
+    with pytest.raises(InputError, match="effective clicks"):
+        ar.evaluate(run_of(world[2]), few, "dcg@10", propensities=theta, min_coverage=0)
+
+
+def test_comparison_is_paired(world):
+    log = drawn(world, 5, 4000, 0.5)
+    theta = ar.propensities(log)
+    found = ar.compare({"new": run_of(world[2]), "old": run_of(world[1])}, log, "dcg@10", propensities=theta)
+    (pair,) = found.pairs
+    assert pair.low > 0
+    assert pair.p_corrected < 0.01
+    alone = [one.high["dcg@10"] - one.low["dcg@10"] for one in found.evaluations.values()]
+    assert pair.high - pair.low < np.hypot(*alone)  # what the same sessions share cancels
+    assert pair.difference == pytest.approx(found.means["new"]["dcg@10"] - found.means["old"]["dcg@10"])
+
+
+def test_segments_add_up_and_other_measures_are_refused(world):
+    log = drawn(world, 6, 3000, 0.5)
+    theta = ar.propensities(log)
+    found = ar.evaluate(run_of(world[2]), log, "dcg@10", propensities=theta)
+    assert [one.segment for one in found.segments] == ["head", "torso", "tail"]
+    assert sum(one.n_sessions for one in found.segments) == log.n_sessions
+    weighted = sum(one.n_sessions * one.mean for one in found.segments) / log.n_sessions
+    assert weighted == pytest.approx(found.means["dcg@10"], rel=1e-12)
+    for name in ("ndcg@10", "map", "err", "mrr"):
+        with pytest.raises(OptionError, match="constant divisor"):
+            ar.evaluate(run_of(world[2]), log, name, propensities=theta)
+
+
+def test_equal_scores_share_their_discounts(world):
+    log = drawn(world, 7, 3000, 0.5)
+    theta = ar.propensities(log, "given", values=THETA)
+    flat = {str(q): {str(d): 0.0 for d in range(N)} for q in range(N_QUERIES)}
+    found = ar.evaluate(flat, log, "dcg@10", propensities=theta)
+    train = ar.from_clicks(
+        log, ar.Dataset(np.zeros((N_QUERIES * N, 1)), qid=np.repeat(np.arange(N_QUERIES), N),
+                        document_ids=np.tile(np.arange(N), N_QUERIES)), propensities=theta, shrink=0,
+    )  # fmt: skip
+    assert found.means["dcg@10"] == pytest.approx(
+        ar.evaluate(np.zeros(train.n_documents), train, "dcg@10").means["dcg@10"], rel=1e-12
+    )
+
+
+def test_options_of_logs_need_a_log():
+    data = ar.make_ranking(5, 5, 2, random_state=0)
+    with pytest.raises(OptionError, match="expected a click log"):
+        ar.evaluate(data.X[:, 0], data, "dcg@10", estimator="ips")
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.5])
+def test_estimators_are_their_formulas(world, noise):
+    """The sums of the prototype, session by session, give the same four values and the same coverage."""
+    log, new = drawn(world, 8, 800, noise), world[2]
+    clicks, seen, shown, weighted = (np.zeros((N_QUERIES, N)) for _ in range(4))
+    sessions = np.zeros(N_QUERIES)
+    columns = log.columns()
+    for q, d, k, c in zip(*(columns[name] for name in ("qid", "docid", "position", "click")), strict=True):
+        clicks[q, d] += c
+        seen[q, d] += THETA[k - 1]
+        shown[q, d] += 1
+        weighted[q, d] += c / THETA[k - 1]
+        sessions[q] += k == 1
+    discount = np.r_[1 / np.log2(np.arange(2, K + 2)), np.zeros(N - K)]
+    a = discount[np.argsort(np.argsort(-new, axis=1, kind="stable"), axis=1)]
+    share = (sessions / sessions.sum())[:, None] * a
+    mean = clicks.sum() / seen.sum()
+    known = np.where(seen > 0, clicks / np.maximum(seen, 1e-12), 0.0)
+    wanted = {
+        "examinations": (share * known).sum(),
+        "ips": (share * weighted / np.maximum(shown, 1)).sum(),
+        "dr": (share * np.where(seen > 0, known, mean)).sum(),
+        "model": (share * (clicks + 2 * mean) / (seen + 2)).sum(),
+    }
+    theta = ar.propensities(log, "given", values=THETA)
+    for name, value in wanted.items():
+        found = ar.evaluate(
+            run_of(new), log, "dcg@10", propensities=theta, estimator=name, min_coverage=0, min_clicks=0
+        )
+        assert found.means["dcg@10"] == pytest.approx(value, rel=1e-12)
+        assert found.coverage["dcg@10"] == pytest.approx((share * (seen > 0)).sum() / share.sum(), rel=1e-12)
+
+
+def test_a_part_of_a_log_knows_what_it_has_not_shown(world):
+    """A selection keeps the names of all pairs; those that its own sessions never showed are not covered."""
+    log = drawn(world, 9, 3000, 0.5)
+    part = log.select(np.arange(150))
+    again = ar.Clicks.of(part.columns())
+    theta = ar.propensities(log, "given", values=THETA)
+    found, wanted = (
+        ar.evaluate(run_of(world[2]), one, "dcg@10", propensities=theta, min_coverage=0, min_clicks=0)
+        for one in (part, again)
+    )
+    assert found.coverage["dcg@10"] == pytest.approx(wanted.coverage["dcg@10"], rel=1e-12)
+    assert found.coverage["dcg@10"] < 0.95
+    assert found.means["dcg@10"] == pytest.approx(wanted.means["dcg@10"], rel=1e-12)
+    assert found.low["dcg@10"] == pytest.approx(wanted.low["dcg@10"], rel=1e-12)

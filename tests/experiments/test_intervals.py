@@ -1,0 +1,46 @@
+"""The intervals argrank shows cover the truth, on populations of every usual measure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from experiments.intervals import coverage
+from experiments.intervals.others import bca, betting, korn_graubard, studentised
+from experiments.intervals.populations import populations
+from scipy import stats
+
+from argrank.evaluation.intervals import mean_intervals
+
+
+@pytest.mark.parametrize(
+    ("figure", "kind"),
+    [("mean", mean_intervals), ("difference", coverage.of_differences)],
+    ids=lambda one: str(one)[:10],
+)
+def test_intervals_cover_on_every_measure_and_segment(figure, kind):
+    found = list(coverage.rows(populations(seed=1), {"now": kind}, figure))
+    assert len(found) == 10 * len(coverage.SIZES)
+    assert [row for row in found if row["coverage"] < 0.93] == []
+
+
+def test_the_bootstrap_it_replaced_is_scipys():
+    values = np.random.default_rng(3).exponential(1, (30, 4))
+    for column, found in zip(values.T, bca(values), strict=True):
+        expected = stats.bootstrap((column,), np.mean, n_resamples=1000, rng=np.random.default_rng(0))
+        np.testing.assert_allclose(found, expected.confidence_interval, rtol=0.01)
+
+
+def test_the_others_are_what_they_are_called():
+    hits = (np.arange(40) < 9).astype(float)[:, None]
+    exact = stats.binomtest(9, 40).proportion_ci()
+    low, high = korn_graubard(hits)[0]
+    assert low < exact.low + 0.005  # wider by Student's quantile
+    assert high > exact.high - 0.005
+    assert high - low < 1.1 * (exact.high - exact.low)
+    normal = np.random.default_rng(0).normal(0.5, 0.1, (200, 1))
+    t = stats.ttest_1samp(normal[:, 0], 0).confidence_interval()
+    np.testing.assert_allclose(studentised(normal)[0], t, atol=0.003)
+    drawn = np.random.default_rng(1).beta(1, 3, (30, 400))
+    ends = betting(drawn)
+    assert ((ends[:, 0] <= 0.25) & (ends[:, 1] >= 0.25)).mean() >= 0.95
+    assert (ends[:, 1] - ends[:, 0]).mean() < 0.5

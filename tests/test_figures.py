@@ -1,0 +1,135 @@
+"""Pages state no number that their tables do not have: ``experiments/*/claims.toml`` and the pages of experiments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from experiments._cells import cell, number, short
+from experiments._claims import COLOURS, Claim, Verdict, page, read_claims, summary
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {name: ROOT / "experiments" / name for name in ("kdd2008", "orm", "directrank", "logrank")}
+#: What must have a source: two and more digits after the point. Settings have one (a weight in [0.1, 0.5]).
+DECIMAL = re.compile(r"(?<![\w.,/])\d*\.\d{2,}(?![\w%]|\.\d)")
+TOGETHER = re.compile(rf"{DECIMAL.pattern}(?:\s(?:±|/)\s[-+]?{DECIMAL.pattern})*")
+
+pytestmark = pytest.mark.skipif(
+    not (FOLDERS["kdd2008"] / "facts.csv").exists(), reason="the tables of the experiments are not in this copy"
+)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_every_claim_states_what_its_tables_have(name):
+    folder = FOLDERS[name]
+    claims = read_claims(folder)
+    assert len({one.claim for one in claims}) == len(claims) > 20
+    for one in claims:
+        assert "{" not in one.stated(folder)
+        assert set(re.findall(r"\{(\w+)\}", one.figure)) == set(one.cells)
+        for source in one.sources:
+            assert (ROOT / source if source.startswith("tests/") else folder / source).exists(), source
+    assert page(folder).count("\n") == len(claims) + 2
+
+
+def test_generated_data_are_called_so():
+    """What is neither a collection at hand nor a proof is generated."""
+    real = {"OHSUMED", "MQ2008", "MQ2007-agg", "MSLR-sample", "MovieLens 100k"}
+    used = {name for folder in FOLDERS.values() for one in read_claims(folder) for name in one.here}
+    assert {name for name in used if not name.endswith(" (generated)")} == real
+
+
+def test_a_verdict_needs_data_that_can_bear_it():
+    facts = {"item": "a", "where": "1", "claim": "c", "figure": "f", "paper": ("Yahoo",), "here": ("MQ2008",)}
+    with pytest.raises(ValueError, match="cannot fail on other data"):
+        Claim(verdict=Verdict.FAILS, **facts)
+    assert Claim(verdict=Verdict.NOT_HERE, **facts).verdict == "does not come out here"
+    with pytest.raises(ValueError, match=r"states \.51"):
+        Claim(verdict=Verdict.NOT_HERE, **facts | {"figure": "MAP .51"})
+    assert set(COLOURS) == set(Verdict)
+    assert len(set(COLOURS.values())) == len(Verdict)
+
+
+def test_a_cell_is_found_once_or_named(tmp_path):
+    (tmp_path / "a.csv").write_text("data,C,map\nx,1,0.51234\nx,10,0.6\ny,1,1200\n")
+    (tmp_path / "b.md").write_text(
+        "# t\n\n## one\n\n| r | v |\n|---|--:|\n| p | **0.5** |\n\n## two\n\n| r | v |\n|---|--:|\n| p | 0.7 |\n"
+    )
+    assert cell("a.csv | data=x | C=1.0 | map:.3f", tmp_path) == ".512"
+    assert cell("a.csv | data=y | map:,.0f", tmp_path) == "1,200"
+    assert cell("a.csv | data=x | mean map:.2f", tmp_path) == ".56"
+    assert cell("a.csv | data=x | C=1 | rank map", tmp_path) == "3"
+    assert cell("b.md#one | r=p | v:.1f", tmp_path) == ".5"
+    for wrong in ("a.csv | data=x | map", "a.csv | data=z | map", "a.csv | data=z | mean map", "b.md | r=p | v"):
+        with pytest.raises(ValueError, match="rows match"):
+            cell(wrong, tmp_path)
+    assert short("0.5 ± 0.02, 10.5") == ".5 ± .02, 10.5"
+    assert number("**1,200** (1)") == 1200
+
+
+def test_the_summary_counts_every_claim():
+    rows = [line.split("|")[2:-1] for line in summary(FOLDERS).splitlines()[2:]]
+    for row in rows:
+        total, *parts = map(int, row)
+        assert total == sum(parts)
+
+
+def rows_of(folder: Path, names: list[str]) -> list[list[float]]:
+    """Return the numbers of every line of tables, without sign."""
+    lines = [line for name in names for line in (folder / name).read_text("utf-8").splitlines()]
+    return [[float(one) for one in re.findall(r"(?<![\w.])\d*\.?\d+(?:e[-+]?\d+)?", line)] for line in lines]
+
+
+def has(row: list[float], text: str) -> bool:
+    """Tell whether a row has a number that rounds to what a page states."""
+    return any(abs(one - float(text)) <= 0.5000001 * 10 ** -len(text.split(".")[1]) for one in row)
+
+
+def paragraphs(text: str, tables: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield paragraphs with the tables that they name, else those that their part of the page names, else all."""
+    for part in re.split(r"\n(?=## )", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        of_part = [one for one in tables if one in part] or tables
+        for paragraph in re.split(r"\n\s*\n|\n(?=- )", part):
+            yield paragraph, [one for one in tables if one in paragraph] or of_part
+
+
+@pytest.mark.parametrize("name", [*FOLDERS, "letor"])
+def test_prose_states_what_the_tables_that_it_names_have(name):
+    """Every decimal is a rounded number of a named table; figures that belong together are of one row of it.
+
+    Together are a difference and its standard error (".012 ± .007") and what slashes join (".72 / .56 / .52"). A lone
+    number may be found by chance in a large table: about a third of small slips are not seen.
+    """
+    folder = ROOT / "experiments" / name
+    page = ROOT / "experiments" / "README.md" if name == "letor" else folder / "README.md"
+    tables = sorted(path.name for path in folder.iterdir() if path.suffix in (".csv", ".md", ".toml") and path != page)
+    wrong, stated = [], 0
+    for text, named in paragraphs(page.read_text("utf-8"), tables):
+        rows = rows_of(folder, [one for one in named if one != "claims.toml"])
+        for found in TOGETHER.finditer(text):
+            stated += 1
+            group = DECIMAL.findall(found.group())
+            if not any(all(has(row, one) for one in group) for row in rows):
+                wrong.append(text[max(0, found.start() - 60) : found.end()])
+    assert not wrong
+    assert stated > 20
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "theory").glob("*.md")), ids=lambda path: path.stem)
+def test_theory_leaves_measured_figures_to_the_pages_of_experiments(path):
+    text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text("utf-8"), flags=re.DOTALL)
+    sentences = re.split(r"(?<=[.;:])\s", text)
+    measured = [one for one in sentences if DECIMAL.search(one) and re.search(r"NDCG|MAP|MRR|second|MB", one)]
+    assert not measured
+
+
+def test_the_mistakes_are_counted_as_in_the_tables():
+    page = " ".join((ROOT / "docs" / "theory" / "mistakes.md").read_text("utf-8").split())
+    facts = FOLDERS["kdd2008"]
+    for discount, rest in (("the paper's", "of 3,000 of them"), ("1/log2(2 + rank)", "with the other")):
+        least, most = (cell(f"facts.csv | discount={discount} | {one} each alone:.0f", facts) for one in ("min", "max"))
+        assert f"in {least} to {most} {rest}" in page
+    wrong = cell("algorithm2.csv | kind=whole numbers | wrong", FOLDERS["directrank"])
+    assert f"In {wrong} of 1,000 random lists" in page
