@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import replace
 
 import numpy as np
 from scripts.prove_targets import STORED, _model
 from tests.deploy.conftest import random_tree
+from tests.models.test_symmetric import random_forest
 
 import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
@@ -50,6 +52,9 @@ def models() -> dict[str, object]:
         "linear, with zeros": LinearModel(np.array([0.0, 1.5, 0.0, -2.0, 0.0]), normaliser=far),
         "trees": TreesModel(trees, N_FEATURES),
         "trees, normalised": TreesModel(trees, N_FEATURES, normaliser=far),
+        "symmetric trees": random_forest(4, n=N_FEATURES),
+        "symmetric trees, normalised": replace(random_forest(4, n=N_FEATURES), normaliser=far),
+        "symmetric trees and a linear part": SumModel((random_forest(5, n=N_FEATURES), linear), np.array([0.5, 1.0])),
         "one leaf": TreesModel((random_tree(random, N_FEATURES, 1), trees[0]), N_FEATURES),
         "sum": SumModel((TreesModel(trees, N_FEATURES), linear), np.array([1.0, -0.5])),
         "classes": TreeClassesModel(trees[:8], N_FEATURES, np.arange(4.0), np.array([-0.5, 1.0, 3.0, 7.0])),

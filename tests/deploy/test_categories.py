@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.deploy.conftest import random_tree
+from tests.models.test_symmetric import random_forest
 
 import argrank as ar
 from argrank.deploy.deployment import deployment
@@ -46,6 +47,23 @@ def forest_with_sets(seed, n_trees=10, n_leaves=12, n_categories=40):
 @pytest.fixture(scope="module")
 def model():
     return forest_with_sets(0)
+
+
+def symmetric_with_tables(seed):
+    """Return symmetric trees on the same columns; brands and shops are asked by numbers of their own."""
+    random = np.random.default_rng(seed)
+    brands = np.where(random.random(40) < 0.1, np.nan, random.normal(size=40))
+    forest = random_forest(seed, 8, 4, {3: brands, 4: np.array([0.2, -0.4, 0.9])}, 5)
+    sets = forest_with_sets(seed, 1)
+    return replace(forest, feature_names=sets.feature_names, categories=sets.categories)
+
+
+@pytest.mark.parametrize("to", [*SETS, *ONE_HOT])
+@pytest.mark.parametrize("missing", ["as-trained", "zero"])
+def test_every_target_keeps_the_scores_of_symmetric_trees(to, missing):
+    found = ar.export(symmetric_with_tables(1), to, missing="zero" if to == "ranklib" else missing)
+    assert found.parity.holds, str(found.parity)
+    assert found.parity.on_cuts < 1e-5
 
 
 @pytest.fixture(scope="module")

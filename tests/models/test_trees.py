@@ -86,10 +86,10 @@ def test_sparse_and_many_blocks_predict_the_same(booster, X, monkeypatch):
     trees = TreesModel.from_lightgbm(booster).trees
     rows = np.nan_to_num(X)
     expected_scores = by_kernel(trees, rows)
-    for walk, cells in ((by_numpy, "BLOCK_CELLS"), (by_kernel, "KERNEL_CELLS")):
+    for walk, cells in ((by_numpy, "_flat.BLOCK_CELLS"), (by_kernel, "_rows.KERNEL_CELLS")):
         assert walk(trees, sparse.csr_matrix(rows)).tobytes() == expected_scores.tobytes()
         assert walk(trees, np.asfortranarray(rows)).tobytes() == expected_scores.tobytes()
-        monkeypatch.setattr(f"argrank.models._flat.{cells}", 4096)
+        monkeypatch.setattr(f"argrank.models.{cells}", 4096)
         assert walk(trees, sparse.csr_matrix(rows)).tobytes() == expected_scores.tobytes()
         assert walk(trees, rows).tobytes() == expected_scores.tobytes()
 

@@ -25,6 +25,7 @@ from argrank.models.linear import LinearModel
 from argrank.models.model import Model, StoredModel
 from argrank.models.stumps import StumpsModel
 from argrank.models.sum import SumModel
+from argrank.models.symmetric import SymmetricTrees
 from argrank.models.tree import Tree
 from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
 from argrank.models.trees import TreesModel
@@ -131,7 +132,7 @@ def plain(model: Any, missing: str, shift: bool = False, sets: bool = False) -> 
             linear.append((weight, part.support.T @ part.coefficients, way))
         elif isinstance(part, StumpsModel):
             trees += [(tree, way) for tree in _stumps(part, weight)]
-        elif isinstance(part, TreesModel):
+        elif isinstance(part, TreesModel | SymmetricTrees):
             trees += [(tree.with_values(tree.value * weight), way) for tree in part.trees]
             seen_missing |= any((tree.missing > 0).any() for tree in part.trees)
         elif isinstance(part, TreeClassesModel) and part is model:

@@ -16,6 +16,7 @@ from argrank.deploy.registry import TARGETS
 from argrank.models.model import Model
 from argrank.models.stumps import StumpsModel
 from argrank.models.sum import SumModel
+from argrank.models.symmetric import SymmetricTrees
 from argrank.models.tree_classes import TreeClassesModel
 from argrank.models.trees import TreesModel
 
@@ -35,6 +36,9 @@ def between_singles(model: Model) -> Model:
         return replace(model, members=tuple(between_singles(member) for member in model.members))
     if isinstance(model, StumpsModel):
         return replace(model, thresholds=_between(model.thresholds))
+    if isinstance(model, SymmetricTrees):
+        numeric = ~np.isin(model.features, list(model.codes))  # a category is asked by a number of its own
+        return replace(model, cuts=np.where(numeric, _between(model.cuts.ravel()).reshape(numeric.shape), model.cuts))
     if isinstance(model, TreesModel | TreeClassesModel):
         ends = np.cumsum([len(tree.threshold) for tree in model.trees])[:-1]
         moved = np.split(_between(np.concatenate([tree.threshold for tree in model.trees])), ends)

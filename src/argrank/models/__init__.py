@@ -20,6 +20,7 @@ KINDS = Registry(
         "slots": ".slots:SlotModel",
         "stumps": ".stumps:StumpsModel",
         "sum": ".sum:SumModel",
+        "symmetric-trees": ".symmetric:SymmetricTrees",
         "tree-classes": ".tree_classes:TreeClassesModel",
         "trees": ".trees:TreesModel",
     },

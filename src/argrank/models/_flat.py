@@ -7,8 +7,7 @@ leaves' values in the order of the trees, as LightGBM does, so that sums have th
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -18,11 +17,10 @@ from scipy import sparse
 
 from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
+from argrank.models._rows import blocks, kernel_pays
 from argrank.models.tree import Tree
 
 BLOCK_CELLS = 1 << 21  # values in a block of rows for NumPy: they fit the cache, and a node still has many rows
-KERNEL_CELLS = 1 << 16  # the same for the kernel, which needs float64
-LOADING = 300_000  # rows times trees that NumPy walks in the time it takes to load the kernel
 PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
 
 
@@ -226,8 +224,6 @@ def add_shapley(
 class FlatTrees:
     """Trees ready to predict; tree i belongs to output i modulo ``n_outputs``."""
 
-    _walked = 0  # rows times trees by NumPy in this process
-
     def __init__(self, trees: Sequence[Tree], n_outputs: int = 1) -> None:
         self._trees, self._n_outputs = trees, n_outputs
         self._nodes: Nodes | None = None
@@ -239,12 +235,10 @@ class FlatTrees:
 
     def sums(self, X: Any) -> Floats:
         """Return the sum of the trees' values for every row and output."""
-        cells = X.shape[0] * len(self._trees)
         totals = np.zeros((X.shape[0], self._n_outputs))
-        if "numba" in sys.modules or FlatTrees._walked + cells > LOADING:
+        if kernel_pays(X.shape[0] * len(self._trees)):
             self._by_kernel(X, totals)
         else:
-            FlatTrees._walked += cells
             self._by_numpy(X, totals)
         return totals
 
@@ -256,7 +250,7 @@ class FlatTrees:
         the way to a leaf add up to the leaf's value minus the value of the root, which is the same for all rows.
         """
         totals, (_, _, mean) = np.zeros(X.shape), self._training()
-        for rows, part in self._blocks(X):
+        for rows, part in blocks(X):
             add_steps(part, self._flat, mean, totals[rows])
         return totals
 
@@ -267,14 +261,14 @@ class FlatTrees:
         points, weights = np.polynomial.legendre.leggauss(max(1, (deepest + 1) // 2))
         rule = np.array([0.5 * (points + 1.0), 0.5 * weights])
         sums, way = np.zeros((2, deepest + 1, rule.shape[1])), np.zeros((deepest + 1, 4), np.int64)
-        for rows, part in self._blocks(X):
+        for rows, part in blocks(X):
             shares = np.ones((2, X.shape[1] + deepest + 1))
             add_shapley(part, self._flat, count, cover, rule, sums, shares, way, totals[rows])
         return totals
 
     def _training(self) -> tuple[Floats, Floats, Floats]:
         """Return the documents of every leaf and node in training, and the mean value of every node."""
-        counts = [tree.count if tree.count.all() else np.ones(tree.n_leaves) for tree in self._trees]
+        counts = [np.maximum(tree.count, 1) for tree in self._trees]  # so that every node has a mean
         count, child, value = _joined(counts, np.float64), self._flat.child, self._flat.value
         cover, mean = np.zeros(len(child) // 2), np.zeros(len(child) // 2)
         look_below(child, value, count, cover, mean)
@@ -287,18 +281,8 @@ class FlatTrees:
         return self._nodes
 
     def _by_kernel(self, X: Any, totals: Floats) -> None:
-        for rows, part in self._blocks(X):
+        for rows, part in blocks(X):
             add_leaf_values(part, self._flat, totals[rows])
-
-    def _blocks(self, X: Any) -> Iterator[tuple[slice, Floats]]:
-        """Yield rows as the kernels take them."""
-        whole = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.flags.c_contiguous
-        n_rows = max(1, X.shape[0] if whole else KERNEL_CELLS // max(1, X.shape[1]))
-        for start in range(0, X.shape[0], n_rows):
-            rows = X[start : start + n_rows]
-            if not whole:
-                rows = np.ascontiguousarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)
-            yield slice(start, start + n_rows), rows
 
     def _by_numpy(self, X: Any, totals: Floats) -> None:
         n_rows = max(1, BLOCK_CELLS // max(1, len(self.used)))

@@ -13,9 +13,10 @@ from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models import model_from
 from argrank.models.model import Model, read_served, served_fields
+from argrank.models.symmetric import SymmetricTrees
 from argrank.models.trees import TreeModel
 
-MEMBERS = ("kernel", "linear", "stumps", "tree-classes", "trees")
+MEMBERS = ("kernel", "linear", "stumps", "symmetric-trees", "tree-classes", "trees")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +79,7 @@ class SumModel(Model):
         """Return what every feature contributed to the trees of the sum: their "gain", or their number ("split")."""
         total = np.zeros(self.n_features)
         for weight, member in zip(self.weights.tolist(), self.members, strict=True):
-            if isinstance(member, TreeModel | SumModel):
+            if isinstance(member, TreeModel | SymmetricTrees | SumModel):
                 total += (abs(weight) if kind == "gain" else 1.0) * member.importances(kind)
         return total
 

@@ -27,6 +27,7 @@ from argrank.models.importance import importances, importances_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, fitted_model
 from argrank.models.sum import SumModel
+from argrank.models.symmetric import SymmetricTrees
 from argrank.models.tree_classes import TreeClassesModel
 from argrank.models.trees import TreeModel
 from argrank.objectives.objective import Objective
@@ -230,7 +231,7 @@ class BaseRanker(Reporting, Estimator[Model]):
                 f"X: {type(self).__name__} expected features of ordinary size, got such that the weights overflow; "
                 "scale them (normalise='standard')"
             )
-        trees = model.trees if isinstance(model, TreeModel) else None
+        trees = model.trees if isinstance(model, TreeModel | SymmetricTrees) else None
         if trees is not None and data.n_documents > 1 and all(tree.n_leaves == 1 for tree in trees):
             warn(
                 f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
