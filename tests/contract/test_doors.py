@@ -21,24 +21,8 @@ OPEN = {
     *("document_ids", "comments", "sources", "titles", "query_texts", "preferences", "data", "scores", "direction"),
     *("source", "values", "rows", "queries", "sessions", "position", "before", "ranks", "gains", "by", "judgements"),
     *("users", "items", "ratings", "item_features", "item_offsets", "user"),
-    *(
-        "ranker",
-        "model",
-        "measure",
-        "measures",
-        "select_by",
-        "writer",
-        "cls",
-        "pilot",
-        "trusted",
-        "judges",
-        "found",
-        "propensities",
-        "examinations",
-        "judgements",
-        "clip",
-        "axes",
-    ),
+    *("ranker", "model", "measure", "measures", "select_by", "writer", "cls", "pilot", "trusted", "judges", "found"),
+    *("propensities", "examinations", "judgements", "clip", "axes", "fitted"),
 }
 NAMED = {("measure", "name"), *((one, "features") for one in ("propensities", "compare", "evaluate", "from_clicks"))}
 

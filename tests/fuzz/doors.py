@@ -91,6 +91,8 @@ def attempt(call: Call, given: dict[str, Any]) -> None:
             found = call.function(*leading, *rest, **named)
         if inspect.isgenerator(found):
             list(found)
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
 
 
 def main(only: str | None) -> int:

@@ -15,15 +15,8 @@ import argrank as ar
 from argrank.rankers import FactorRank, PositionMatch
 
 SIZES = ("n_queries", "n_documents", "n_features", "n_resamples", "bootstrap", "grades", "n_sessions", "n_repeats", "n")
-SIZES += (
-    "n_folds",
-    "cv",
-    "n_starts",
-    "levels",
-    "navigational_documents",
-    "n_results",
-    "n_splits",
-)  # many only take long
+SIZES += ("n_folds", "cv", "n_starts", "levels", "navigational_documents", "n_results", "n_splits", "cutoffs")
+SIZES += ("top",)  # many only take long
 TO_DERIVE_FROM = ("BaseRanker", "LinearRanker", "Measure", "Objective", "Prepared")
 NOT_CALLED = ("load_bundled", "collection_names", "convention_names", "measure_names")  # without arguments
 
@@ -43,11 +36,17 @@ def public_names() -> list[str]:
 
 
 def public_methods() -> list[Callable[..., Any]]:
-    """Return the methods that people call of what they make, are given back, or derive from."""
+    """Return the methods that people call of what they make, are given back, or derive from, and the plots."""
+    from argrank._results import Framed, Rendered
+    from argrank.clicks.interleaving import Interleaved
+    from argrank.clicks.judgements import Judgements
     from argrank.clicks.models.click_model import ClickModel
     from argrank.clicks.propensities import Propensities
+    from argrank.data.doctor.diagnosis import Diagnosis
     from argrank.deploy.exporting import Export
     from argrank.evaluation.comparison import Comparison
+    from argrank.evaluation.judges.audit import Agreement
+    from argrank.evaluation.power import Power
     from argrank.models.model import Model
     from argrank.rankers.factors.factor_ranker import FactorRanker
     from argrank.trials.fusion.tuned_weights import TunedWeights
@@ -55,22 +54,14 @@ def public_methods() -> list[Callable[..., Any]]:
     from argrank.trials.select import Selection
     from argrank.trials.trial import Trial
 
-    asked = ("fit", "predict", "rank", "score", "risk", "shap_values", "save", "recommend")  # of rankers and models
-    kinds: list[type] = [
-        ar.Dataset,
-        ar.Clicks,
-        ar.QueryKFold,
-        ClickModel,
-        Propensities,
-        Export,
-        Comparison,
-        TunedWeights,
-        Results,
-    ]
+    asked = ("fit", "predict", "rank", "score", "risk", "shap_values", "save", "recommend", "match")
+    kinds: list[type] = [ar.Dataset, ar.Clicks, ar.QueryKFold, ClickModel, Propensities, Interleaved, Judgements]
+    kinds += [Diagnosis, Export, Comparison, Agreement, Power, Rendered, Framed, TunedWeights, Results]
     kinds += [Selection, Trial]
     found = [vars(kind)[name] for kind in kinds for name in vars(kind) if not name.startswith("_")]
     for kind in (ar.BaseRanker, FactorRanker, PositionMatch, Model):
         found += [vars(kind)[name] for name in asked if name in vars(kind)]
+    found += [getattr(ar.plot, name) for name in ar.plot.__all__]
     plain = [one.__func__ if isinstance(one, classmethod | staticmethod) else one for one in found]
     return [one for one in plain if inspect.isfunction(one)]
 
@@ -195,7 +186,26 @@ def _of_methods(folder: Path) -> dict[str, Call]:
     judged = {"X": data.X, "y": data.y, "qid": data.qid}
     match = PositionMatch().fit(data.X, np.zeros((data.n_documents, 6)), qid=data.qid)
     curve = ar.propensities(log, "ctr")
+    judges = ar.agreement({"1": {"x": 1, "y": 2}}, {"1": {"x": 0, "y": 1}})
+    power = ar.power(scores)
+    mixed = ar.interleave({"a": {"1": {"x": 1.0, "y": 2.0}}, "b": {"1": {"x": 2.0, "y": 1.0}}})
+    path = ar.regularisation_path("rank-svm", [1.0, 2.0], data, data, "map", progress=False)
     found = {
+        **{f"plot.{name}": Call(getattr(ar.plot, name), given) for name, given in {
+            "agreement": {"found": judges}, "click_rates": {"log": log},
+            "dependence": {"fitted": linear, "data": data, "feature": 1},
+            "differences": {"comparison": compared, "measure": "map", "a": "a", "b": "b"},
+            "histogram": {"data": data}, "importances": {"fitted": trees},
+            "measure_curves": {"scores": by_system, "data": data}, "path": {"found": path}, "power": {"found": power},
+            "propensities": {"curve": curve}, "rank_pairs": {"log": log}, "trace": {"fitted": trees},
+            "weights": {"fitted": linear},
+        }.items()},
+        "Agreement.judge_again": Call(judges.judge_again, {}),
+        "Agreement.render": Call(judges.render, {}),
+        "Diagnosis.of": Call(ar.doctor(data).of, {"severity": "note"}),
+        "Interleaved.write": Call(mixed.write, {"path": folder / "mixed.csv"}, writes=True),
+        "Judgements.write": Call(ar.judgements(log).write, {"path": folder / "judged.csv"}, writes=True),
+        "Power.smallest": Call(power.smallest, {"row": power.rows[0], "n_queries": 30}),
         "Clicks.select": Call(log.select, {"sessions": [0, 1]}),
         "Clicks.column": Call(log.column, {"name": "ranker"}),
         "Clicks.split": Call(log.split, {"before": 1}),
@@ -250,9 +260,10 @@ def _of_methods(folder: Path) -> dict[str, Call]:
         "position-match.fit": Call(
             PositionMatch().fit, {"X": data.X, "gains": np.zeros((data.n_documents, 6)), "qid": data.qid}
         ),
+        "position-match.match": Call(match.match, rows),
         "position-match.predict": Call(match.predict, rows),
         "position-match.save": Call(match.save, {"path": folder / "slots.json"}, writes=True),
-    }
+    }  # fmt: skip
     for name, ranker in (("regression", linear), ("mart", trees)):
         fresh = ar.make_ranker(name, **({"n_trees": 2, "min_documents": 1} if name == "mart" else {}))
         found |= {

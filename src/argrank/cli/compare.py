@@ -66,8 +66,8 @@ def run(
       argrank compare --clicks log.parquet bm25.run ours.run -m dcg@10 --propensities theta.json
       argrank compare test.txt bm25.txt ours.txt --power --difference 0.02
     """
+    from argrank._results import check_format
     from argrank.evaluation.compare import compare
-    from argrank.evaluation.comparison import check_format
 
     check_format(output_format)
     if clicks is not None:

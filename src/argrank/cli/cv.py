@@ -73,7 +73,7 @@ def run(
       argrank cv data.txt -r rank-svm -r listnet --save model.json
       argrank cv data.txt --resume trial -m ndcg@10
     """
-    from argrank.evaluation.comparison import check_format
+    from argrank._results import check_format
     from argrank.measures.names import measure_list
     from argrank.report.write import write_report
     from argrank.trials.cv import benchmark, cross_validate

@@ -33,7 +33,7 @@ def run(
       argrank experiment experiments/letor/ohsumed.toml
       argrank experiment mine.toml -o results -v
     """
-    from argrank.evaluation.comparison import check_format
+    from argrank._results import check_format
     from argrank.trials.experiment import run_experiment
 
     check_format(output_format)

@@ -38,7 +38,7 @@ def run(
       argrank judges expert.qrels model.qrels
       argrank judges anna=a.qrels ben=b.qrels model=m.csv --by segments.csv --format latex
     """
-    from argrank.evaluation.comparison import check_format
+    from argrank._results import check_format
     from argrank.evaluation.judges.agreement import agreement
     from argrank.evaluation.segments import read_segments
 

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 
 from argrank._axes import axes_or_new
+from argrank._declared import checked
 from argrank.clicks import harvest
 from argrank.clicks.curve import Propensities, PropensitiesBy
 from argrank.clicks.propensities import counts_of
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.data.clicks.rates import rates_by_rank
-from argrank.errors import InputError, shown
 
 
+@checked
 def propensities(curve: Propensities | PropensitiesBy, *, axes: Any = None) -> Any:
     """Draw how much each rank is seen, with its interval; a line for each part of the log where there are several."""
-    if not isinstance(curve, Propensities | PropensitiesBy):
-        raise InputError(f"expected a curve of ar.propensities, got {shown(curve)}")
     axes = axes_or_new(axes)
     several = curve if isinstance(curve, PropensitiesBy) else {curve.method: curve}
     for name, one in several.items():
@@ -34,6 +33,7 @@ def propensities(curve: Propensities | PropensitiesBy, *, axes: Any = None) -> A
     return axes
 
 
+@checked
 def click_rates(log: Clicks | ClickCounts, *, axes: Any = None) -> Any:
     """Draw the share of shown documents that were clicked at each rank, with its 95 % interval."""
     found = rates_by_rank(counts_of(log))
@@ -44,6 +44,7 @@ def click_rates(log: Clicks | ClickCounts, *, axes: Any = None) -> Any:
     return axes
 
 
+@checked
 def rank_pairs(log: Clicks | ClickCounts, *, axes: Any = None) -> Any:
     """Draw for every two ranks how many impressions tell them apart: those of documents that were shown at both.
 

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._declared import Count, Seed, checked
+from argrank._results import Framed
 from argrank._types import Integers
-from argrank.data.io import arrow, delimited_writer
-from argrank.data.io.delimited import DELIMITERS
-from argrank.data.io.kinds import kind_of
+from argrank.data.io.tables import write_columns
 from argrank.data.io.trec.forms import as_run
 from argrank.errors import InputError, OptionError, shown
 
@@ -32,7 +31,7 @@ BOTH = "both"  # the team of a document that balanced interleaving finds at one 
 
 
 @dataclass(frozen=True, eq=False)
-class Interleaved:
+class Interleaved(Framed):
     """Mixed lists: a row for each document, in the order of queries and positions.
 
     ``to_run()`` gives the lists as a run, ``columns()`` all that a page has to log beside the clicks: qid, docid,
@@ -59,21 +58,10 @@ class Interleaved:
             found.setdefault(qid, {})[docid] = 1.0 / position
         return found
 
-    def to_pandas(self) -> Any:
-        """Return a pandas data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns())
-
+    @checked
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the lists as a table: .csv, .tsv, .parquet or .arrow."""
-        kind = kind_of(path, None)
-        if kind in DELIMITERS:
-            delimited_writer.write(self.columns(), path, DELIMITERS[kind])
-        elif kind in ("parquet", "arrow"):
-            arrow.write(self.columns(), path, kind)
-        else:
-            raise OptionError(f"{os.fspath(path)}: expected a name that ends with .csv, .tsv, .parquet or .arrow")
+        write_columns(self.columns(), path)
 
     def __repr__(self) -> str:
         teams = ", ".join(np.unique(self.team).tolist())

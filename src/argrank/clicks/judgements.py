@@ -13,15 +13,14 @@ from scipy import stats
 
 from argrank._declared import AtLeast, Count, NotNegative, checked
 from argrank._files import split_suffixes
+from argrank._results import Framed
 from argrank._tables import Table, counted, table, to_html, to_text
 from argrank._types import Floats, Integers
 from argrank.clicks.curve import Propensities, PropensitiesBy
 from argrank.clicks.models import CLICK_MODELS, click_model
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
-from argrank.data.io import arrow, delimited_writer
-from argrank.data.io.delimited import DELIMITERS
-from argrank.data.io.kinds import kind_of
+from argrank.data.io.tables import write_columns
 from argrank.data.judgement_lists import write_judgements
 from argrank.errors import ArgrankWarning, InputError, OptionError, check_choice, shown
 
@@ -31,7 +30,7 @@ SHOWN = 10  # rows of a repr
 
 
 @dataclass(frozen=True, eq=False)
-class Judgements:
+class Judgements(Framed):
     """A table of judgements: one row for each (query, document), columns as arrays.
 
     ``value`` is the estimate, ``low`` and ``high`` the ends of its 95 % interval, ``grade`` a whole number where levels
@@ -63,27 +62,17 @@ class Judgements:
             found.setdefault(str(qid), {})[str(docid)] = one
         return found
 
-    def to_pandas(self) -> Any:
-        """Return a pandas data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns())
-
+    @checked
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
         """Write the table with all its columns (.csv, .tsv, .parquet, .arrow), or a list of judgements for other tools.
 
         ``format`` is one of ``ar.write_judgements``: "qrels", "quepid", "workbench" or "rre"; a file that ends with
         .qrels needs none. These hold grades, or values where no levels were asked for.
         """
-        kind = kind_of(path, None)
-        if format is None and kind in DELIMITERS:
-            delimited_writer.write(self.columns(), path, DELIMITERS[kind])
-        elif format is None and kind in ("parquet", "arrow"):
-            arrow.write(self.columns(), path, kind)
-        elif format is None and split_suffixes(path)[0] != ".qrels":
-            raise OptionError(f"{os.fspath(path)}: expected a name that ends with .csv, .parquet or .qrels, or format=")
-        else:
+        if format is not None or split_suffixes(path)[0] == ".qrels":
             write_judgements(self.to_qrels(), path, format or "qrels")
+        else:
+            write_columns(self.columns(), path)
 
     def __repr__(self) -> str:
         text = to_text([self._table()])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import string
 from collections.abc import Mapping, Sequence
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 
 from argrank._declared import checked
 from argrank._json import json_value
-from argrank._tables import FORMATS, Cell, Table, measure_text, render, table
+from argrank._results import Framed, Rendered
+from argrank._tables import Cell, Table, measure_text, table
 from argrank._types import Floats
 from argrank.data.checks import as_array
 from argrank.errors import InputError, check_name, shown, unknown_name
 from argrank.evaluation.intervals import difference_text
-from argrank.evaluation.result import frame_of
 from argrank.evaluation.segments import groups, interval_text, mean_with_interval
 from argrank.evaluation.significance import EXACT_QUERIES
 from argrank.evaluation.systems import Coverage
@@ -35,12 +34,6 @@ INTERVALS = {
     test: f"Intervals of the mean difference {kind}: they leave out 0 just where p, uncorrected, is significant."
     for test, kind in {"randomisation": "are what the test does not reject", "t": "are Student's, of the test"}.items()
 } | {"wilcoxon": "Wilcoxon's test is about ranks and has no interval of the mean difference."}
-
-
-def check_format(format: str) -> None:  # noqa: A002 (what the command line calls it)
-    """Refuse the name of a format that ``Comparison.render`` does not know."""
-    if format != "json" and format not in FORMATS:
-        raise unknown_name("format", format, [*FORMATS, "json"])
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ class SegmentResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Rendered, Framed):
     """Systems compared on the same queries: means, paired tests, intervals; made by ``ar.compare``.
 
     Attributes
@@ -183,26 +176,8 @@ class Comparison:
 
     # ---- renderings -------------------------------------------------------------------------------------------
 
-    @checked
-    def render(self, format: str) -> str:  # noqa: A002 (what the command line calls it)
-        """Return the comparison as "text", "markdown", "latex", "html" or "json"."""
-        check_format(format)
-        if format == "json":
-            return self.to_json()
-        tables = [self._means_table(), self.pairs_table()]
-        return render(format, [*tables, *self.segment_tables()], self.footer)
-
-    def to_text(self) -> str:
-        """Return two aligned tables, of the means and of the pairs, and how they were made."""
-        return self.render("text")
-
-    def to_markdown(self) -> str:
-        """Return the same as Markdown."""
-        return self.render("markdown")
-
-    def to_latex(self) -> str:
-        """Return the same as LaTeX tabulars; no package is needed."""
-        return self.render("latex")
+    def _shown(self) -> tuple[list[Table], list[str]]:
+        return [self._means_table(), self.pairs_table(), *self.segment_tables()], self.footer
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the per-query values as plain data; what is not finite becomes None."""
@@ -223,29 +198,12 @@ class Comparison:
         plain: dict[str, Any] = json_value(found)
         return plain
 
-    def to_json(self) -> str:
-        """Return ``to_dict()`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-
-    def to_pandas(self) -> Any:
-        """Return every pair of systems as a pandas data frame, one row a measure and pair."""
-        return frame_of("pandas", self._columns(), "the data frame of a comparison")
-
-    def to_polars(self) -> Any:
-        """Return the same as a polars data frame."""
-        return frame_of("polars", self._columns(), "the data frame of a comparison")
-
-    def _columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[Any]]:
+        """Return every measure and pair of systems by column."""
         names = [part.name for part in dataclasses.fields(PairResult)]
         columns = {name: [getattr(pair, name) for pair in self.pairs] for name in names}
         intervals = columns.pop("interval")
         return columns | {"low": [low for low, _ in intervals], "high": [high for _, high in intervals]}
-
-    def __repr__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.render("html")
 
     @property
     def _n_pairs(self) -> int:

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from argrank._declared import Above, AtMost, Below, Positive, Seed, checked
+from argrank._declared import Above, AtLeast, AtMost, Below, Positive, Seed, checked
 from argrank._json import json_value
-from argrank._tables import Table, render, table
+from argrank._results import Rendered
+from argrank._tables import Table, table
 from argrank._types import Floats
 from argrank.errors import InputError, shown
-from argrank.evaluation.comparison import Comparison, check_format
+from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.defaults import LEVEL
 from argrank.evaluation.noise import Noise, noise_floor, noise_table
 from argrank.evaluation.significance import all_equal
@@ -47,7 +48,7 @@ class PowerResult:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Power:
+class Power(Rendered):
     """What ``ar.power`` found: a row for every measure and pair of systems, and the noise floor of each measure."""
 
     rows: tuple[PowerResult, ...]
@@ -58,12 +59,12 @@ class Power:
     noise: tuple[Noise, ...] = ()
     disagreement: float | None = None
 
-    def smallest(self, row: PowerResult, n_queries: int) -> float:
+    @checked
+    def smallest(self, row: PowerResult, n_queries: Annotated[int, AtLeast(2)]) -> float:
         """Return the smallest difference that this many queries would show."""
         return smallest_difference(row.differences, n_queries, self.level, self.chance, self.random_state)
 
-    def tables(self) -> list[Table]:
-        """Return the rows, and the noise floor where it is known, as tables."""
+    def _shown(self) -> tuple[list[Table], list[str]]:
         paired = any(row.a for row in self.rows)
         head = (*(("measure", "system", "against") if paired else ()), "queries", "deviation", "smallest difference")
         rows = [
@@ -78,7 +79,7 @@ class Power:
             for row in self.rows
         ]
         found = table((*head, f"queries for {self.difference:g}", "roughly between"), rows, n_names=3 if paired else 0)
-        return [found, *([noise_table(self.noise)] if self.noise else [])]
+        return [found, *([noise_table(self.noise)] if self.noise else [])], self.notes
 
     @property
     def notes(self) -> list[str]:
@@ -96,15 +97,6 @@ class Power:
             notes.append(f"Noise: the standard deviation of a mean, and of the difference of two.{rejudged}")
         return notes
 
-    def render(self, format: str = "text") -> str:  # noqa: A002 (what the command line calls it)
-        """Return it as "text", "markdown", "latex", "html" or "json"."""
-        check_format(format)
-        if format == "json":
-            import json
-
-            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        return render(format, self.tables(), self.notes)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the differences of single queries as plain data."""
         names = [part.name for part in dataclasses.fields(PowerResult) if part.name != "differences"]
@@ -119,12 +111,6 @@ class Power:
             }
         )
         return found
-
-    def __repr__(self) -> str:
-        return self.render("text")
-
-    def _repr_html_(self) -> str:
-        return self.render("html")
 
 
 @checked

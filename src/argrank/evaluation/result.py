@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._json import json_value
+from argrank._results import Framed
 from argrank._tables import Table, table, to_html, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Evaluation:
+class Evaluation(Framed):
     """Means and values per query of the measures asked for, under the names they were asked by.
 
     Attributes
@@ -141,14 +142,6 @@ class Evaluation:
                 continue
             return getattr(library, make)(columns)
         raise MissingExtraError("pandas", "frames", "the data frame of an evaluation")
-
-    def to_pandas(self) -> Any:
-        """Return the values of every query as a pandas data frame: qid, segment where there are any, the measures."""
-        return frame_of("pandas", self.columns(), "the data frame of an evaluation")
-
-    def to_polars(self) -> Any:
-        """Return the same as a polars data frame."""
-        return frame_of("polars", self.columns(), "the data frame of an evaluation")
 
     def columns(self) -> dict[str, Any]:
         """Return the values of every query by column: qid, segment where there are any, the measures."""
@@ -340,16 +333,7 @@ def segments_table(segments: tuple[Segment, ...]) -> Table:
     return table(("measure", "segment", "queries", "mean and 95 % interval"), rows, n_names=2)
 
 
-def frame_of(package: str, columns: Mapping[str, Any], purpose: str) -> Any:
-    """Return columns as a data frame of pandas or polars."""
-    try:
-        library = __import__(package)
-    except ImportError as error:
-        raise MissingExtraError(package, "frames", purpose) from error
-    return library.DataFrame(dict(columns))
-
-
-class Evaluations(dict[str, Evaluation]):
+class Evaluations(Framed, dict[str, Evaluation]):
     """The results of several systems by their names, as one table; ``ar.compare`` also tests the differences."""
 
     @property
@@ -360,14 +344,6 @@ class Evaluations(dict[str, Evaluation]):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {name: one.to_dict() for name, one in self.items()}
-
-    def to_pandas(self) -> Any:
-        """Return the values of every system and query as a pandas data frame: system, qid, the measures."""
-        return frame_of("pandas", self.columns(), "the data frame of evaluations")
-
-    def to_polars(self) -> Any:
-        """Return the same as a polars data frame."""
-        return frame_of("polars", self.columns(), "the data frame of evaluations")
 
     def columns(self) -> dict[str, Any]:
         """Return the values of every system and query by column: system, qid, the measures."""

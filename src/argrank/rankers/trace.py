@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from argrank._progress import Progress
+from argrank._results import frame_of
 from argrank._tables import number_text, table, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
-from argrank.evaluation.result import frame_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.solvers.problem import Stop

@@ -6,13 +6,14 @@ Every function draws into ``axes``, or into a new figure's, and returns them; ti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from argrank._axes import axes_or_new
+from argrank._declared import Count, checked
 from argrank.clicks.drawing import click_rates, propensities, rank_pairs
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_name, shown
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.judges.audit import Agreement
@@ -22,6 +23,7 @@ from argrank.models.importance import dependence as dependence_of
 from argrank.models.importance import importances_of
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, fitted_model
+from argrank.rankers.trace import Trace
 from argrank.report import figures
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path
@@ -51,11 +53,19 @@ HISTOGRAMS = {
 }
 
 
+@runtime_checkable
+class Traced(Protocol):
+    """A fitted ranker that recorded its iterations."""
+
+    trace_: Trace
+
+
+@checked
 def measure_curves(
     scores: Mapping[str, Any],
     data: Dataset,
     measure: str = "ndcg",
-    cutoffs: Sequence[int] = tuple(range(1, 11)),
+    cutoffs: Sequence[Count] = tuple(range(1, 11)),
     *,
     convention: str | Convention = "default",
     axes: Any = None,
@@ -69,6 +79,7 @@ def measure_curves(
     return axes
 
 
+@checked
 def differences(comparison: Comparison, measure: str, a: str, b: str, *, axes: Any = None) -> Any:
     """Draw one bar for every query, system a minus system b, the largest first."""
     axes = axes_or_new(axes)
@@ -79,6 +90,7 @@ def differences(comparison: Comparison, measure: str, a: str, b: str, *, axes: A
     return axes
 
 
+@checked
 def agreement(found: Agreement, *, axes: Any = None) -> Any:
     """Draw what grades two judges gave the same documents, as shares of the first judge's grade, with the counts."""
     axes = axes_or_new(axes)
@@ -100,6 +112,7 @@ def agreement(found: Agreement, *, axes: Any = None) -> Any:
     return axes
 
 
+@checked
 def power(found: Power, *, axes: Any = None) -> Any:
     """Draw the smallest difference that n queries show, for every pair of ``ar.power``, against their number.
 
@@ -124,6 +137,7 @@ def power(found: Power, *, axes: Any = None) -> Any:
     return axes
 
 
+@checked
 def trace(fitted: Any, column: str | None = None, *, axes: Any = None) -> Any:
     """Draw a column of the trace of a fitted ranker, or of several in a dict, against the iteration.
 
@@ -131,6 +145,9 @@ def trace(fitted: Any, column: str | None = None, *, axes: Any = None) -> Any:
     """
     axes = axes_or_new(axes)
     rankers = fitted if isinstance(fitted, Mapping) else {type(fitted).__name__: fitted}
+    for ranker in rankers.values():
+        if not isinstance(ranker, Traced):
+            raise OptionError(f"expected a fitted ranker, or a dict of them, got {shown(ranker)}")
     if column is None:
         recorded = [name for ranker in rankers.values() for name in ranker.trace_.columns if name not in CLOCK]
         column = "objective" if "objective" in recorded or not recorded else recorded[0]
@@ -145,6 +162,7 @@ def trace(fitted: Any, column: str | None = None, *, axes: Any = None) -> Any:
     return axes
 
 
+@checked
 def path(found: Path, what: str = "value", *, axes: Any = None) -> Any:
     """Draw a regularisation path against C.
 
@@ -169,7 +187,8 @@ def path(found: Path, what: str = "value", *, axes: Any = None) -> Any:
     return axes
 
 
-def weights(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, axes: Any = None) -> Any:
+@checked
+def weights(fitted: Any, names: Sequence[str] | None = None, *, top: Count = 20, axes: Any = None) -> Any:
     """Draw the largest weights of a linear ranker or model, or those of ``ar.bootstrap_weights`` with intervals.
 
     Of other rankers, which have no weights, the importances of the features are drawn.
@@ -183,7 +202,8 @@ def weights(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, a
     return _bars(model.weights, names or model.column_names, "weight", top, axes)
 
 
-def importances(fitted: Any, names: Sequence[str] | None = None, *, top: int = 20, axes: Any = None) -> Any:
+@checked
+def importances(fitted: Any, names: Sequence[str] | None = None, *, top: Count = 20, axes: Any = None) -> Any:
     """Draw the importances of a ranker's or model's features, or what ``ar.permutation_importance`` found."""
     if isinstance(fitted, PermutationImportance):
         spans = np.abs(fitted.intervals.T - fitted.losses)
@@ -192,9 +212,9 @@ def importances(fitted: Any, names: Sequence[str] | None = None, *, top: int = 2
     return _bars(importances_of(model), names or model.feature_names, "share of the contributions", top, axes)
 
 
+@checked
 def dependence(fitted: Any, data: Dataset, feature: str | int, *, axes: Any = None) -> Any:
     """Draw how the mean score moves with one feature, given by name or column number, others staying as they are."""
-    check_dataset("data", data)
     if isinstance(feature, str):
         check_name("feature", feature, data.feature_names or ())
     column = (data.feature_names or ()).index(feature) if isinstance(feature, str) else feature
@@ -224,6 +244,8 @@ def _model(fitted: Any) -> Model:
 
 def _bars(values: Any, names: Any, label: str, top: int, axes: Any, spans: Any = None) -> Any:
     names = [str(i) for i in range(len(values))] if names is None else list(names)
+    if len(names) != len(values):
+        raise OptionError(f"names: expected {len(values)} names, got {len(names)}")
     axes = axes_or_new(axes)
     largest = np.argsort(-np.abs(values), kind="stable")[:top][::-1]  # on top
     axes.barh(
@@ -234,6 +256,7 @@ def _bars(values: Any, names: Any, label: str, top: int, axes: Any, spans: Any =
     return axes
 
 
+@checked
 def histogram(data: Dataset, what: str = "labels", *, axes: Any = None) -> Any:
     """Draw how many documents have each label ("labels"), or how many queries each length ("lengths")."""
     check_name("histogram", what, HISTOGRAMS)

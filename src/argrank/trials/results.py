@@ -12,12 +12,13 @@ import numpy as np
 
 from argrank._declared import checked
 from argrank._json import json_value
+from argrank._results import Framed
 from argrank._tables import Cell, Table, heading, measure_text, parameters_text, render, table
 from argrank._types import Floats
 from argrank._version import __version__
 from argrank.evaluation.compare import compare_evaluations
 from argrank.evaluation.comparison import Comparison
-from argrank.evaluation.result import Evaluation, frame_of
+from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.names import measure
 from argrank.rankers.optimised import together
@@ -114,7 +115,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Results:
+class Results(Framed):
     """All runs of an experiment; ``computed`` of them were not there yet."""
 
     config: Config
@@ -184,10 +185,10 @@ class Results:
         """Return all tables as LaTeX tabulars; no package is needed."""
         return self.render("latex")
 
-    def to_pandas(self) -> Any:
-        """Return every run as a row of a pandas data frame: data, fold, ranker, what was chosen, the measures."""
+    def columns(self) -> dict[str, list[Any]]:
+        """Return every run by column: data, fold, ranker, what was chosen, the measures."""
         runs, config = self.runs, self.config
-        columns: dict[str, list[Any]] = {
+        return {
             "data": [run.data for run in runs],
             "fold": [run.fold for run in runs],
             "ranker": [run.ranker for run in runs],
@@ -196,7 +197,6 @@ class Results:
             **{name: [run.means[name] for run in runs] for name in config.measures},
             "seconds": [run.seconds for run in runs],
         }
-        return frame_of("pandas", columns, "the data frame of an experiment")
 
     def __repr__(self) -> str:
         return self.render("text")

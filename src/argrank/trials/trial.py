@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,15 +11,15 @@ import numpy as np
 
 from argrank._declared import checked
 from argrank._json import json_value
-from argrank._tables import FORMATS, Cell, Table, measure_text, number_text, parameters_text, render, table
+from argrank._results import Framed, Rendered
+from argrank._tables import Cell, Table, measure_text, number_text, parameters_text, table
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis
-from argrank.errors import InputError, check_name, unknown_name
+from argrank.errors import InputError, check_name
 from argrank.evaluation.compare import compare, compare_evaluations
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate
-from argrank.evaluation.result import frame_of
 from argrank.measures.conventions import Convention, make_convention
 from argrank.rankers.estimator import Reporting
 from argrank.rankers.optimised import together
@@ -33,7 +32,7 @@ RUN_PARTS = ("fold", "n_queries", "params", "validation", "means", "notes")  # o
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trial:
+class Trial(Rendered, Framed):
     """Rankers tested on every query once; made by ``ar.cross_validate`` and ``ar.benchmark``.
 
     ``ar.write_report(path, trial)`` writes the HTML report.
@@ -150,32 +149,13 @@ class Trial:
         """The paired tests between all rankers; None for a single one."""
         return self.compare() if len(self.systems) > 1 else None
 
-    @checked
-    def render(self, format: str) -> str:  # noqa: A002 (as on the command line)
-        """Return the results as "text", "markdown", "latex", "html" or "json"."""
-        if format == "json":
-            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        if format not in FORMATS:
-            raise unknown_name("format", format, [*FORMATS, "json"])
-        tables = [self._means_table(), *self._folds_tables()]
-        return render(format, tables, self.footer)
+    def _shown(self) -> tuple[list[Table], list[str]]:
+        return [self._means_table(), *self._folds_tables()], self.footer
 
-    def to_text(self) -> str:
-        """Return aligned tables of the means and of the folds, and how they were made."""
-        return self.render("text")
-
-    def to_markdown(self) -> str:
-        """Return the same as Markdown."""
-        return self.render("markdown")
-
-    def to_latex(self) -> str:
-        """Return the same as LaTeX tabulars; no package is needed."""
-        return self.render("latex")
-
-    def to_pandas(self) -> Any:
-        """Return every ranker in every fold as a pandas data frame: what was chosen, validation, the measures."""
+    def columns(self) -> dict[str, list[Any]]:
+        """Return every ranker in every fold by column: what was chosen, validation, the measures."""
         runs = [(name, run) for name, own in self.folds.items() for run in own]
-        columns: dict[str, list[Any]] = {
+        return {
             "ranker": [name for name, _ in runs],
             "fold": [run.fold for _, run in runs],
             "n_queries": [run.n_queries for _, run in runs],
@@ -184,7 +164,6 @@ class Trial:
             **{one: [run.means[one] for _, run in runs] for one in self.measures},
             "seconds": [run.training_seconds for _, run in runs],
         }
-        return frame_of("pandas", columns, "the data frame of a trial")
 
     @cached_property
     def fold_comparisons(self) -> dict[int, Comparison]:
@@ -225,12 +204,6 @@ class Trial:
 
     def _folds_tables(self) -> list[Table]:
         return [folds_table("ranker", self.folds, self, self.fold_comparisons)] if self.n_folds > 1 else []
-
-    def __repr__(self) -> str:
-        return self.render("text")
-
-    def _repr_html_(self) -> str:
-        return self.render("html")
 
     def _means_table(self) -> Table:
         means, comparison = self.means, self.comparison

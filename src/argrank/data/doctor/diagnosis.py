@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
+from argrank._declared import checked
 from argrank._tables import Table, counted, table, to_html, to_text
 from argrank.data.summary import FeatureSummary
 
-SEVERITIES = ("error", "warning", "note")
+Severity = Literal["error", "warning", "note"]
+SEVERITIES = get_args(Severity)
 HEADER = ("severity", "what was found", "what to do")
 WIDTHS = (8, 52, 56)
 
@@ -51,7 +53,8 @@ class Diagnosis:
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
-    def of(self, severity: str) -> tuple[Finding, ...]:
+    @checked
+    def of(self, severity: Severity) -> tuple[Finding, ...]:
         """Return the findings of one severity: "error", "warning" or "note"."""
         return tuple(finding for finding in self.findings if finding.severity == severity)
 

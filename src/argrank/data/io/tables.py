@@ -18,8 +18,9 @@ from argrank.data.io import arrow, delimited, delimited_writer
 from argrank.data.io.columns.table import Reading
 from argrank.data.io.delimited import DELIMITERS
 from argrank.data.io.dialects import Given
+from argrank.data.io.kinds import kind_of
 from argrank.data.io.naming import Naming, told_naming
-from argrank.errors import ArgrankWarning, FormatError, InputError, check_choice
+from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError, check_choice
 
 TABLES = ("arrow", "csv", "parquet", "tsv")
 
@@ -82,12 +83,15 @@ def write_table(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
     write_columns(columns, path, kind)
 
 
-def write_columns(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kind: str) -> None:
-    """Write columns as a table."""
+def write_columns(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kind: str | None = None) -> None:
+    """Write columns as a table of a kind, by default as the name ends."""
+    kind = kind_of(path, kind)
     if kind in DELIMITERS:
         delimited_writer.write(columns, path, DELIMITERS[kind])
-    else:
+    elif kind in TABLES:
         arrow.write(columns, path, kind)
+    else:
+        raise OptionError(f"{os.fspath(path)}: expected a name that ends with .csv, .tsv, .parquet or .arrow")
 
 
 def _check_ids(data: Dataset, qid: NDArray[Any]) -> None:

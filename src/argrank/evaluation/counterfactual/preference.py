@@ -15,7 +15,8 @@ from scipy import stats
 
 from argrank._declared import Share, checked
 from argrank._json import json_value
-from argrank._tables import table, to_html, to_text
+from argrank._results import Rendered
+from argrank._tables import Table, table
 from argrank._types import Floats
 from argrank.clicks.interleaving import BOTH
 from argrank.data.clicks.log import Clicks
@@ -26,8 +27,8 @@ POWER = 0.8  # of finding a difference
 GRID = 401  # means in [-1, 1] that the confidence sequence tests
 
 
-@dataclass(frozen=True, eq=False)
-class Preference:
+@dataclass(frozen=True, eq=False, repr=False)
+class Preference(Rendered):
     """What users prefer, from sessions with interleaved lists.
 
     Attributes
@@ -79,7 +80,7 @@ class Preference:
             return self.a
         return self.b if self.sequence_high < 0 else None
 
-    def _tables(self) -> list[Any]:
+    def _shown(self) -> tuple[list[Table], list[str]]:
         counted = self.wins + self.losses + self.ties
         rows = [
             ("sessions", f"{self.n_sessions:,}, {counted:,} with clicks of a team"),
@@ -90,18 +91,9 @@ class Preference:
             ("p, sign test and paired test", f"{self.p_sign:.3g}, {self.p_paired:.3g}"),
             (f"sessions with clicks to find {self.stated:g}", f"{self.sessions_needed:,}"),
         ]
-        return [table((f"{self.a} against {self.b}", ""), rows)]
-
-    def _notes(self) -> list[str]:
-        if self.winner is None:
-            return ["undecided: the interval that holds at all times contains 0"]
-        return [f"users prefer {self.winner}"]
-
-    def __repr__(self) -> str:
-        return to_text(self._tables(), self._notes())
-
-    def _repr_html_(self) -> str:
-        return to_html(self._tables(), self._notes())
+        undecided = "undecided: the interval that holds at all times contains 0"
+        told = undecided if self.winner is None else f"users prefer {self.winner}"
+        return [table((f"{self.a} against {self.b}", ""), rows)], [told]
 
 
 @checked

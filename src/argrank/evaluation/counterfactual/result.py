@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,7 +9,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from argrank._json import json_value
-from argrank._tables import Table, render, table, to_html, to_text
+from argrank._results import Framed, Rendered
+from argrank._tables import Table, table
 from argrank._types import Floats
 from argrank.evaluation.segments import interval_text
 
@@ -29,8 +29,8 @@ class TrafficSegment(NamedTuple):
     effective_clicks: float
 
 
-@dataclass(frozen=True, eq=False)
-class ClickEvaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickEvaluation(Rendered, Framed):
     """What a ranking would earn a session, estimated from a click log.
 
     Attributes
@@ -74,21 +74,19 @@ class ClickEvaluation:
         return {
             **found,
             "segments": json_value([one._asdict() for one in self.segments]),
-            "per_query": json_value({"qid": self.query_ids, "sessions": self.n_sessions, **self.values}),
+            "per_query": json_value(self.columns()),
         }
 
-    def to_pandas(self) -> Any:
-        """Return the values of every query as a pandas data frame."""
-        import pandas as pd
-
-        return pd.DataFrame({"qid": self.query_ids, "sessions": self.n_sessions, **self.values})
+    def columns(self) -> dict[str, Any]:
+        """Return the values of every query by column: qid, sessions, the measures."""
+        return {"qid": self.query_ids, "sessions": self.n_sessions, **self.values}
 
     def row(self, name: str) -> tuple[str, ...]:
         """Return the cells of a measure: value with interval, coverage, effective clicks."""
         text = interval_text(self.means[name], self.low[name], self.high[name])
         return text, f"{self.coverage[name]:.3f}", f"{self.effective_clicks[name]:,.0f}"
 
-    def _tables(self) -> list[Table]:
+    def _shown(self) -> tuple[list[Table], tuple[str, ...]]:
         head = ("measure", "value a session, 95 % interval", "coverage", "effective clicks", "logged pages")
         tables = [table(head, [(name, *self.row(name), f"{self.logged[name]:.4f}") for name in self.means])]
         rows = [
@@ -99,13 +97,7 @@ class ClickEvaluation:
         if rows:
             header = ("measure", "traffic", "queries", "sessions", "value", "coverage", "effective clicks")
             tables.append(table(header, rows, n_names=2))
-        return tables
-
-    def __repr__(self) -> str:
-        return to_text(self._tables(), self.notes)
-
-    def _repr_html_(self) -> str:
-        return to_html(self._tables(), self.notes)
+        return tables, self.notes
 
 
 class ClickEvaluations(dict[str, ClickEvaluation]):
@@ -138,8 +130,8 @@ class Difference:
     p_corrected: float
 
 
-@dataclass(frozen=True, eq=False)
-class ClickComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickComparison(Rendered):
     """Several rankings on one log: the value of each, and all differences, paired by groups of sessions."""
 
     evaluations: Mapping[str, ClickEvaluation]
@@ -155,9 +147,10 @@ class ClickComparison:
         systems = {name: one.to_dict() for name, one in self.evaluations.items()}
         return {"systems": systems, "pairs": json_value([vars(one) for one in self.pairs])}
 
-    def _tables(self) -> list[Table]:
+    def _shown(self) -> tuple[list[Table], tuple[str, ...]]:
+        first = next(iter(self.evaluations.values()))
         rows = [(m, name, *one.row(m)) for name, one in self.evaluations.items() for m in one.means]
-        rows.sort(key=lambda row: list(next(iter(self.evaluations.values())).means).index(row[0]))
+        rows.sort(key=lambda row: list(first.means).index(row[0]))
         head = ("measure", "system", "value a session, 95 % interval", "coverage", "effective clicks")
         pairs = [
             (one.measure, f"{one.a} - {one.b}", interval_text(one.difference, one.low, one.high),
@@ -165,19 +158,4 @@ class ClickComparison:
             for one in self.pairs
         ]  # fmt: skip
         header = ("measure", "systems", "difference, 95 % interval", "p (Holm)")
-        return [table(head, rows, n_names=2), *([table(header, pairs, n_names=2)] if pairs else [])]
-
-    def render(self, format: str) -> str:  # noqa: A002 (as on the command line)
-        """Return the tables as "text", "markdown", "latex", "html" or "json"."""
-        return (
-            json.dumps(self.to_dict(), indent=2) if format == "json" else render(format, self._tables(), self._notes())
-        )
-
-    def _notes(self) -> tuple[str, ...]:
-        return next(iter(self.evaluations.values())).notes
-
-    def __repr__(self) -> str:
-        return to_text(self._tables(), self._notes())
-
-    def _repr_html_(self) -> str:
-        return to_html(self._tables(), self._notes())
+        return [table(head, rows, n_names=2), *([table(header, pairs, n_names=2)] if pairs else [])], first.notes

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import CountFromZero, checked
 from argrank._json import json_value
-from argrank._tables import Cell, Table, counted, measure_text, render, table
+from argrank._results import Framed, Rendered
+from argrank._tables import Cell, Table, counted, measure_text, table
 from argrank._types import Floats, Integers
-from argrank.evaluation.comparison import check_format
 from argrank.evaluation.judges.left_out import Estimate
-from argrank.evaluation.result import frame_of
 
 MOST_SHOWN = 10  # queries, and grades of a table of counts
 DOMINANT = 0.8  # share of one grade beyond which chance alone agrees often
@@ -74,7 +73,7 @@ class SegmentAgreement(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement:
+class Agreement(Rendered, Framed):
     """How far judges agree; made by ``ar.agreement``.
 
     Attributes
@@ -156,7 +155,8 @@ class Agreement:
         """Upper ends of the intervals by coefficient."""
         return {name: one.high for name, one in self.estimates.items()}
 
-    def judge_again(self, n: int = MOST_SHOWN) -> list[Any]:
+    @checked
+    def judge_again(self, n: CountFromZero = MOST_SHOWN) -> list[Any]:
         """Return the ids of the queries that hold most of the disagreement, where a second look is worth most.
 
         They are not a random sample: evaluating on these alone, or giving them to ``ar.evaluate(trusted=…)``, misleads.
@@ -164,25 +164,6 @@ class Agreement:
         return [one.qid for one in self.queries[:n] if one.share > 0]
 
     # ---- renderings -------------------------------------------------------------------------------------------
-
-    def render(self, format: str) -> str:  # noqa: A002 (what the command line calls it)
-        """Return the agreement as "text", "markdown", "latex", "html" or "json"."""
-        check_format(format)
-        if format == "json":
-            return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        return render(format, self._tables(), self.notes)
-
-    def to_text(self) -> str:
-        """Return aligned tables: coefficients, pairs, grades, counts, segments, and queries to judge again."""
-        return self.render("text")
-
-    def to_markdown(self) -> str:
-        """Return the same as Markdown."""
-        return self.render("markdown")
-
-    def to_latex(self) -> str:
-        """Return the same as LaTeX tabulars; no package is needed."""
-        return self.render("latex")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; what is not a number becomes None."""
@@ -193,18 +174,11 @@ class Agreement:
         plain: dict[str, Any] = json_value(found)
         return plain
 
-    def to_pandas(self) -> Any:
-        """Return every query as a row of a pandas data frame: qid, n_documents, raw, share."""
-        rows = zip(*self.queries, strict=True)
-        return frame_of("pandas", dict(zip(QueryAgreement._fields, map(list, rows), strict=True)), "agreement")
+    def columns(self) -> dict[str, list[Any]]:
+        """Return every query by column: qid, n_documents, raw, share."""
+        return dict(zip(QueryAgreement._fields, map(list, zip(*self.queries, strict=True)), strict=True))
 
-    def __repr__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.render("html")
-
-    def _tables(self) -> list[Table]:
+    def _shown(self) -> tuple[list[Table], list[str]]:
         found = [self._coefficients()]
         if len(self.judges) > 2:
             found.append(self._pairs())
@@ -212,7 +186,7 @@ class Agreement:
             found += [self._grades(), self.counts_table()]
         if self.segments:
             found.append(self._segments())
-        return [*found, *([self._queries()] if self.judge_again() else [])]
+        return [*found, *([self._queries()] if self.judge_again() else [])], self.notes
 
     def _interval(self) -> str:
         return f"{100 * (1 - self.level):.4g} % interval"

@@ -95,6 +95,7 @@ class PositionMatch(Estimator[SlotModel]):
         check_is_fitted(self)
         return self.model_.predict(X, qid=qid, group=group)
 
+    @checked
     def match(self, X: Any, *, qid: Any = None, group: Any = None) -> list[Integers]:
         """Return for every query the caller's row number for each slot; -1 for a slot that stays empty."""
         check_is_fitted(self)
