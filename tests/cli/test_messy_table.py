@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.little_opensearch import responses
 from tests.messy_table import as_people_write, messy_csv, messy_rows
 
 import argrank as ar
 from argrank import cli
 from argrank.data.io.columns import roles
-from argrank.deploy.deployment import deployment
 from argrank.errors import InputError
 
 DROP = ("--drop", "listed,judge_minutes")
@@ -39,8 +40,9 @@ def run(capsys, tmp_path, monkeypatch):
 def test_from_a_spreadsheet_to_a_report(run, tmp_path: Path) -> None:
     rows = messy_rows()
     Path("judged.csv").write_bytes(messy_csv(rows))
-    code, out, err = run("inspect", "judged.csv", "--drop", "listed")
+    code, out, err = run("inspect", "judged.csv")
     assert code == 0, err
+    assert "dates 'listed' up to 2025-12-28; training asks for --date listed or --drop listed" in err
     told = "separated by semicolons; encoded as cp1252; qid from column 'Query', label from column 'grade', docid from"
     assert told in err
     assert "in €" in err
@@ -75,44 +77,57 @@ def test_from_a_spreadsheet_to_a_report(run, tmp_path: Path) -> None:
     assert pd.read_parquet("ranked.parquet")["score"].tolist() == ranked["score"].tolist()
 
 
-@pytest.mark.parametrize("ranker", ["lambda-mart", "rank-svm"])
+@pytest.mark.parametrize("ranker", ["auto", "lambda-mart", "rank-svm"])
 def test_from_a_spreadsheet_to_the_engine_and_back(ranker: str, run) -> None:
-    """With a date as a feature: train for OpenSearch, export with a strict check, verify what it would log."""
+    """With a date as a feature: inspect, train for OpenSearch, report, export strictly, verify its log, predict."""
     rows = messy_rows(60)
     Path("judged.csv").write_bytes(messy_csv(rows))
-    options = ["-p", "n_trees=20"] if ranker == "lambda-mart" else []
-    told = ["--date", "listed", "--drop", "judge_minutes"]
-    train = ["train", "judged.csv", *told, "--target", "opensearch", "-r", ranker, *options, "-o", "model.json"]
-    code, _, err = run(*train, "--baseline", "price", "--fail-if-worse")
+    code, _, err = run("inspect", "judged.csv")
     assert code == 0, err
-    assert "dates 'listed' (days before 2025-12-28)" in err
-    code, out, err = run(
-        "export", "model.json", "--to", "opensearch", "-o", "deploy", "--check", "judged.csv", "--strict"
-    )
-    assert code == 0, out
-    assert "0 queries reordered" in out
-    assert "Mean ndcg@10" in out
-    assert "listed was a date in training" in out
-    unjudged = [{name: value for name, value in row.items() if name not in ("grade", "judge_minutes")} for row in rows]
-    Path("unjudged.csv").write_bytes(messy_csv(unjudged))
-    code, out, err = run(
-        "export", "model.json", "--to", "opensearch", "-o", "deploy", "--check", "unjudged.csv", "--strict"
-    )
-    assert (code, "Mean ndcg@10" in out) == (0, False), err
-    Path("next.csv").write_bytes(messy_csv(messy_rows(30, seed=9)))  # values that lie between those of training
-    code, out, err = run(
-        "export", "model.json", "--to", "opensearch", "-o", "deploy", "--check", "next.csv", "--strict"
-    )
-    assert code == 0, out
-    model = ar.load_model("model.json")
-    logged = pd.DataFrame(unjudged)
-    scores = deployment(model, "opensearch").score(model._given(logged, None, None).X)
-    for name, values in (("right", scores), ("wrong", scores[::-1])):
-        Path(f"{name}.csv").write_bytes(messy_csv([*logged.assign(score=values).to_dict("records")], "utf-8"))
-        code, out, err = run("verify", "model.json", f"{name}.csv", "--to", "opensearch")
-        assert (code, err) == (int(name == "wrong"), ""), out
+    options = {"auto": ["-p", "max_trees=30"], "lambda-mart": ["-r", ranker, "-p", "n_trees=20"]}
+    told = ["--date", "listed", "--drop", "judge_minutes"]
+    train = ["train", "judged.csv", *told, "--target", "opensearch", *options.get(ranker, ["-r", ranker])]
+    code, _, err = run(*train, "-o", "model.json", "--baseline", "price", "--fail-if-worse")
+    assert code == 0, err
+    assert "dates 'listed' up to 2025-12-28" in err
     code, out, err = run("report", "judged.csv", "model.json", "--system", "bm25_title", "-o", "report.html", "-q")
     assert (code, out, err) == (0, "", "")
+    week = messy_rows(30, seed=9)  # values that lie between those of training
+    Path("next.csv").write_bytes(messy_csv(week))
+    unjudged = [{name: value for name, value in row.items() if name not in ("grade", "judge_minutes")} for row in week]
+    Path("unjudged.csv").write_bytes(messy_csv(unjudged))
+    for check in ("judged.csv", "next.csv", "unjudged.csv"):
+        export = ["export", "model.json", "--to", "opensearch", "-o", "deploy", "--check", check, "--strict"]
+        code, out, err = run(*export)
+        assert (code, "Mean ndcg@10" in out) == (0, check != "unjudged.csv"), out + err
+        assert "0 queries reordered" in out
+        assert "listed was a date in training" in out
+    products: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for row in unjudged[:60]:
+        day, month, year = map(int, row["listed"].split("."))
+        fields = {**row, "listed": (dt.date(2025, 12, 28) - dt.date(year, month, day)).days}
+        products.setdefault(row["Query"], []).append((row["product_id"], fields))
+    logged = responses(Path("deploy"), products)
+    scores = [hit["_score"] for one in logged for hit in one["response"]["hits"]["hits"]]
+    for name, values in (("right", scores), ("wrong", scores[::-1])):
+        by_row = iter(values)
+        for hit in (hit for one in logged for hit in one["response"]["hits"]["hits"]):
+            hit["_score"] = next(by_row)
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in logged))
+        table = [{**row, "score": score} for row, score in zip(unjudged, values, strict=False)]
+        Path(f"{name}.csv").write_bytes(messy_csv(table, "utf-8-sig"))
+        for log in (f"{name}.jsonl", f"{name}.csv"):
+            code, out, err = run("verify", "model.json", log, "--to", "opensearch")
+            assert (code, err) == (int(name == "wrong"), ""), out
+            assert name == "wrong" or "largest difference 0, " in out  # the same bits
+            assert "qid cheap blender 0" in out or name == "wrong"
+    moved = [{"new_column": "x", **dict(reversed(row.items()))} for row in unjudged]
+    Path("week.csv").write_bytes(messy_csv(moved, "utf-8-sig"))
+    code, _, err = run("predict", "model.json", "week.csv", "-o", "ranked.csv")
+    assert code == 0, err
+    ranked = pd.read_csv("ranked.csv").set_index(["qid", "docid"])["score"]
+    first = [ranked.loc[(qid, docid)] for qid, listed in products.items() for docid, _ in listed]
+    np.testing.assert_allclose(np.array([np.min(one) for one in first]), scores, rtol=0, atol=1e-5)
     assert run("evaluate", "judged.csv", "model.json", "--system", "bm25_title", "-q")[::2] == (0, "")
     assert run("explain", "model.json", "judged.csv", "--query", "cheap blender 0", "-q")[::2] == (0, "")
 
@@ -273,10 +288,19 @@ def test_evaluate_takes_a_frame() -> None:
     )
 
 
-def test_dates_are_refused_by_name(run) -> None:
-    Path("a.csv").write_bytes(messy_csv(messy_rows(5)))
-    code, _, err = run("inspect", "a.csv")
+def test_dates_are_refused_by_name_all_at_once(run) -> None:
+    rows = [{**row, "seen": "2025-01-31"} for row in messy_rows(5)]
+    Path("a.csv").write_bytes(messy_csv(rows))
+    code, _, err = run("train", "a.csv", "-r", "regression")
     assert code == 2
-    assert "column 'listed': expected numbers or texts, got dates such as" in err
-    assert "--date listed" in err
-    assert "--drop listed" in err
+    assert "columns 'listed', 'seen': expected numbers or texts, got dates such as" in err
+    assert "--date listed,seen (dates=['listed', 'seen'])" in err
+    assert "--drop listed,seen" in err
+    frame = pd.DataFrame(rows).assign(seen=pd.Timestamp("2025-01-31"))
+    with pytest.raises(InputError, match="columns 'listed', 'seen': expected numbers or texts, got dates"):
+        ar.Dataset(frame)
+    frame.to_parquet("a.parquet")
+    newest = "-".join(max(row["listed"].split(".")[::-1] for row in rows))
+    code, out, err = run("inspect", "a.parquet")
+    assert (code, f"dates 'listed' up to {newest}, 'seen' up to 2025-01-31; training asks" in err) == (0, True), err
+    assert "listed" in out

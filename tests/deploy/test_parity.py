@@ -56,6 +56,25 @@ def test_a_wrong_comparison_is_found_on_the_cuts(forest, monkeypatch):
     assert "NOT the same scores" in str(found.parity)
 
 
+def test_sums_of_thousands_of_trees_hold_and_one_wrong_leaf_in_them_is_found(monkeypatch):
+    """Each step of a long sum in float32 rounds at the size of the whole, not of the leaf that it adds."""
+    random = np.random.default_rng(4)
+    small = [random_tree(random, 5, 4) for _ in range(8000)]
+    small = [tree.with_values(4e-4 * random.random(tree.n_leaves)) for tree in small]
+    first = random_tree(random, 5, 2)
+    model = TreesModel((first.with_values(np.array([2.9, 3.0])), *small), 5)
+    parts = plain(model, "as-trained")
+    rows = made_rows(parts)
+    before = own_scores(model, parts, "as-trained", rows)
+    shares = np.abs(parts.forest.sums(rows, np.float32) - before) / parts.magnitudes(rows)
+    assert shares.max() > 32 * 2.0**-24  # more than sums of a few numbers have
+    assert ar.export(model, "opensearch").parity.holds
+    wrong = TreesModel((*model.trees[:-1], small[-1].with_values(small[-1].value + 4e-4)), 5)
+    files = ar.export(wrong, "opensearch").files
+    monkeypatch.setattr(elasticsearch, "WRITER", replace(elasticsearch.WRITER, write=lambda *_: files))
+    assert not ar.export(model, "opensearch").parity.holds
+
+
 @pytest.mark.parametrize("normalise", [None, "standard"])
 def test_thresholds_on_values_of_float32_data_reorder_nothing(normalise):
     data = ar.make_ranking(20, 15, 4, random_state=0)
@@ -117,12 +136,12 @@ def test_terms_that_cancel_in_float32_are_told_of():
 
 
 def test_an_exchange_beyond_rounding_is_told_from_one_within():
-    size = np.full(3, 1.0)
+    allowed = np.full(3, 8 * 2.0**-24)
     before = np.array([3.0, 2.0, 1.0])
-    assert not _beyond(before, before, size)
-    assert _beyond(before, np.array([3.0, 1.0, 2.0]), size)
+    assert not _beyond(before, before, allowed)
+    assert _beyond(before, np.array([3.0, 1.0, 2.0]), allowed)
     near = np.array([1.0 + 1e-8, 1.0, 0.5])
-    assert not _beyond(near, near[[1, 0, 2]], size)
+    assert not _beyond(near, near[[1, 0, 2]], allowed)
 
 
 def test_missing_goes_the_way_of_zero_if_asked(forest):

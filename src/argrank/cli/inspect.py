@@ -35,6 +35,7 @@ def run(
     """
     from argrank.data.doctor import doctor
     from argrank.data.io.load import load
+    from argrank.data.io.naming import naming, told_naming
     from argrank.data.io.trec.forms import is_qrels_file, is_qrels_table
     from argrank.data.summary import Overview, printable
 
@@ -43,7 +44,8 @@ def run(
     if runs or judged:
         _inspect_runs(runs, [file for file in files if file not in runs], as_json)
         return
-    sets = [load(file, progress=not quiet, verify="open" if verify else "lazy") for file in files]
+    with naming(told_naming()._replace(days=True)):
+        sets = [load(file, progress=not quiet, verify="open" if verify else "lazy") for file in files]
     diagnosis = doctor(*sets, names=files if len(files) > 1 else None)
     overviews = [Overview(data, features) for data, features in zip(sets, diagnosis.features, strict=True)]
     if as_json:

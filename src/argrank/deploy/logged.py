@@ -16,6 +16,7 @@ from argrank.data.io.columns.checks import check_names
 from argrank.data.io.columns.dates import date_format, day_numbers, iso_texts
 from argrank.data.io.columns.filled import number_types
 from argrank.data.io.columns.kinds import Kind, Marks, decide, flag_values, number_values
+from argrank.data.io.columns.roles import meanings_of
 from argrank.data.io.columns.table import decimal_of
 from argrank.data.io.columns.texts import CellError, Texts
 from argrank.data.io.delimited import DELIMITERS, opened
@@ -105,7 +106,9 @@ def read_logged(path: str | os.PathLike[str], served: Any, parts: Plain, names: 
         raise FormatError(path, line, f"{error.expected} in column {error.column!r}", error.got) from error
     if not len(scores):
         raise FormatError(path, None, "logged rows", "none")
-    labels = [[f", {name} {word}" for word in table.words(name)] for name in ("qid", "docid") if name in table.columns]
+    roles = meanings_of(list(table.columns), {}, (), names).roles
+    ids = {role: name for name, role in roles.items() if role in ("qid", "docid")}
+    labels = [[f", {role} {word}" for word in table.words(ids[role])] for role in sorted(ids, reverse=True)]
     places = [table.place(row) + "".join(label[row] for label in labels) for row in range(len(scores))]
     return Logged(np.column_stack(X), scores, places)
 

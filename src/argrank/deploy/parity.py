@@ -2,7 +2,8 @@
 
 Two differences are told apart: what rounding the features to float32 does to argrank's own scores, and what the
 target's comparisons and sums do beyond that. An exchanged pair counts as rounding where its scores differ by no more
-than 8 * 2^-24 of the numbers that are summed.
+than 8 * 2^-24 of the numbers that are summed, and what adding the same leaves in float32 is off: thousands of trees
+round more than a few.
 """
 
 from __future__ import annotations
@@ -118,11 +119,11 @@ def compare(
     made_before, made_after, made_rounded = both(made)
     made_own = made_rounded if singles else made_before
     gap = np.abs(made_after - made_own)
-    beyond = bool((gap > 4 * ROUNDING * (plain.magnitudes(made) + abs(constant))).any())
+    beyond = bool((gap > _rounding(plain, made, constant, 4 * ROUNDING)).any())
     X = made if check is None else _dense(check.X)
     indptr = np.array([0, len(X)]) if check is None else check.indptr
     before, after, rounded = (made_own, made_after, made_own) if check is None else both(X)
-    sizes = plain.magnitudes(X.astype(np.float64)) + abs(constant)
+    allowed = _rounding(plain, X.astype(np.float64), constant, ROUNDING)
     measures: tuple[float | None, float | None, float | None] = (None, None, None)
     if check is not None and check.is_judged:
         a, b, c = (check.to_caller(scores) for scores in (before, after, rounded))
@@ -133,7 +134,7 @@ def compare(
         float(np.abs(after - before).max(initial=0.0)),
         _relative(before, after, indptr),
         sum(_reordered(before[a:b], after[a:b]) for a, b in _spans(indptr)),
-        sum(_beyond((rounded if singles else before)[a:b], after[a:b], sizes[a:b]) for a, b in _spans(indptr)),
+        sum(_beyond((rounded if singles else before)[a:b], after[a:b], allowed[a:b]) for a, b in _spans(indptr)),
         float(np.abs(rounded - before).max(initial=0.0)),
         sum(_reordered(before[a:b], rounded[a:b]) for a, b in _spans(indptr)),
         *measures,
@@ -222,17 +223,23 @@ def _reordered(before: Floats, after: Floats) -> bool:
     return not np.array_equal(np.argsort(-before, kind="stable"), np.argsort(-after, kind="stable"))
 
 
-def _beyond(before: Floats, after: Floats, sizes: Floats) -> bool:
-    """Tell whether a pair is exchanged whose scores in argrank differ by more than rounding can explain."""
+def _rounding(plain: Plain, X: Floats, constant: float, share: float) -> Floats:
+    """Return for every row how far rounding may move its score, or apart from another that is off as much."""
+    off = 0.0 if plain.forest is None or plain.classes is not None else plain.forest.rounding(X.astype(np.float32))
+    return np.asarray(share * (plain.magnitudes(X) + abs(constant)) + 2 * off)
+
+
+def _beyond(before: Floats, after: Floats, allowed: Floats) -> bool:
+    """Tell whether a pair is exchanged whose scores in argrank differ by more than is allowed for rounding."""
     if not _reordered(before, after):
         return False
     order = np.argsort(-after, kind="stable")
-    ranked, large = before[order], sizes[order]
+    ranked, slack = before[order], allowed[order]
     # a document above which a better one (by argrank) stands lower: compare with the best of those below
     best_below = np.maximum.accumulate(ranked[::-1])[::-1]
-    suspects = np.flatnonzero(best_below > ranked + ROUNDING * large)
+    suspects = np.flatnonzero(best_below > ranked + slack)
     for place in suspects.tolist():
-        gaps = ranked[place:] - ranked[place] - ROUNDING * np.maximum(large[place:], large[place])
+        gaps = ranked[place:] - ranked[place] - np.maximum(slack[place:], slack[place])
         if (gaps > 0).any():
             return True
     return False

@@ -85,9 +85,16 @@ class Forest:
 
     def sums(self, X: NDArray[Any], kind: type[np.floating[Any]], strict: bool = False) -> Floats:
         """Return the sum of the leaves of every row, added tree by tree in numbers of the given kind."""
+        return self._added(self.leaves(X, strict), kind)
+
+    def rounding(self, X: NDArray[Any]) -> Floats:
+        """Return for every row how far the sum of its leaves in float32 is from their sum in float64."""
+        reached = self.leaves(X)
+        return np.abs(self._added(reached, np.float32) - self._added(reached, np.float64))
+
+    def _added(self, reached: Integers, kind: type[np.floating[Any]]) -> Floats:
         values = self.value.astype(kind)
-        reached = self.leaves(X, strict)
-        total = np.zeros(len(X), kind)
+        total = np.zeros(len(reached), kind)
         for tree in range(self.n_trees):
             total += values[reached[:, tree]]
         return total.astype(np.float64)

@@ -17,6 +17,7 @@ class Naming(NamedTuple):
     features: Sequence[str] | None = None
     written: Given = Given()
     known: Collection[str] = ()  # meanings that are not looked for
+    days: bool = False  # whether dates are taken though nobody asks for them
 
     @property
     def says(self) -> bool:
@@ -29,7 +30,8 @@ class Naming(NamedTuple):
             mine if mine is not None else theirs for mine, theirs in zip(self.written, other.written, strict=True)
         ]
         features = other.features if self.features is None else self.features
-        return Naming({**other.columns, **self.columns}, features, Given(*written), {*self.known, *other.known})
+        days = self.days or other.days
+        return Naming({**other.columns, **self.columns}, features, Given(*written), {*self.known, *other.known}, days)
 
 
 NOTHING = Naming()

@@ -53,7 +53,7 @@ def read_table(
     """
     check_choice("kind", kind, TABLES)
     said = Naming(columns or {}, features, written).over(told_naming())
-    reading = Reading(said.columns, said.known, said.features, where=os.fspath(path))
+    reading = Reading(said.columns, said.known, said.features, where=os.fspath(path), days=said.days)
     try:
         if kind in DELIMITERS:
             found = delimited.read(path, DELIMITERS[kind], reading, said.written)

@@ -36,6 +36,7 @@ class Reading(NamedTuple):
     where: str = ""
     told: Sequence[str] = ()
     strict: bool = False  # whether a label or weight below 0 or missing is refused here, by its cell
+    days: bool = False  # whether dates are taken though nobody asks for them
 
 
 def arguments_of(
@@ -66,6 +67,11 @@ def arguments_of(
     there = set() if filled is None else set(filled.numbers)
     columns = {name: _column(table.get_column(name), kinds[name]) for name in names if name not in {*ids, *there}}
     decided = _decided(columns, kinds, found.get("qid"), reading.marks)
+    unasked = [name for name, column in columns.items() if _is_date(column) or _is_date(decided.get(name))]
+    if unasked and not reading.days:
+        raise _refused_dates(unasked, table.get_column(unasked[0]))
+    columns |= {name: _column(table.get_column(name), "date") for name in unasked}
+    decided |= {name: decide(str(name), columns[name], None, reading.marks, "date") for name in unasked}
     free = {name: one.kind for name, one in decided.items() if kinds[name] in (None, "id", "text")}
     ids += [name for name, kind in free.items() if kind is Kind.ID]
     reads = [name for name, kind in free.items() if kind is Kind.TEXT]
@@ -81,8 +87,9 @@ def arguments_of(
     else:
         found["X"], coded = _completed(filled, columns, decided, names)
     if coded.dates:
-        days = ", ".join(f"{name!r} (days before {newest})" for name, newest in coded.dates.items())
-        tell(f"{reading.where}{': ' if reading.where else ''}dates {days}")
+        days = ", ".join(f"{name!r} up to {newest}" for name, newest in coded.dates.items())
+        ask = "; training asks for --date {0} or --drop {0}".format(",".join(map(str, unasked))) if unasked else ""
+        tell(f"{reading.where}{': ' if reading.where else ''}dates {days}{ask}")
     return found | {"feature_names": names, "categories": coded.categories or None, "dates": coded.dates or None}
 
 
@@ -277,8 +284,6 @@ def _values(name: str, column: Any, decided: Decided | None, coded: Coded) -> ND
         if decided.date is not None:
             values, coded.dates[name] = day_numbers(column, decided.date)
             return values
-        if decided.kind is Kind.DATE:
-            raise _refused_date(name, column.text_of(int(np.argmax(column.codes >= 0))))
         values, coded.categories[name] = column.categories()
         return values
     base = str(column.dtype).partition("(")[0]
@@ -290,8 +295,6 @@ def _values(name: str, column: Any, decided: Decided | None, coded: Coded) -> ND
         values, coded.categories[name] = Texts(_as_text(column)).categories(known)
         return values
     first = shown(column.head(1).to_list()[0] if len(column) else column.dtype)
-    if base in ("Date", "Datetime"):
-        raise _refused_date(name, first)
     raise InputError(
         f"column {name!r}: expected numbers or texts, got {first}; columns with a meaning are {', '.join(COLUMNS)}"
     )
@@ -303,8 +306,18 @@ def _as_text(column: Any) -> Any:
     return column.cast(nw.String).to_arrow()
 
 
-def _refused_date(name: str, got: str | None) -> InputError:
+def _is_date(column: Any) -> bool:
+    """Tell whether a column, or what was decided of one, is a date that nobody asked for."""
+    if isinstance(column, Decided):
+        return column.kind is Kind.DATE and column.date is None
+    return column is not None and not isinstance(column, Texts) and str(column.dtype).startswith("Date")
+
+
+def _refused_dates(names: Sequence[str], first: Any) -> InputError:
+    columns, asked = "column" if len(names) == 1 else "columns", ",".join(map(str, names))
+    got = "".join(f" such as {shown(one)}" for one in first.drop_nulls().head(1).to_list())
     return InputError(
-        f"column {name!r}: expected numbers or texts, got dates such as {got}; --date {name} (dates=[{name!r}]) makes "
-        f"it the number of days before the newest, --drop {name} (columns={{{name!r}: None}}) leaves it out"
+        f"{columns} {', '.join(map(repr, names))}: expected numbers or texts, got dates{got}; --date {asked} "
+        f"(dates={list(names)}) takes the days before the newest, "
+        f"--drop {asked} (columns={dict.fromkeys(names)}) leaves {'it' if len(names) == 1 else 'them'} out"
     )
