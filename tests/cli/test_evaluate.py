@@ -295,3 +295,20 @@ def test_a_range_of_cutoffs(tmp_path, monkeypatch, capsys):
         cli.main(["evaluate", "data.txt", "scores.txt", "-m", "ndcg@1..3,map", "-q"])
     out = capsys.readouterr().out
     assert [line.split("\t")[0] for line in out.splitlines()] == ["ndcg@1", "ndcg@2", "ndcg@3", "map"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_large_runs_are_read_with_the_judgements(trec, capsys, monkeypatch, command):
+    words = [command, "judged.qrels", "one.run", "two.run", "-m", "map,ndcg@2", "--convention", "trec"]
+    printed = []
+    for smallest in (1 << 30, 0):
+        monkeypatch.setattr("argrank.data.io.trec.file_words.SMALLEST", smallest)
+        if smallest == 0:
+            monkeypatch.setattr("argrank.evaluation.systems.as_qrels", None)
+            monkeypatch.setattr("argrank.evaluation.systems.join_runs", None)
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        assert ended.value.code == 0
+        printed.append(capsys.readouterr())
+    assert printed[0] == printed[1]
+    assert "one" in printed[0].out

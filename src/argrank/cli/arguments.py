@@ -30,12 +30,17 @@ def system_files(given: list[str]) -> dict[str, str]:
     return files
 
 
-def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels:
-    """Read what systems are measured against: data with features, or judgements for runs."""
+def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels | Path:
+    """Read what systems are measured against: data with features, or judgements for runs.
+
+    A file of judgements beside large runs is left to evaluation, which reads them together.
+    """
     from argrank.data.io.naming import Naming, naming, told_naming
-    from argrank.evaluation.systems import judged_source
+    from argrank.evaluation.systems import are_quick, judged_source
 
     runs = {name: Path(file) for name, file in files.items() if is_run(file, column)}
+    if len(runs) == len(files) and are_quick(runs, Path(data)):
+        return Path(data)
     with naming(told_naming().over(Naming(_dates_of(files.values())))):
         return judged_source(data, {name: runs.get(name, ()) for name in files}, progress)
 

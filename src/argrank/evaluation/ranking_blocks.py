@@ -120,13 +120,13 @@ def _tie_key(
     if ties == "worst":
         return lambda cells: data.targets[stored(cells)]
     sign = -1 if ties == "docid-descending" else 1
-    if data.document_ids is None:
-        return lambda cells: sign * stored(cells)
-    ids = data.document_ids
 
     def by_id(cells: NDArray[np.intp]) -> NDArray[Any]:
+        rows = stored(cells)
+        if data.document_ids is None:  # asked only where scores are tied: the texts may not have been made yet
+            return sign * rows
         # Tools compare document ids as text; the order of code points is the order of UTF-8 bytes.
-        texts = np.array([str(one) for one in ids[stored(cells)].tolist()])
+        texts = np.array([str(one) for one in data.document_ids[rows].tolist()])
         return sign * np.unique(texts, return_inverse=True)[1].reshape(-1)
 
     return by_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,10 @@ from argrank.data.grouping import offsets
 from argrank.data.io.columns.roles import label_hint
 from argrank.data.io.load import load
 from argrank.data.io.scores import read_scores
-from argrank.data.io.trec.files import Qrels
+from argrank.data.io.trec.file_words import are_large, read_words
+from argrank.data.io.trec.files import QRELS, RUN, Qrels
 from argrank.data.io.trec.forms import as_qrels, as_run, is_qrels_file, is_qrels_table, is_run, is_table, run_name
-from argrank.data.io.trec.matched import Matched, match_dicts
+from argrank.data.io.trec.matched import Matched, match_dicts, match_words
 from argrank.data.io.trec.pool import JudgedRuns, join_runs
 from argrank.data.unjudged import JUDGED, OUTSIDE
 from argrank.data.untouched import Later
@@ -142,9 +143,9 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
     ``data`` is a judged Dataset, for which a system may be scores (an array, a file) or a run, or judgements, for
     which every system must be a run.
     """
-    quick = _lists_of_dicts(systems, data) if judgements is None else None
+    quick = _quick_matches(systems, data) if judgements is None else None
     if quick is not None:
-        return quick
+        return {name: matched_lists(one, name) for name, one in quick.items()}
     data = judged_source(data, systems)
     runs = {name: as_run(one) for name, one in systems.items() if is_run_for(one, data)}
     if runs and judgements is not None:
@@ -160,14 +161,39 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
     return found
 
 
-def _lists_of_dicts(systems: Mapping[str, Any], data: Any) -> dict[str, Lists] | None:
-    """Return what runs rank where they and the judgements are plain dicts; None where they need a closer look."""
+def are_quick(systems: Mapping[str, Any], data: str | os.PathLike[str]) -> bool:
+    """Tell whether systems and judgements are TREC files, and so large that matching their bytes pays."""
+    files = [*systems.values(), data]
+    if not all(isinstance(one, str | os.PathLike) and not is_table(one) for one in files) or not are_large(files):
+        return False
+    return is_qrels_file(data) and all(map(is_run, systems.values()))
+
+
+def _quick_matches(systems: Mapping[str, Any], data: Any) -> dict[str, Matched] | None:
+    """Match runs with judgements where all are plain dicts or large TREC files; None where they need a closer look."""
+    match: Callable[[Any], Matched | None]
+    if isinstance(data, str | os.PathLike):
+        if not are_quick(systems, data):
+            return None
+        judged = read_words(data, QRELS)
+        if judged is None:
+            return None
+
+        def match(one: Any) -> Matched | None:
+            run = read_words(one, RUN, judged.query_ids)
+            return None if run is None else match_words(run, judged)
+
+    else:
+
+        def match(one: Any) -> Matched | None:
+            return match_dicts(one, data)
+
     found = {}
     for name, one in systems.items():
-        matched = match_dicts(one, data)
+        matched = match(one)
         if matched is None:
             return None
-        found[name] = matched_lists(matched, name)
+        found[name] = matched
     return found
 
 

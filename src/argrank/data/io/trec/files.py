@@ -53,13 +53,13 @@ class Run:
 
 def read_qrels(path: PathLike) -> Qrels:
     """Read TREC judgements; every (query, document) at most once."""
-    columns = _read(path, _QRELS)
+    columns = _read(path, QRELS)
     return Qrels(columns["qid"], columns["docno"], columns["relevance"])
 
 
 def read_run(path: PathLike) -> Run:
     """Read a TREC run; every (query, document) at most once. The order of the lines and the ranks are kept as given."""
-    columns = _read(path, _RUN)
+    columns = _read(path, RUN)
     return Run(columns["qid"], columns["docno"], columns["score"], columns["rank"], str(columns["tag"][0]))
 
 
@@ -121,16 +121,18 @@ def align_run(run: Run, data: Dataset) -> Floats:
 # ---- reading ------------------------------------------------------------------------------------------------------
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
+    """The words of a line."""
+
     fields: tuple[str, ...]
     number: str  # the field that is a number
 
 
-_QRELS = _Layout(("qid", "iteration", "docno", "relevance"), "relevance")
-_RUN = _Layout(("qid", "Q0", "docno", "rank", "score", "tag"), "score")
+QRELS = Layout(("qid", "iteration", "docno", "relevance"), "relevance")
+RUN = Layout(("qid", "Q0", "docno", "rank", "score", "tag"), "score")
 
 
-def _read(path: PathLike, layout: _Layout) -> dict[str, NDArray[Any]]:
+def _read(path: PathLike, layout: Layout) -> dict[str, NDArray[Any]]:
     n_fields = len(layout.fields)
     words: list[str] = []  # of all lines in one list: the garbage collector would visit a list for every line
     lines: list[int] = []

@@ -1,13 +1,14 @@
 """A run laid beside judgements: for every returned document its label, query by query.
 
 This is all that a measure asks for. `join_runs` also numbers the documents over all runs, which costs more than the
-measures themselves; `match_dicts` does without, and leaves to it whatever is unusual (ids that are not
+measures themselves; `match_dicts` and `match_words` do without, and leave to it whatever is unusual (ids that are not
 plain words, queries of which nothing matches, mistakes), so that there is one place that explains it.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -16,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
+from argrank.data.io.trec.file_words import FileWords, rows_in
 from argrank.data.unjudged import JUDGED, OUTSIDE, POOLED, Gaps
 from argrank.errors import is_text
+
+DICTS = {dict, defaultdict}  # of which pytrec_eval's readers make the second; another class may look up otherwise
 
 
 class Matched(NamedTuple):
@@ -44,9 +48,9 @@ def match_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> Matched | N
 
     A document's label is one look into the dict of its query.
     """
-    if type(run) is not dict or type(qrels) is not dict:
+    if not {type(run), type(qrels)} <= DICTS:
         return None
-    if set(map(type, run.values())) != {dict} or set(map(type, qrels.values())) != {dict}:
+    if not {type(one) for given in (run, qrels) for one in given.values()} <= DICTS:
         return None
     asked = {qid: documents for qid, documents in qrels.items() if documents}
     answers = [run.get(qid, {}) for qid in asked]
@@ -76,6 +80,28 @@ def match_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> Matched | N
     query_ids = np.empty(len(asked), object)
     query_ids[:] = list(asked)
     return matched(query_ids, sizes, scores, found, names, relevance, per_query, len(strangers))
+
+
+def match_words(run: FileWords, judged: FileWords) -> Matched | None:
+    """Match the words of a run's file, read beside judgements, with theirs; None where `join_runs` has to look."""
+    rows = rows_in(judged, run)
+    if rows is None:
+        return None
+    n_queries = len(judged.query_ids)
+    sizes = np.diff(run.indptr)
+    n_rows, strangers = int(run.indptr[n_queries]), len(sizes) - n_queries
+    rows = rows[:n_rows]
+    found = np.where(rows >= 0, judged.numbers[rows], np.nan)
+    query_ids = np.empty(n_queries, object)
+    query_ids[:] = judged.query_ids
+
+    def names() -> NDArray[Any]:
+        return run.document_ids(n_rows)
+
+    per_query = np.diff(judged.indptr)
+    return matched(
+        query_ids, sizes[:n_queries], run.numbers[:n_rows], found, names, judged.numbers, per_query, strangers
+    )
 
 
 def matched(
