@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._jit import LazyKernel
 from argrank._threads import map_threads
@@ -70,7 +72,7 @@ def _rules(
     """Return what a counted document adds; None where there are too many different gains to count by them."""
     kind, level, powers = COUNT[structure.kind], np.empty(0, np.intp), np.empty((0, 0))
     if kind == CASCADE:
-        different = np.unique(gains)
+        different = np.unique(gains[gains != 0.0])  # only documents that count are asked for their level
         level = np.searchsorted(different, gains)
         if len(different) > MOST_LEVELS:
             return None
@@ -98,6 +100,11 @@ class Changes(NamedTuple):
     start: float
     times: Floats
     deltas: Floats
+
+
+def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return arrays as one; a single one is not copied, since these arrays are so long that copying them counts."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def walk_block(scores: Floats, slopes: Floats, indptr: Integers, task: Task, block: tuple[int, int]) -> Changes:
@@ -148,12 +155,14 @@ class Counting:
         by_level = np.zeros((n if n_levels else 0, n_levels), np.int32)
         counts = Counts(above, hits, np.ones(n, np.int32), np.ones(n, np.int32), by_level)
         parts = map_threads(functools.partial(self._list, scores, slopes, data.indptr, counts), blocks, n_jobs)
-        times, pairs = (np.concatenate(some) for some in zip(*parts, strict=True))
+        times, pairs = (joined(some) for some in zip(*parts, strict=True))
         ordered, order = in_order(times)
-        deltas = np.empty(len(order))
+        deltas = np.empty(len(order)) if ordered is times else times  # fresh pages cost more than the counting
         start = follow_counts(*self.rules, self.scale, data.query_of_row, *counts, pairs, order, deltas)
         changed = deltas != 0.0
-        return Changes(float(start), ordered[changed], deltas[changed])
+        if not changed.all():
+            ordered, deltas = ordered[changed], deltas[changed]
+        return Changes(float(start), ordered, deltas)
 
     def _list(
         self, scores: Floats, slopes: Floats, indptr: Integers, counts: Counts, block: tuple[int, int]

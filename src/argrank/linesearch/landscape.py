@@ -18,7 +18,7 @@ from argrank.errors import InputError, OptionError
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.result import Evaluation
 from argrank.evaluation.systems import judged_labels
-from argrank.linesearch.changes import Changes, Counting, Task, route, walk_block
+from argrank.linesearch.changes import Changes, Counting, Task, joined, route, walk_block
 from argrank.linesearch.counting import CASCADE
 from argrank.linesearch.crossings import crossings
 from argrank.linesearch.enumeration import QueryLines, enumerate_query
@@ -119,8 +119,9 @@ class Landscape:
         alone = functools.partial(self._enumerate, scores, slopes, low, high)
         parts += map_threads(alone, apart.tolist(), self.n_jobs)
         start = self.constant + math.fsum(part.start for part in parts)
-        times = np.concatenate([part.times for part in parts] or [np.empty(0)])
-        return StepFunction.of(start, times, np.concatenate([part.deltas for part in parts] or [np.empty(0)]))
+        if not parts:
+            return StepFunction.of(start, np.empty(0), np.empty(0))
+        return StepFunction.of(start, joined([part.times for part in parts]), joined([part.deltas for part in parts]))
 
     def _task(self, together: Groups, low: float, high: float) -> tuple[Task | Counting | None, NDArray[np.intp]]:
         """Return what the kernels do, and the queries that are enumerated instead, given the coinciding lines."""

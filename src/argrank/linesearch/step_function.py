@@ -26,8 +26,9 @@ class StepFunction(NamedTuple):
     @classmethod
     def of(cls, start: float, times: Floats, deltas: Floats) -> StepFunction:
         """Add up changes from the left, where the value is ``start``; changes at one point become one."""
-        breakpoints, values = np.empty(len(times)), np.empty(len(times) + 1)
-        count = int(add_up(*in_order(times), deltas, start, SAME_POINT, breakpoints, values))
+        (ordered, order), values = in_order(times), np.empty(len(times) + 1)
+        breakpoints = np.empty(len(times)) if ordered is times else ordered  # never behind what is read next
+        count = int(add_up(ordered, order, deltas, start, SAME_POINT, breakpoints, values))
         return cls(breakpoints[:count], values[: count + 1])
 
     def edges(self, numbers: NDArray[np.intp], low: float, high: float) -> tuple[Floats, Floats]:
