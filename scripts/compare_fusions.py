@@ -1,7 +1,7 @@
 """Compare ways to fuse three systems of the bundled shop, and write the table of docs/guide/tune.md.
 
 Every way is tuned on four fifths of the queries and judged on the last fifth, five times, so that each query is judged
-once by what was tuned without it; all in OpenSearch's arithmetic. Run: python scripts/compare_fusions.py
+once by what was tuned without it; all in OpenSearch's arithmetic. Run: python -m scripts.compare_fusions
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import dataclasses
 import itertools
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
+from scripts.page_tables import write_table
 
 import argrank as ar
 from argrank._types import Floats
@@ -20,8 +20,7 @@ from argrank.data.folds import QueryKFold
 from argrank.evaluation.intervals import mean_interval
 from argrank.evaluation.significance import holm, paired_t
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "guide" / "tune.md"
-BEGIN, END = "% begin: scripts/compare_fusions.py\n", "% end\n"
+PAGE, SCRIPT = "guide/tune.md", "compare_fusions"
 SYSTEMS = ["bm25_title", "embedding_similarity", "sales_log"]
 MEASURE = "ndcg@10"
 ENGINE = {"engine": "opensearch", "window": 20}
@@ -99,8 +98,8 @@ def _own(found: ar.TunedWeights) -> Fuse:
     return lambda data: found.fuse(scores_of(data), data)
 
 
-def main() -> None:
-    """Write the table."""
+def table() -> list[str]:
+    """Return the lines of the table."""
     data = ar.load_bundled()
     values, cost = {name: np.empty(data.n_queries) for name in WAYS}, dict.fromkeys(WAYS, 0.0)
     for train, test in QueryKFold(5, random_state=0).split(data):
@@ -123,11 +122,8 @@ def main() -> None:
         difference = f"{(per_query - exact).mean():+.4f}, p = {against[name]:.2g}" if name in against else ""
         seconds = "0" if name in WITHOUT_COST else f"{cost[name] / 5:.2f}"
         rows.append(f"| {name} | {per_query.mean():.4f} | {low:.4f} to {high:.4f} | {difference} | {seconds} |")
-    text = PAGE.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + "\n".join(rows) + "\n" + END + after, "utf-8")
+    return rows
 
 
 if __name__ == "__main__":
-    main()
+    write_table(PAGE, SCRIPT, table())

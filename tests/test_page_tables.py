@@ -1,0 +1,31 @@
+"""Tables that scripts wrote into pages are what the scripts write now."""
+
+from __future__ import annotations
+
+import pytest
+from scripts import category_sizes, compare_fusions
+from scripts.page_tables import table_of
+
+
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+def test_what_a_text_column_costs_in_every_target():
+    """Sizes within 5 %: another LightGBM may grow other trees."""
+    pytest.importorskip("onnx", reason="onnx is not installed: its files were NOT written")
+    page = table_of(category_sizes.PAGE, category_sizes.SCRIPT)
+    found = {row[0]: row for row in map(cells, category_sizes.table())}
+    assert len(page) == len(found) == 12
+    for target, without, with_texts, largest, reordered in map(cells, page[2:]):
+        own = found[target]
+        assert [float(own[1]), float(own[2])] == pytest.approx([float(without), float(with_texts)], rel=0.05)
+        assert (own[4], reordered) == ("0", "0")
+        assert float(own[3]) <= 2 * float(largest)
+
+
+@pytest.mark.slow
+def test_what_fusing_is_worth():
+    """All but the last column, which is time."""
+    page = table_of(compare_fusions.PAGE, compare_fusions.SCRIPT)
+    assert [cells(row)[:-1] for row in compare_fusions.table()] == [cells(row)[:-1] for row in page]
