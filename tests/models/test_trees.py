@@ -13,6 +13,8 @@ from scipy import sparse
 
 from argrank.errors import InputError, ModelError
 from argrank.models._flat import FlatTrees
+from argrank.models._masks import masks_of
+from argrank.models._nodes import flattened
 from argrank.models.files import load_model
 from argrank.models.tree import Tree
 from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
@@ -24,6 +26,7 @@ KINDS = {
     "zero is missing": {"zero_as_missing": True},
     "no missing values": {"use_missing": False},
     "stumps": {"num_leaves": 2},
+    "masks of 64 bits": {"num_leaves": 63, "min_data_in_leaf": 1},
     "deep": {"num_leaves": 200, "min_data_in_leaf": 1},
 }
 
@@ -95,7 +98,7 @@ def test_sparse_and_many_blocks_predict_the_same(booster, X, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_kernel_walks_as_numpy_does(booster, X, dtype):
+def test_the_kernels_do_as_numpy_does(booster, X, dtype, monkeypatch):
     trees = (*TreesModel.from_lightgbm(booster).trees, Tree.constant(0.25))
     edges = np.array([0.0, -0.0, 1e-35, -1e-36, 1e-34, np.inf, -np.inf, np.nan, 2.0**32, 2.0**31, -1.0, -0.99])
     odd = np.repeat(edges[:, None], 8, axis=1)
@@ -104,7 +107,34 @@ def test_the_kernel_walks_as_numpy_does(booster, X, dtype):
     for rows in (X, strange_rows(), odd, cuts, np.nextafter(cuts, np.inf), X[:0], X[:1]):
         rows = rows.astype(dtype)
         for n_outputs in (1, 2):
-            assert by_kernel(trees, rows, n_outputs).tobytes() == by_numpy(trees, rows, n_outputs).tobytes()
+            expected_scores = by_numpy(trees, rows, n_outputs).tobytes()
+            assert by_kernel(trees, rows, n_outputs).tobytes() == expected_scores
+            with monkeypatch.context() as walking:
+                walking.setattr("argrank.models._flat.FEWEST_ROWS", 1 << 30)
+                assert by_kernel(trees, rows, n_outputs).tobytes() == expected_scores
+
+
+def test_few_leaves_are_crossed_out_and_many_are_walked_to(X):
+    """The borders of both ways: 32 bits for 31 leaves, 64 for 63, walks beyond, and for tables that grow too large."""
+    by_leaves = {31: np.int32, 32: np.int64, 63: np.int64, 64: None}
+    for n_leaves, dtype in by_leaves.items():
+        setting = {**QUIET, "num_leaves": n_leaves, "min_data_in_leaf": 1}
+        trees = TreesModel.from_lightgbm(lgb.train(setting, lgb.Dataset(X, np.nan_to_num(X[:, 0])), 3)).trees
+        assert {tree.n_leaves for tree in trees} == {n_leaves}
+        masks = masks_of(flattened(trees), trees)
+        assert (None if masks is None else masks.mask.dtype) == dtype
+        assert by_kernel(trees, X).tobytes() == by_numpy(trees, X).tobytes()
+
+
+def test_very_many_categories_are_walked(X, monkeypatch):
+    rng = np.random.default_rng(5)
+    data = lgb.Dataset(X, np.isin(X[:, 6], [3, 7, 40]) + rng.random(len(X)), categorical_feature=[6], params=QUIET)
+    trees = TreesModel.from_lightgbm(lgb.train(QUIET, data, 4)).trees
+    assert any(tree.categories for tree in trees)
+    assert masks_of(flattened(trees), trees) is not None
+    monkeypatch.setattr("argrank.models._masks.MOST_CELLS", 10)
+    assert masks_of(flattened(trees), trees) is None
+    assert by_kernel(trees, X).tobytes() == by_numpy(trees, X).tobytes()
 
 
 def test_numba_is_loaded_once_it_pays():

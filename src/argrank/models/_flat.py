@@ -9,33 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
+from argrank.models._masks import ADD, FEWEST_ROWS, Masks, masks_of
+from argrank.models._nodes import Nodes, flattened, joined
 from argrank.models._rows import blocks, kernel_pays
 from argrank.models.tree import Tree
 
 BLOCK_CELLS = 1 << 21  # values in a block of rows for NumPy: they fit the cache, and a node still has many rows
-PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
-
-
-class Nodes(NamedTuple):
-    """All trees as the kernels take them; the arrays are read-only, as the kernels declare them."""
-
-    feature: Integers
-    threshold: Floats
-    child: Integers  # the left and the right one of every node
-    kinds: NDArray[np.int8]
-    nan_right: NDArray[np.int8]
-    borders: Integers  # of the categories of every node
-    categories: Integers
-    roots: Integers
-    value: Floats  # of the leaves
 
 
 def _rows_and_nodes(types: ModuleType) -> tuple[Any, Any]:
@@ -227,11 +213,13 @@ class FlatTrees:
     def __init__(self, trees: Sequence[Tree], n_outputs: int = 1) -> None:
         self._trees, self._n_outputs = trees, n_outputs
         self._nodes: Nodes | None = None
+        self._masks: Masks | None = None
+        self._is_large = False  # too large for masks
         self.used = np.unique(np.concatenate([np.empty(0, np.int64), *(tree.feature for tree in trees)]))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the nodes: read as a copy, their arrays would be writable, which the kernels refuse."""
-        return self.__dict__ | {"_nodes": None}
+        return self.__dict__ | {"_nodes": None, "_masks": None}
 
     def sums(self, X: Any) -> Floats:
         """Return the sum of the trees' values for every row and output."""
@@ -269,7 +257,7 @@ class FlatTrees:
     def _training(self) -> tuple[Floats, Floats, Floats]:
         """Return the documents of every leaf and node in training, and the mean value of every node."""
         counts = [np.maximum(tree.count, 1) for tree in self._trees]  # so that every node has a mean
-        count, child, value = _joined(counts, np.float64), self._flat.child, self._flat.value
+        count, child, value = joined(counts, np.float64), self._flat.child, self._flat.value
         cover, mean = np.zeros(len(child) // 2), np.zeros(len(child) // 2)
         look_below(child, value, count, cover, mean)
         return count, cover, mean
@@ -277,12 +265,18 @@ class FlatTrees:
     @property
     def _flat(self) -> Nodes:
         if self._nodes is None:
-            self._nodes = _flattened(self._trees)
+            self._nodes = flattened(self._trees)
         return self._nodes
 
     def _by_kernel(self, X: Any, totals: Floats) -> None:
+        if X.shape[0] >= FEWEST_ROWS and self._masks is None and not self._is_large:
+            self._masks = masks_of(self._flat, self._trees)
+            self._is_large = self._masks is None
         for rows, part in blocks(X):
-            add_leaf_values(part, self._flat, totals[rows])
+            if self._masks is not None and len(part) >= FEWEST_ROWS:
+                ADD[self._masks.mask.dtype](part, self._masks, totals[rows])
+            else:
+                add_leaf_values(part, self._flat, totals[rows])
 
     def _by_numpy(self, X: Any, totals: Floats) -> None:
         n_rows = max(1, BLOCK_CELLS // max(1, len(self.used)))
@@ -293,43 +287,3 @@ class FlatTrees:
             for number, tree in enumerate(self._trees):
                 leaves = tree.leaves(columns, np.searchsorted(self.used, tree.feature))
                 totals[rows, number % self._n_outputs] += tree.value.take(leaves)
-
-
-def _flattened(trees: Sequence[Tree]) -> Nodes:
-    """Return the nodes of all trees as the kernel takes them."""
-    sizes = np.array([len(tree.feature) for tree in trees], np.int64)
-    leaves = np.array([tree.n_leaves for tree in trees], np.int64)
-    first_node, first_leaf = np.cumsum(sizes) - sizes, np.cumsum(leaves) - leaves
-    n_nodes = int(sizes.sum())
-    child = np.empty((n_nodes, 2), np.int64)
-    kinds, nan_right = np.zeros(n_nodes, np.int8), np.ones(n_nodes, np.int8)
-    counts = np.zeros(n_nodes + 1, np.int64)
-    categories: list[Integers] = []
-    for tree, node, leaf in zip(trees, first_node.tolist(), first_leaf.tolist(), strict=True):
-        here = slice(node, node + len(tree.feature))
-        for side, children in enumerate((tree.left, tree.right)):
-            child[here, side] = np.where(children >= 0, children + node, children - leaf)
-        kinds[here] = np.where(tree.missing == 1, ZERO_MISSING, PLAIN)
-        nan_right[here] = ~np.where(tree.missing > 0, tree.default_left, tree.threshold >= 0)
-        for place in sorted(tree.categories):
-            kinds[node + place], nan_right[node + place] = CATEGORICAL, 1
-            counts[node + place + 1] = len(tree.categories[place])
-            categories.append(tree.categories[place])
-    found = Nodes(
-        _joined([tree.feature for tree in trees], np.int64),
-        _joined([tree.threshold for tree in trees], np.float64),
-        child.ravel(),
-        kinds,
-        nan_right,
-        np.cumsum(counts),
-        _joined(categories, np.int64),
-        np.where(sizes > 0, first_node, -1 - first_leaf),
-        _joined([tree.value for tree in trees], np.float64),
-    )
-    for array in found:
-        array.flags.writeable = False
-    return found
-
-
-def _joined(arrays: Sequence[Any], dtype: Any) -> Any:
-    return np.concatenate([np.empty(0, dtype), *arrays]).astype(dtype)
