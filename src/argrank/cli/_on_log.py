@@ -37,11 +37,12 @@ def read(log: Path, curve: Path | None) -> tuple[Any, Any]:
     from argrank.clicks.curve import PropensitiesBy, read_propensities
     from argrank.clicks.propensities import propensities
     from argrank.data.clicks.load import load_clicks
+    from argrank.data.clicks.log import Clicks
 
     theta = None if curve is None else read_propensities(curve)
     keep = (theta.column,) if isinstance(theta, PropensitiesBy) else ()
     found = load_clicks(str(log), keep=keep)
-    own = getattr(found, "propensity", None)
+    own = found.propensity if isinstance(found, Clicks) else None
     return found, propensities(found) if theta is None and own is None else theta
 
 

@@ -50,9 +50,11 @@ def train_slots(ranker: Any, files: Files, names: list[str], convention: str, ep
 
 def train_stream(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
     """Learn from a file that is read in pieces; measure on the others."""
-    if not hasattr(ranker, "fit_stream"):
+    from argrank.rankers import ORM
+
+    if not isinstance(ranker, ORM):
         raise OptionError("--stream: expected -r orm, which learns query by query, got another ranker")
-    ranker.fit_stream(files["train"], epochs=epochs)
+    ranker.fit_stream(str(files["train"]), epochs=epochs)
     means: Means = {}
     for role in ("valid", "test"):
         path = files[role]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import typer
 
 from argrank._files import refuse_endless
 from argrank.cli import arguments, options
 from argrank.errors import InputError, check_choice
+
+if TYPE_CHECKING:
+    from argrank.deploy.options import Missing
 
 STRICT = ("order", "beyond-rounding")  # what fails a pipeline: any reordering, or one that rounding does not explain
 
@@ -65,7 +69,7 @@ def run(
     loaded = load_model(model)
     data = None if check is None else arguments.documents_for(loaded, check, not quiet, judged=True)
     names = None if features is None else names_in(features)
-    found = export(loaded, to, name=name, check=data, missing=missing, features=names, shift=shift)
+    found = export(loaded, to, name=name, check=data, missing=cast("Missing", missing), features=names, shift=shift)
     found.write(output)
     if not quiet:
         for line in [*found.parity.lines(), *found.notes]:

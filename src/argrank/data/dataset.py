@@ -24,7 +24,7 @@ from argrank.data.grouping import adjacent_queries
 from argrank.data.io.columns.roles import COLUMNS
 from argrank.data.subsets import fields_of_rows, joined_fields
 from argrank.data.untouched import Later, OnTouch, Untouched
-from argrank.errors import InputError, InputTypeError, OptionError, shown
+from argrank.errors import InputError, OptionError
 
 CACHED = ("fingerprint", "longest")  # found when first asked for, not given
 
@@ -417,10 +417,3 @@ class Dataset(IsData):
 def fingerprint_of(shape: tuple[int, ...], dtype: Any, sums: Sequence[str]) -> str:
     """Return the fingerprint of data, given the SHA-256 of the arrays of its features, its labels and its indptr."""
     return hashlib.sha256(" ".join([str(tuple(shape)), str(dtype), *sums]).encode()).hexdigest()
-
-
-def check_dataset(what: str, given: Any) -> Dataset:
-    """Return a Dataset, or raise where it is something else."""
-    if not isinstance(given, Dataset):
-        raise InputTypeError(f"{what}: expected a Dataset, got {shown(given)}")
-    return given

@@ -16,11 +16,11 @@ from argrank._tables import counted
 from argrank.data.dataset import Dataset
 from argrank.deploy.deployment import deployment
 from argrank.deploy.notes import category_notes, date_notes, name_notes, notes
-from argrank.deploy.options import MISSING, Files
+from argrank.deploy.options import Files, Missing
 from argrank.deploy.parity import Parity, compare
 from argrank.deploy.proofs import sentence
 from argrank.deploy.registry import TARGETS, writer
-from argrank.errors import InputError, OptionError, check_choice, shown
+from argrank.errors import InputError, OptionError, shown
 
 CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves ordinary linear models by 1e-5 or less
 
@@ -58,7 +58,7 @@ def export(
     *,
     name: str = "argrank",
     check: Dataset | None = None,
-    missing: str = "as-trained",
+    missing: Missing = "as-trained",
     features: Sequence[str] | None = None,
     shift: bool = False,
 ) -> Export:
@@ -91,11 +91,8 @@ def export(
     ['README.txt', 'featureset.json', 'model.json']
     """
     line = TARGETS[to]
-    check_choice("missing", missing, MISSING)
-    if not isinstance(name, str) or not name.strip() or any(ord(letter) < 32 for letter in name) or "/" in name:
+    if not name.strip() or any(ord(letter) < 32 for letter in name) or "/" in name:
         raise OptionError(f"name: expected a plain name, got {shown(name)}")
-    if check is not None and not isinstance(check, Dataset):
-        raise InputError(f"check: expected a Dataset, got {type(check).__name__}")
     made = deployment(model, to, name, missing, features, shift)
     served, parts, arithmetic = made.served, made.parts, writer(to)
     if check is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from argrank._declared import checked
-from argrank._files import check_path, refuse_endless
+from argrank._files import refuse_endless
 from argrank._memory import check_memory
 from argrank.deploy import cuts
 from argrank.deploy.lightgbm import tree_of
@@ -42,7 +42,6 @@ def import_model(path: str | os.PathLike[str], format: str | None = None) -> Mod
     format : str, optional
         "xgboost", "lightgbm", "catboost" or "ranklib"; by default the file's content tells.
     """
-    check_path(path)
     if format is not None:
         check_name("format", format, READERS)
     place = Path(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Options:
 
 
 Files = dict[str, bytes]
-MISSING = ("as-trained", "zero")  # what a missing value may be taken for
+Missing = Literal["as-trained", "zero"]  # what a missing value may be taken for
 
 
 def singles(values: NDArray[Any], what: str) -> list[float]:

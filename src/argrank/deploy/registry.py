@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple, cast
+
+from sklearn.base import BaseEstimator
 
 from argrank._declared import checked
 from argrank._registry import Registry, imported
@@ -85,9 +88,8 @@ def register_target(
     prepare : "auto", "zero", "one-hot", …
         How training prepares missing values and texts for it; "auto" says that splits can ask for sets of categories.
     """
-    for function in ("write", "simulate"):
-        if not callable(getattr(writer, function, None)):
-            raise OptionError(f"target {name!r}: expected a writer with the function {function}, got {shown(writer)}")
+    if not isinstance(writer, Writer | Writes):
+        raise OptionError(f"target {name!r}: expected a writer with write and simulate, got {shown(writer)}")
     for kind in takes:
         check_choice("takes", kind, EVERYTHING)
     check_choice("prepare", prepare, PREPARATIONS)
@@ -219,11 +221,11 @@ def _cannot(name: str, kind: str, advice: str | None = None) -> str:
 
 def model_of(model: Any) -> Any:
     """Return the model of a fitted ranker or of a file, or the model itself."""
-    if isinstance(model, str) or hasattr(model, "__fspath__"):
+    if isinstance(model, str | os.PathLike):
         from argrank.models.files import load_model
 
         return load_model(model)
     found = fitted_model(model)
-    if hasattr(found, "get_params"):
+    if isinstance(found, BaseEstimator):
         raise ModelError(f"expected a fitted ranker, got a {type(model).__name__} before fit")
     return found

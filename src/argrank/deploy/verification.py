@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from argrank._tables import counted
 from argrank._types import Floats
 from argrank.deploy.deployment import deployment
 from argrank.deploy.logged import Logged, read_logged
-from argrank.deploy.options import MISSING, names_of
+from argrank.deploy.options import Missing, names_of
 from argrank.deploy.parity import ROUNDING, own_scores
 from argrank.deploy.plain import Plain, plain
 from argrank.deploy.registry import TARGETS, model_of
@@ -64,7 +64,7 @@ def verify(
     """
     if tolerance is not None and (not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf):
         raise OptionError(f"tolerance: expected a number from 0 up, got {shown(tolerance)}")
-    check_choice("missing", missing, MISSING)
+    check_choice("missing", missing, get_args(Missing))
     served = model_of(model)
     if to is None:
         parts = plain(served, missing)

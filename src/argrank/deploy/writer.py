@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from argrank._types import Floats
 from argrank.deploy.options import Files, Options
 from argrank.deploy.plain import Plain
 
 
+@runtime_checkable
 class Writes(Protocol):
     """What the simplest writer has: a module or an object with two functions."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from argrank._declared import Count, checked
 from argrank._types import Floats
 from argrank.data import checks
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
@@ -31,7 +31,6 @@ def diversify(scores: Any, data: Dataset, k: Count | None = 10, at_most: Count |
     >>> ar.diversify([4.0, 3.0, 2.0, 1.0], data, k=2).tolist()
     [4.0, 2.0, 3.0, 1.0]
     """
-    check_dataset("data", data)
     at_most = check_diverse(at_most, k)
     stored = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
     result = np.empty(data.n_documents)
@@ -50,7 +49,7 @@ def evaluate_diverse(
     is what the constraint allows. Queries whose best ranking has nothing are undefined. ``options`` are those of
     ``evaluate``.
     """
-    if not check_dataset("data", data).is_judged:
+    if not data.is_judged:
         raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
     shown = evaluate(diversify(scores, data, k, at_most), data, measures, **options)
     best = evaluate(diversify(data.to_caller(data.y), data, k, at_most), data, measures, **options)

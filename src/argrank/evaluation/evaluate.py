@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,20 @@ from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.judged import Judged
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure_list
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """Data that measures queries where they are, as that on a cluster does."""
+
+    def measure_queries(
+        self, system: Any, measures: Sequence[Measure], convention: Convention
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """Return every measure's values over the queries, and which queries have ties that matter."""
+
+
+def _is_elsewhere(data: Any) -> bool:
+    return isinstance(data, Elsewhere)
 
 
 @overload
@@ -153,7 +167,7 @@ def _evaluate_trusted(
 ) -> dict[str, Evaluation]:
     from argrank.evaluation.judges.trusted import evaluate_trusted
 
-    if hasattr(data, "measure_queries"):
+    if _is_elsewhere(data):
         raise InputError(f"trusted: expected data on one machine for it, got {type(data).__name__}")
     if judgements is not None or explain is not None:
         raise OptionError("trusted: expected neither judgements nor explain beside it")
@@ -172,7 +186,7 @@ def evaluate_systems(
     n_jobs: int | None = None,
 ) -> dict[str, Evaluation]:
     """Return the measures of several systems on the same data, wherever that is."""
-    if not hasattr(data, "measure_queries"):
+    if not _is_elsewhere(data):
         return {
             name: evaluate_lists(lists, asked, rules, by=by, explain=explain, n_jobs=n_jobs)
             for name, lists in lists_of(systems, data, judgements).items()

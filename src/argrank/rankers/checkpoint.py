@@ -18,7 +18,6 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from argrank import models
 from argrank._files import split_suffixes, write_bytes
@@ -31,6 +30,7 @@ from argrank.measures.function import FunctionMeasure
 from argrank.measures.measure import Measure
 from argrank.models.model import Fitted, Model
 from argrank.rankers._archive import STATE, DamagedError, packed, unpacked
+from argrank.rankers.estimator import Reporting
 from argrank.rankers.trace import Watcher
 
 if TYPE_CHECKING:
@@ -221,7 +221,8 @@ def _plain(name: str, value: Any) -> Any:
         return [_plain(name, one) for one in value]
     if isinstance(value, Mapping):
         return {str(key): _plain(name, one) for key, one in value.items()}
-    if isinstance(value, BaseEstimator) and not isinstance(value, Fitted) and hasattr(value, "_train"):
+    is_untrained = isinstance(value, Reporting) and not isinstance(value, Fitted)
+    if is_untrained:
         return [type(value).__name__, _plain(name, value.get_params(deep=False))]
     if isinstance(value, FunctionMeasure):
         return [value.name, *_plain(name, type(value).function)]

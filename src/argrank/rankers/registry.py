@@ -6,7 +6,7 @@ The command line, the contract tests, the documentation, cross-validation and be
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from argrank._declared import checked
 from argrank._registry import Registry, imported
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
 #: What a ranker may learn from: judged documents; (user, item, rating); documents and slots.
-TASKS = ("factors", "ranking", "slots")
+Task = Literal["factors", "ranking", "slots"]
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 CONVEX_C = {"C": [0.1, 1.0, 10.0, 100.0, 1e3]}
@@ -38,7 +38,7 @@ class Registered(NamedTuple):
     family: str
     grid: Mapping[str, Any]  # what selection tries when the user names nothing
     scale_free: bool = False  # whether features need no scaling: trees ignore it, and a linear start nearly does
-    takes: str = "ranking"  # of TASKS
+    takes: Task = "ranking"
     first: bool = False  # whether it belongs to the spread of a first comparison
     distributed: bool = False  # whether it learns from a DistributedDataset, on a cluster
 
@@ -139,7 +139,7 @@ def register_ranker(
     family: str | None = None,
     grid: Mapping[str, Any] | None = None,
     scale_free: bool = False,
-    takes: str = "ranking",
+    takes: Task = "ranking",
     distributed: bool = False,
 ) -> None:
     """Add a ranker of your own: `make_ranker`, the command line, cross-validation and auto's ``members`` then know it.
@@ -180,7 +180,6 @@ def register_ranker(
         raise OptionError(f"ranker {name!r}: expected a class that derives from BaseRanker, got {shown(cls)}")
     where = family or ("trees" if cls.compares else "listwise")
     check_choice("family", where, FAMILIES)
-    check_choice("takes", takes, TASKS)
     known = cls._get_param_names()
     tried = grid if grid is not None else C_VALUES if "C" in known else {}
     for parameter in tried:
@@ -240,9 +239,11 @@ def default_grid(ranker: Any) -> Mapping[str, Any]:
 
     What an estimator has set to another value than its class is not chosen again.
     """
+    from sklearn.base import BaseEstimator  # which takes long to import
+
     if isinstance(ranker, str):
         return RANKERS[ranker].grid
-    name, current = registered_name(ranker), ranker.get_params() if hasattr(ranker, "get_params") else {}
+    name, current = registered_name(ranker), ranker.get_params() if isinstance(ranker, BaseEstimator) else {}
     if name not in RANKERS:  # a user's own class
         return C_VALUES if "C" in current else {}
     defaults = type(ranker)().get_params()
@@ -250,10 +251,8 @@ def default_grid(ranker: Any) -> Mapping[str, Any]:
 
 
 @checked
-def ranker_names(task: str | None = "ranking") -> list[str]:
+def ranker_names(task: Task | None = "ranking") -> list[str]:
     """Return the names of the registered rankers of a task: "ranking", "factors" or "slots"; None for all."""
-    if task is not None:
-        check_choice("task", task, TASKS)
     return [name for name, line in RANKERS.items() if task is None or line.takes == task]
 
 

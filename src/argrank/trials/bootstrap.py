@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from argrank._declared import Above, Below, Count, Seed, checked
+from argrank._declared import Above, AtLeast, Below, Seed, checked
 from argrank._progress import Progress
 from argrank._tables import table, to_text
 from argrank._types import Floats
-from argrank.data.dataset import Dataset, check_dataset
-from argrank.errors import InputError, check_count, shown
+from argrank.data.dataset import Dataset
+from argrank.errors import InputError, shown
 from argrank.evaluation.intervals import resampled_intervals
 from argrank.models.linear import LinearModel
 from argrank.models.model import fitted_model
@@ -46,7 +46,7 @@ def bootstrap_weights(
     ranker: Any,
     train: Dataset,
     *,
-    n_resamples: Count = 50,
+    n_resamples: Annotated[int, AtLeast(2)] = 50,
     level: Annotated[float, Above(0), Below(1)] = 0.05,
     random_state: Seed = 0,
     progress: bool = True,
@@ -74,8 +74,6 @@ def bootstrap_weights(
     """
     from sklearn.base import clone
 
-    check_count("n_resamples", n_resamples, 2)
-    check_dataset("train", train)
     if not isinstance(ranker, BaseRanker) or not isinstance(fitted_model(ranker), LinearModel):
         raise InputError(f"ranker: expected a fitted linear ranker, got {shown(ranker)}")
     weights = ranker.coef_

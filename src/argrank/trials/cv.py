@@ -13,7 +13,7 @@ from scipy import sparse
 from argrank._declared import AtLeast, Jobs, Seed, checked
 from argrank._progress import Progress
 from argrank._types import Integers
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.doctor import doctor
 from argrank.data.folds import Fold, QueryKFold
 from argrank.errors import InputError, OptionError, check_name, shown
@@ -84,7 +84,7 @@ def cross_validate(
             raise InputError("cross_validate: expected data or folds, got neither")
         if resume is not None and random_state is None:
             raise OptionError("resume: expected a random_state, got None, with which no two splits are the same")
-        folds, tested = _split(check_dataset("data", data), n_folds, random_state)
+        folds, tested = _split(data, n_folds, random_state)
         everything: tuple[Dataset, ...] = (data,)
     else:
         folds = list(folds)
@@ -152,15 +152,12 @@ def benchmark(
     >>> sorted(found.systems)
     ['regression', 'svm-auc']
     """
-    check_dataset("data", data)
     names = tuple(name for name, _ in measure_list(measures))
     if (valid is None) != (test is None):
         raise InputError("benchmark: expected valid and test together, or neither, got one of them")
     scaling = _scaling(data) if normalise == "auto" else normalise
     made = _spread(rankers, scaling)
     if valid is not None and test is not None:
-        check_dataset("valid", valid)
-        check_dataset("test", test)
         judged, folds, tested = test, [Fold(data, valid, test)], [np.arange(test.n_queries)]
         diagnosis = doctor(data, valid, test, names=("training", "validation", "test"))
     else:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from argrank._declared import Jobs, checked
-from argrank._files import check_path
 from argrank._progress import Progress
 from argrank._tables import measure_text, parameters_text
 from argrank._version import __version__
@@ -60,7 +59,6 @@ def run_experiment(
         ``failures`` lists the expected figures that left their range.
     """
     config = config if isinstance(config, Config) else read_config(config)
-    check_path(output)
     folder = Path(output)
     store = Store(folder / "runs")
     specs = {spec.name: spec for spec in config.rankers}

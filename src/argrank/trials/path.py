@@ -13,14 +13,13 @@ from argrank._declared import checked
 from argrank._progress import Progress
 from argrank._tables import Cell, measure_text, table, to_text
 from argrank._types import Floats
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.conventions import Convention
 from argrank.rankers import make_ranker
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.training_data import check_training
-from argrank.trials.grid import is_number
 from argrank.trials.select import quiet
 
 
@@ -118,13 +117,10 @@ def regularisation_path(
     known = ranker.get_params() if isinstance(ranker, BaseRanker) else {}
     if "C" not in known:
         raise OptionError(f"regularisation_path: expected a ranker with a parameter C, got {type(ranker).__name__}")
-    if not isinstance(values, Sequence | np.ndarray) or not len(values) or not all(map(is_number, values)):
+    if not len(values):
         raise OptionError(f"values: expected numbers, got {shown(values)}")
-    check_dataset("train", train)
-    if valid is None:
-        measure = None
-    elif check_dataset("valid", valid) and measure is None:
-        measure = ranker._reported
+    if valid is None or measure is None:
+        measure = None if valid is None else ranker._reported
     points: list[PathPoint] = []
     start = None
     with Progress("path", len(values), enabled=progress) as bar:

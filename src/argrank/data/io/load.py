@@ -10,16 +10,16 @@ from typing import Literal
 from argrank._declared import Count, FloatType, Jobs, checked
 from argrank._files import is_remote
 from argrank._once import STDIN, is_stream, reading_once
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.io.dialects import Given
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.letor.reader import read_letor, write_letor
 from argrank.data.io.naming import told_naming
-from argrank.data.io.pack.loader import VERIFY, load_pack
+from argrank.data.io.pack.loader import Verify, load_pack
 from argrank.data.io.pack.pack import pack
 from argrank.data.io.tables import TABLES, read_table, write_table
 from argrank.data.io.trec.files import write_qrels
-from argrank.errors import InputError, OptionError, check_choice
+from argrank.errors import InputError, OptionError
 
 READABLE = ("letor", "pack", *TABLES)
 WRITABLE = ("letor", "pack", "qrels", *TABLES)
@@ -40,7 +40,7 @@ def load(
     feature_base: Literal[0, 1] | None = None,
     n_jobs: Jobs = None,
     progress: bool = True,
-    verify: str = "lazy",
+    verify: Verify = "lazy",
     sep: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -90,7 +90,6 @@ def load(
         How delimited text is written: ``sep=";"``, ``decimal=","``, ``thousands="."``, ``encoding="cp1252"``. By
         default it is found out, and told.
     """
-    check_choice("verify", verify, VERIFY)
     if dates:
         columns = {**(columns or {}), **dict.fromkeys(dates, "date")}
     kind = kind_of(path, format)
@@ -134,7 +133,6 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
     ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (``.feather``, ``.ipc``), ``.pack`` as `load` reads them, ``.qrels``
     the labels as TREC judgements, everything else LETOR/SVMlight text; ``format`` overrules the extension.
     """
-    check_dataset("data", data)
     kind = kind_of(path, format)
     if kind not in WRITABLE:
         raise OptionError(f"{os.fspath(path)}: a TREC run needs scores; see argrank.data.io.trec.files.write_run")

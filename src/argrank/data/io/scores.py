@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from argrank._declared import checked
-from argrank._files import check_path, open_bytes, split_suffixes, write_bytes
+from argrank._files import open_bytes, split_suffixes, write_bytes
 from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data import checks
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.io.arrow import read_columns
 from argrank.data.io.columns.kinds import number_values
 from argrank.data.io.columns.numbers import PLAIN, writings
@@ -47,7 +47,6 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
     - a column of a .csv, .tsv, .parquet or .arrow table in the order of the data's rows: ``column``, by default
       ``score``, or the only one there is.
     """
-    check_dataset("data", data)
     kind = EXTENSIONS.get(split_suffixes(path)[0])
     if kind in DELIMITERS:
         scores = _delimited_column(path, DELIMITERS[kind], column)
@@ -67,7 +66,6 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
 @checked
 def write_scores(scores: Any, path: PathLike) -> None:
     """Write one score per line so that reading restores the same bits; a failed write leaves no file."""
-    check_path(path)
     values = checks.as_array(scores, "scores")
     values = checks.numbers(values, values.size, "scores", "score")
     with write_bytes(path) as stream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from scipy import sparse
 
 from argrank._declared import Share, checked
 from argrank._types import Floats, Integers
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.identical import identical_in_query, labels_in_group
 from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import normaliser
-from argrank.errors import InputError, OptionError, check_choice
+from argrank.errors import InputError
 
 Rows = Integers
 
@@ -67,11 +67,7 @@ class Cleaned(NamedTuple):
 
 @checked
 def clean(
-    data: Dataset,
-    rule: str = "kdd2008",
-    *,
-    relevant_at: float = 1,
-    cosine: Share = 0.99,
+    data: Dataset, rule: Literal["kdd2008", "logrank"] = "kdd2008", *, relevant_at: float = 1, cosine: Share = 0.99
 ) -> Cleaned:
     """Drop documents whose ties or contradictions make results unstable, and queries that become useless.
 
@@ -97,10 +93,6 @@ def clean(
     Cleaned
         ``data`` and ``report``. An InputError is raised when nothing would be left.
     """
-    check_dataset("data", data)
-    check_choice("rule", rule, _RULES)
-    if not 0 <= cosine <= 1:
-        raise OptionError(f"cosine: expected a number from 0 to 1, got {cosine!r}")
     if not data.is_judged:
         raise InputError("clean: expected labels, got data without judgements")
     refuse_missing(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,17 @@ from argrank._declared import checked
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.categories import places
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.data.summary import feature_label
-from argrank.errors import InputError, OptionError, is_finite, shown, unknown_name
+from argrank.errors import InputError, OptionError, shown, unknown_name
 
-FILLINGS = ("mean", "query-max", "query-mean", "query-min", "zero")
+Filling = Literal["mean", "query-max", "query-mean", "query-min", "zero"]
+FILLINGS = get_args(Filling)
 
 
 @checked
-def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int | str] | None = None) -> Dataset:
+def impute(data: Dataset, with_: Filling | float = "zero", *, features: Sequence[int | str] | None = None) -> Dataset:
     """Return the data with its missing values (NaN) filled in.
 
     Parameters
@@ -51,11 +52,6 @@ def impute(data: Dataset, with_: str | float = "zero", *, features: Sequence[int
     >>> ar.impute(data, "query-min").X.ravel().tolist(), ar.impute(data, "mean").X.ravel().tolist()
     ([1.0, 1.0, 5.0], [1.0, 3.0, 5.0])
     """
-    if isinstance(with_, str) and with_ not in FILLINGS:
-        raise unknown_name("filling", with_, FILLINGS)
-    number: Any = with_
-    if not isinstance(number, str) and not is_finite(number):
-        raise OptionError(f"with_: expected a finite number or one of {', '.join(FILLINGS)}, got {shown(with_)}")
     chosen = _chosen(data, features)
     X = data.X.copy()
     values = X.data if sparse.issparse(X) else X
@@ -100,7 +96,6 @@ def refuse_missing(data: Dataset) -> None:
 
 
 def _chosen(data: Dataset, features: Sequence[int | str] | None) -> NDArray[np.bool_]:
-    check_dataset("data", data)
     if features is None:
         return np.isin(np.arange(data.n_features), places(data.categories, data.feature_names), invert=True)
     chosen = np.zeros(data.n_features, bool)

@@ -25,7 +25,7 @@ from scipy import sparse
 from argrank._declared import checked
 from argrank._types import Floats, Integers
 from argrank.data.categories import places
-from argrank.data.dataset import Dataset, check_dataset
+from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders
 from argrank.data.mapped import is_mapped, refuse_copy, row_view
 from argrank.data.prepare.query_statistics import Block, blocks
@@ -208,8 +208,7 @@ def normalise(data: Dataset, how: str = "query-minmax", *, fit_on: Dataset | Non
     >>> ar.normalise(data, "query-minmax").X.ravel().tolist()
     [0.0, 1.0, 0.0, 1.0]
     """
-    check_dataset("data", data)
-    return normaliser(how).fit(data if fit_on is None else check_dataset("fit_on", fit_on)).transform(data)
+    return normaliser(how).fit(data if fit_on is None else fit_on).transform(data)
 
 
 def _by_feature(X: Any) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.deploy.hybrid import find_engine
 from argrank.deploy.hybrid.engine import WINDOW
-from argrank.errors import InputError, OptionError, check_count, shown, unknown_name
+from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.evaluation.counterfactual.on_log import is_log
 from argrank.evaluation.intervals import Interval, resampled_intervals
 from argrank.evaluation.segments import segments_of
@@ -109,10 +109,6 @@ def tune_weights(
     >>> tuned.value >= max(tuned.single.values())
     True
     """
-    check_count("n_starts", n_starts)
-    check_count("bootstrap", bootstrap, 0)
-    if cv is not None and (not isinstance(cv, int) or cv < 2):
-        raise OptionError(f"cv: expected a number from 2 up or None, got {shown(cv)}")
     if is_log(data):
         scores_by_system, data = of_log(scores_by_system, data, propensities)
     elif propensities is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from argrank.errors import FormatError, InputError, check_choice, check_count
 CHECK_VALUES = 1 << 20  # numbers of a mapped array that are looked at together
 IDS = {"docids": "document_ids", "sources": "sources"}
 BY_QUERY = ("indptr", "query_ids", "query_weight")
-VERIFY = ("lazy", "open", "never")
+Verify = Literal["lazy", "open", "never"]
 
 
 class Pack:
@@ -37,7 +37,7 @@ class Pack:
     """
 
     def __init__(self, path: str | os.PathLike[str], verify: str = "lazy", gives_back: bool = False) -> None:
-        check_choice("verify", verify, VERIFY)
+        check_choice("verify", verify, get_args(Verify))
         self.path, self._lazy = Path(path), verify == "lazy"
         try:
             self.contents = self._read_contents()
