@@ -69,12 +69,12 @@ FOLDS = {"OHSUMED-LETOR2": (1, 2, 3, 4, 5), "td2003": (1, 2)}
 
 def one_fit(data: str, method: str) -> None:
     """Fit in this process and print the cost as JSON."""
-    from argrank.rankers.boosted.trees.seeded_boosters import Boosters
+    from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 
     ranker, parameters = (METHODS | LARGE_TREES)[method]
     train = learnable(data)
     fit(ranker, train.select(np.arange(3)), n_jobs=1, **parameters)
-    trees, grow, init = 0.0, Boosters.grow, Boosters.__init__
+    trees, grow, init = 0.0, LightGBMBoosters.grow, LightGBMBoosters.__init__
 
     def timed(call: Any) -> Any:
         def run(*arguments: Any, **named: Any) -> Any:
@@ -87,7 +87,7 @@ def one_fit(data: str, method: str) -> None:
 
         return run
 
-    Boosters.grow, Boosters.__init__ = timed(grow), timed(init)  # type: ignore[method-assign]
+    LightGBMBoosters.grow, LightGBMBoosters.__init__ = timed(grow), timed(init)  # type: ignore[method-assign]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.process_time()
     fitted = fit(ranker, train, n_jobs=1, **parameters)

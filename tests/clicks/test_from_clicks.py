@@ -10,7 +10,7 @@ from argrank.errors import InputError, OptionError
 
 TAKE_GAINS = {
     "auto", "coordinate-ascent", "direct-rank", "lambda-mart", "lambdarank", "listnet", "orm", "query-mart", "rank-svm",
-    "regression", "smooth-grad", "softrank",
+    "regression", "smooth-grad", "softrank", "symmetric-mart",
 }  # fmt: skip
 
 

@@ -170,7 +170,7 @@ def models(seed: int, folder: Path) -> Iterator[Case]:
     payloads, small = [], {"n_trees": 2, "n_leaves": 3, "min_documents": 1, "verbose": -1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in ("rank-svm", "mart", "mcrank", "rankboost", "query-mart"):
+        for name in ("rank-svm", "mart", "mcrank", "rankboost", "query-mart", "symmetric-mart"):
             made = ar.make_ranker(name)
             made.set_params(**{key: value for key, value in small.items() if key in made.get_params()})
             if "n_rounds" in made.get_params():

@@ -14,7 +14,7 @@ from scipy import sparse
 import argrank as ar
 
 Case = tuple[str, Callable[[], Any]]
-RANKERS = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees", "auto")
+RANKERS = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees", "symmetric-mart", "auto")
 SETTINGS: dict[str, list[Any]] = {
     "n_trees": [1, 3, 8], "n_leaves": [2, 5, 31], "min_documents": [1, 5], "feature_fraction": [0.3, 1.0],
     "bagging_fraction": [0.2, 0.6, 1.0], "extra_trees": [True, False], "start": [None, "linear"], "n_seeds": [1, 2],
@@ -52,7 +52,11 @@ def _same(name: str, settings: dict[str, Any], kind: str, number: int) -> None:
         more = {"categorical_features": [0]}
     if kind == "float32":
         X = X.astype(np.float32)
-    weight = rng.integers(1, 4, len(X)).astype(float) if kind == "weights" and name in ("mart", "mcrank") else None
+    weight = (
+        rng.integers(1, 4, len(X)).astype(float)
+        if kind == "weights" and name in ("mart", "mcrank", "symmetric-mart")
+        else None
+    )
     scores = []
     for rows in (np.arange(len(X)), rng.permutation(len(X))):
         features: Any = sparse.csr_matrix(X[rows]) if kind == "sparse" else X[rows]

@@ -106,7 +106,7 @@ def test_a_forest_has_the_shap_values_of_lightgbm(extra_trees: bool) -> None:
     np.testing.assert_allclose(ranker.shap_values(data), data.to_caller(theirs), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["auto", "query-mart", "rank-svm", "rankboost", "adarank", "mart"])
+@pytest.mark.parametrize("name", ["auto", "query-mart", "rank-svm", "rankboost", "adarank", "mart", "symmetric-mart"])
 def test_shap_values_add_up_to_the_scores(name: str) -> None:
     data = with_holes()
     options = {"members": ["listnet", "mart"], "normalise": "standard"} if name == "auto" else {}

@@ -15,7 +15,9 @@ FEW = {"n_trees": 5, "n_rounds": 8, "n_starts": 1, "min_documents": 2}
 
 
 @pytest.mark.parametrize("normalise", ["standard", "query-zscore"])
-@pytest.mark.parametrize("name", ["frank", "rankboost", "mart", "mcrank", "query-mart", "direct-rank-trees"])
+@pytest.mark.parametrize(
+    "name", ["frank", "rankboost", "mart", "mcrank", "query-mart", "direct-rank-trees", "symmetric-mart"]
+)
 def test_equal_values_have_equal_scores_in_every_type(name, normalise):
     ranker = ar.make_ranker(name, normalise=normalise)
     ranker.set_params(**{key: value for key, value in FEW.items() if key in ranker.get_params()})

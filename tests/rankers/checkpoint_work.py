@@ -42,6 +42,7 @@ WORK: dict[str, tuple[str, dict[str, Any]]] = {
         {**TREES, "n_trees": 5, "variant": "leveraged", "objective": "rank-svm", "early_stopping": 3},
     ),
     "exact leaves": ("direct-rank-trees", {**TREES, "n_trees": 5, "leaves": "exact", "feature_fraction": 0.6}),
+    "symmetric trees": ("symmetric-mart", {"n_trees": 8, "depth": 3, "n_seeds": 2, "early_stopping": 3}),
     "features": ("adarank", {"n_rounds": 6}),
     "thresholds by pairs": ("rankboost", {"n_rounds": 6}),
     "thresholds by fidelity": ("frank", {"n_rounds": 6}),

@@ -18,6 +18,7 @@ SHORT = {
     "adarank": {"n_rounds": 3},
     "rankboost": {"n_rounds": 3},
     "frank": {"n_rounds": 3},
+    "symmetric-mart": {"n_trees": 3},
     **{name: {"n_trees": 3, "n_leaves": 4} for name in TREES},
 }
 COLUMNS = ("direct-rank", "coordinate-ascent", "adarank", "rankboost", "frank")

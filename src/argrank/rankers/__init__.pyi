@@ -3,6 +3,7 @@ from argrank.rankers.base_ranker import BaseRanker as BaseRanker
 from argrank.rankers.boosted.stumps.adarank import AdaRank as AdaRank
 from argrank.rankers.boosted.stumps.frank import FRank as FRank
 from argrank.rankers.boosted.stumps.rankboost import RankBoost as RankBoost
+from argrank.rankers.boosted.symmetric.symmetric_mart import SymmetricMART as SymmetricMART
 from argrank.rankers.boosted.trees.direct_rank_trees import DirectRankTrees as DirectRankTrees
 from argrank.rankers.boosted.trees.lambda_mart import LambdaMART as LambdaMART
 from argrank.rankers.boosted.trees.mart import MART as MART

@@ -233,11 +233,10 @@ class BaseRanker(Reporting, Estimator[Model]):
             )
         trees = model.trees if isinstance(model, TreeModel | SymmetricTrees) else None
         if trees is not None and data.n_documents > 1 and all(tree.n_leaves == 1 for tree in trees):
-            warn(
-                f"{type(self).__name__}: no tree found a split, so that all documents get the same score; there are "
-                "too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers below 1e-35 "
-                "count as 0)"
-            )
+            why = "there are too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers "
+            why = f"{why}below 1e-35 count as 0)" if isinstance(model, TreeModel) else "nothing tells them apart"
+            name = type(self).__name__
+            warn(f"{name}: no tree found a split, so that all documents get the same score; {why}")
 
     @checked
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Any:
@@ -315,7 +314,7 @@ class BaseRanker(Reporting, Estimator[Model]):
         """Return what the fit did, in a few lines: what was optimised, how it ended, what it kept of its start."""
         check_is_fitted(self)
         ended = f"objective {self.objective_:.6g} after {self.n_iter_} iterations, {self.stop_.value}"
-        what = self._optimised or f"no measure (it minimises {self.minimises})"
+        what = self._optimised or f"no measure (it minimises {self._minimised})"
         optimised = f"optimised: {what}; reported: {self._reported}"
         stayed = [] if self.stayed_ is None else [f"It {self.stayed_}."]
         return "\n".join([f"{type(self).__name__}: {ended}", optimised, *stayed])

@@ -17,8 +17,8 @@ from argrank.engines import is_distributed, make_risk
 from argrank.errors import OptionError, shown
 from argrank.objectives.function import KINDS
 from argrank.objectives.objective import Objective
-from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
-from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
+from argrank.rankers.boosted.trees.boosting import Draw, Loss
+from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
 from argrank.rankers.outcome import Outcome
 from argrank.rankers.registry import make_ranker
@@ -125,7 +125,7 @@ class Custom(Restarted, LinearRanker):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ObjectiveTrees(GradientBoostedRanker):
+class ObjectiveTrees(LightGBMRanker):
     """Boosted trees on the gradient of any objective.
 
     Parameters

@@ -73,6 +73,11 @@ class Reporting:
         """The measure that is optimised; None where none is."""
         return None
 
+    @property
+    def _minimised(self) -> str:
+        """What is minimised where no measure is optimised, in words."""
+        return self.minimises
+
     def _counting(self) -> dict[str, Any]:
         """Return how labels and ranks count, where the ranker has parameters for it."""
         return {}

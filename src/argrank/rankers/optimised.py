@@ -77,7 +77,7 @@ def optimised(ranker: Any, asked: Any = None) -> Optimised | None:
         return None
     own, name = ranker._optimised, str(ranker._reported if asked is None else asked)
     if own is None:
-        return Optimised(Aim.NOT, name, None, ranker.minimises)
+        return Optimised(Aim.NOT, name, None, ranker._minimised)
     return Optimised(Aim.EXACT if _same(own, name) else Aim.RELATIVE, name, str(own))
 
 

@@ -120,6 +120,13 @@ _OWN = {
     "svm-mrr": Registered(".linear.svm_mrr:SVMmrr", "structured", TIGHT_C, distributed=True),
     "svm-ndcg": Registered(".linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
     "svm-ndcg-nc": Registered(".linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C, distributed=True),
+    "symmetric-mart": Registered(
+        ".boosted.symmetric.symmetric_mart:SymmetricMART",
+        "trees",
+        {"learning_rate": [0.03, 0.05, 0.1]},
+        scale_free=True,
+        first=True,
+    ),
     "xendcg-mart": Registered(".boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
 

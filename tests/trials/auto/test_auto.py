@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
-from argrank.rankers.boosted.trees.seeded_boosters import Boosters
+from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 from argrank.trials.auto import members as members_module
 from argrank.trials.auto.members import Member, TreeMember
 from argrank.trials.auto.ranker import MEMBERS
@@ -220,7 +220,7 @@ def test_interrupting_keeps_the_blend_of_what_is_finished(data, monkeypatch, kin
 
 def test_a_signal_in_the_middle_of_growth_keeps_what_is_finished(data, monkeypatch):
     """Ctrl-C as the system sends it, with Python's own handler, while LightGBM's trees grow."""
-    rounds, grow = [], Boosters.grow
+    rounds, grow = [], LightGBMBoosters.grow
 
     def interrupted(self):
         rounds.append(1)
@@ -228,7 +228,7 @@ def test_a_signal_in_the_middle_of_growth_keeps_what_is_finished(data, monkeypat
             signal.raise_signal(signal.SIGINT)
         return grow(self)
 
-    monkeypatch.setattr(Boosters, "grow", interrupted)
+    monkeypatch.setattr(LightGBMBoosters, "grow", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.warns(ArgrankWarning, match="interrupted; the best blend"):
@@ -247,9 +247,9 @@ def test_interrupting_before_anything_is_finished_is_an_interruption(data, monke
 
 
 def test_a_fit_that_was_cut_short_is_not_taken_for_a_member(data, monkeypatch):
-    from argrank.rankers.boosted.trees.seeded_boosters import Boosters
+    from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 
-    grow, calls = Boosters.grow, []
+    grow, calls = LightGBMBoosters.grow, []
 
     def interrupted(self):
         calls.append(len(self.boosters))
@@ -257,7 +257,7 @@ def test_a_fit_that_was_cut_short_is_not_taken_for_a_member(data, monkeypatch):
             raise KeyboardInterrupt
         return grow(self)
 
-    monkeypatch.setattr(Boosters, "grow", interrupted)
+    monkeypatch.setattr(LightGBMBoosters, "grow", interrupted)
     with pytest.warns(ArgrankWarning, match="interrupted; the best blend"):
         ranker = auto(members=["mart"]).fit(data)
     assert not ranker.members_[0].refitted

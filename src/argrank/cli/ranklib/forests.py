@@ -12,7 +12,7 @@ from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_count
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.trees import TreesModel
-from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker
+from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker
 from argrank.rankers.boosted.trees.lambda_mart import LambdaMART
 from argrank.rankers.boosted.trees.mart import MART
 from argrank.rankers.outcome import Outcome
@@ -20,7 +20,7 @@ from argrank.rankers.trace import Watcher
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RandomForests(BoostedRanker):
+class RandomForests(LeafwiseRanker):
     """The mean of ``n_bags`` rankers of ``n_trees`` trees each, MART (``member=0``) or LambdaMART (6).
 
     Every one is grown on a share ``query_fraction`` of the queries, drawn with replacement. ``objective_`` is 1 - the

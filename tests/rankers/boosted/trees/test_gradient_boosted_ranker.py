@@ -58,7 +58,7 @@ def test_xendcg_learns_as_well_as_lightgbms(data):
 
 
 def test_xendcg_gradient_is_lightgbms_series_by_hand():
-    from argrank.rankers.boosted.trees.seeded_boosters import Draw
+    from argrank.rankers.boosted.trees.boosting import Draw
     from argrank.rankers.boosted.trees.xendcg_mart import RandomCrossEntropy
 
     small = ar.Dataset(np.eye(4), [2, 0, 1, 1], qid=[1, 1, 1, 2])

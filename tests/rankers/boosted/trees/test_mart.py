@@ -129,9 +129,9 @@ def test_data_without_a_split_gives_the_mean():
 
 
 def test_interrupting_keeps_what_was_grown(data, monkeypatch):
-    from argrank.rankers.boosted.trees.seeded_boosters import Boosters
+    from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 
-    grow, calls = Boosters.grow, []
+    grow, calls = LightGBMBoosters.grow, []
 
     def interrupted(self, *arguments):
         calls.append(1)
@@ -139,7 +139,7 @@ def test_interrupting_keeps_what_was_grown(data, monkeypatch):
             raise KeyboardInterrupt
         return grow(self, *arguments)
 
-    monkeypatch.setattr(Boosters, "grow", interrupted)
+    monkeypatch.setattr(LightGBMBoosters, "grow", interrupted)
     with pytest.warns(ArgrankWarning, match="interrupted; the 7 rounds"):
         ranker = MART(n_trees=20).fit(data)
     monkeypatch.undo()

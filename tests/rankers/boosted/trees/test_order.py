@@ -8,9 +8,10 @@ import pytest
 import argrank as ar
 from argrank.data import arranged as arranging
 from argrank.errors import ArgrankWarning
-from argrank.rankers.boosted.trees.seeded_boosters import Boosters
+from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 
-NAMES = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees")
+LEAFWISE = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees")
+NAMES = (*LEAFWISE, "symmetric-mart")
 SMALL = {"n_trees": 6, "n_leaves": 6, "min_documents": 3, "verbose": -1}
 
 
@@ -24,38 +25,43 @@ def shuffled(data, seed):
     return ar.Dataset(data.X[rows], data.y[rows], qid=data.qid[rows])
 
 
+def made(name, **more):
+    small = SMALL if name in LEAFWISE else {"n_trees": 6, "depth": 3, "verbose": -1}
+    return ar.make_ranker(name, **{**small, **more})
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("more", [{}, {"normalise": "standard"}, {"normalise": "query-minmax"}, {"n_jobs": 2}])
 def test_the_same_bits_for_any_order(name, more, data):
-    expected = ar.make_ranker(name, **SMALL).set_params(**{**more, "n_jobs": 1}).fit(data)
+    expected = made(name, **{**more, "n_jobs": 1}).fit(data)
     for seed in range(2):
-        found = ar.make_ranker(name, **SMALL, **more).fit(shuffled(data, seed))
+        found = made(name, **more).fit(shuffled(data, seed))
         assert found.predict(data, qid=None).tobytes() == expected.predict(data).tobytes()
         assert found.objective_ == pytest.approx(expected.objective_, rel=1e-12)
         assert found.model_.training["data"] != expected.model_.training["data"]  # it is the caller's
 
 
-@pytest.mark.parametrize("name", ["mart", "lambda-mart"])
+@pytest.mark.parametrize("name", ["mart", "lambda-mart", "symmetric-mart"])
 def test_queries_held_out_to_stop_by_are_the_same(name, data):
-    settings = SMALL | {"n_trees": 40, "early_stopping": 3}
-    expected, found = (ar.make_ranker(name, **settings).fit(one) for one in (data, shuffled(data, 1)))
+    settings = {"n_trees": 40, "early_stopping": 3}
+    expected, found = (made(name, **settings).fit(one) for one in (data, shuffled(data, 1)))
     assert found.n_iter_ == expected.n_iter_ < 40
     assert found.predict(data).tobytes() == expected.predict(data).tobytes()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_large_features_that_are_gathered_give_the_same_bits(name, data, monkeypatch):
-    expected = ar.make_ranker(name, **SMALL).fit(data).predict(data)
+    expected = made(name).fit(data).predict(data)
     monkeypatch.setattr(arranging, "LARGE", 0)
-    found = ar.make_ranker(name, **SMALL).fit(shuffled(data, 3)).predict(data)
+    found = made(name).fit(shuffled(data, 3)).predict(data)
     np.testing.assert_allclose(found, expected, rtol=1e-12)  # a linear start multiplies in blocks
-    again = ar.make_ranker(name, **SMALL).fit(shuffled(data, 4)).predict(data)
+    again = made(name).fit(shuffled(data, 4)).predict(data)
     assert found.tobytes() == again.tobytes()
 
 
 def test_a_fit_that_was_interrupted_ends_with_the_same_bits(tmp_path, data, monkeypatch):
     expected = ar.make_ranker("mart", **SMALL).fit(data).predict(data)
-    other, grow, count = shuffled(data, 0), Boosters.grow, [0]
+    other, grow, count = shuffled(data, 0), LightGBMBoosters.grow, [0]
 
     def interrupted(boosters):
         count[0] += 1
@@ -63,7 +69,7 @@ def test_a_fit_that_was_interrupted_ends_with_the_same_bits(tmp_path, data, monk
             raise KeyboardInterrupt
         return grow(boosters)
 
-    monkeypatch.setattr(Boosters, "grow", interrupted)
+    monkeypatch.setattr(LightGBMBoosters, "grow", interrupted)
     with pytest.warns(ArgrankWarning, match="interrupted"):
         ar.make_ranker("mart", **SMALL).fit(other, checkpoint=tmp_path / "a", every=1e-9)
     found = ar.make_ranker("mart", **SMALL).fit(other, checkpoint=tmp_path / "a", every=1e-9)

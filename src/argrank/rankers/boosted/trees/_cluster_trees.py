@@ -28,16 +28,16 @@ from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.tree import Tree
 from argrank.rankers.boosted.trees._cluster_watch import guarded
+from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm, rounded
 from argrank.rankers.boosted.trees.linear_start import RIDGE, centred, joined
-from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
 from argrank.rankers.cheap_models import regression
 from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import Measured
 from argrank.rankers.trace import Watcher
 
 if TYPE_CHECKING:
-    from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
+    from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 
 HERE_ONLY = ("early_stopping", "callbacks", "init_model", "categorical_features", "monotone")
 #: LightGBM's parameters by the names that its estimators have for them
@@ -51,7 +51,7 @@ NAMES = {
 }
 
 
-def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[int], watcher: Watcher) -> Outcome:
+def train(ranker: LightGBMRanker, data: DistributedDataset, seeds: list[int], watcher: Watcher) -> Outcome:
     """Grow the trees of every seed; the model is their mean, on top of a linear start where the ranker has one."""
     _refuse(ranker, data)
     load_lightgbm()
@@ -88,7 +88,7 @@ def train(ranker: GradientBoostedRanker, data: DistributedDataset, seeds: list[i
 class Gradients:
     """A ranker's loss as LightGBM calls it on every worker, for the queries that the worker holds."""
 
-    def __init__(self, ranker: GradientBoostedRanker, seed: int) -> None:
+    def __init__(self, ranker: LightGBMRanker, seed: int) -> None:
         self._ranker, self._seed = ranker, seed
         self._loss: Loss | None = None
         self._number = 0
@@ -107,7 +107,7 @@ class Gradients:
         return rounded(gradient), rounded(curvature)
 
 
-def _refuse(ranker: GradientBoostedRanker, data: DistributedDataset) -> None:
+def _refuse(ranker: LightGBMRanker, data: DistributedDataset) -> None:
     for name in HERE_ONLY:
         if getattr(ranker, name) is not None:
             raise OptionError(f"{name}: expected None on a cluster, where LightGBM trains by itself, got a value")
@@ -129,7 +129,7 @@ def _linear_start(data: DistributedDataset) -> LinearModel | None:
     return LinearModel(weights * (along / square))
 
 
-def _total(ranker: GradientBoostedRanker, model: Model, data: DistributedDataset) -> float:
+def _total(ranker: LightGBMRanker, model: Model, data: DistributedDataset) -> float:
     """Return the loss on all rows: a sum over blocks, or 1 - measure where only gradients are defined."""
     if isinstance(ranker, Measured):
         return 1.0 - mean_of(model, data, ranker.measure)
@@ -152,11 +152,11 @@ def _scores(model: Model | None, data: Dataset) -> Floats:
     return np.zeros(data.n_documents) if model is None else model.scores(data.X, data.indptr)
 
 
-def _offset(ranker: GradientBoostedRanker, start: Model | None, data: Dataset) -> float:
+def _offset(ranker: LightGBMRanker, start: Model | None, data: Dataset) -> float:
     return data.n_documents * ranker._loss(data).offset(_scores(start, data))
 
 
-def _value(ranker: GradientBoostedRanker, model: Model, data: Dataset) -> float:
+def _value(ranker: LightGBMRanker, model: Model, data: Dataset) -> float:
     return ranker._loss(data).value(_scores(model, data)[:, None])
 
 

@@ -12,7 +12,7 @@ from argrank.data.dataset import Dataset
 from argrank.measures.gains import gains_of
 from argrank.models.tree_classes import expected, outputs_of, probabilities
 from argrank.rankers.boosted.trees.boosted_ranker import row_weights
-from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
+from argrank.rankers.boosted.trees.boosting import Draw, Loss
 
 LEAST_CHANCE = 1e-300  # keeps the logarithm finite
 RIDGE = 1e-3  # on lines: where the score tells labels apart they would rise for ever

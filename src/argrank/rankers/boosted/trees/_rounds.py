@@ -11,7 +11,6 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
-from argrank.models import tree_sums
 from argrank.rankers.boosted.trees.boosted_ranker import stopping_value
 from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Interruption, Watcher
@@ -102,9 +101,9 @@ class Growing:
         """Return the outputs for the training rows after the given number of rounds of each booster."""
         if sizes == self._boosters.sizes:
             return self._boosters.training_scores()
-        data, trees = self._data, self._boosters.trees(sizes)
-        sums = tree_sums.sums(trees, data.X, self._boosters.n_outputs) + self._offset
-        return sums if self._start is None else sums + self._ranker._begin(self._start, data).reshape(len(sums), -1)
+        sums = self._boosters.outputs(sizes, self._data) + self._offset
+        begin = None if self._start is None else self._ranker._begin(self._start, self._data)
+        return sums if begin is None else sums + begin.reshape(len(sums), -1)
 
     def _state(self, number: int) -> dict[str, Any]:
         return {"number": number, "boosters": self._boosters.state(), "kept": self._kept._asdict()}

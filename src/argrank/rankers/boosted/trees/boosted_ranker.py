@@ -26,19 +26,14 @@ Sums = Callable[[Sequence[Any], Any, int], Floats]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BoostedRanker(BaseRanker):
-    """A ranker of additive trees; missing values go where LightGBM sends them.
+    """A ranker of additive trees.
 
     Parameters
     ----------
     n_trees
         Number of rounds, one tree each. Fewer give a smaller and faster model.
-    n_leaves
-        Most leaves a tree may have. More leaves let more features act together, and overfit sooner; try 10
-        to 63.
     learning_rate
         Weight of every tree, rarely above 0.3. Halve it and double ``n_trees`` for a little more accuracy.
-    min_documents
-        Fewest training documents in a leaf. Raise it on noisy data, lower it on a few hundred documents.
     feature_fraction
         Share of the features, drawn anew for every tree, that it may split. Raise it where there
         are few features.
@@ -62,9 +57,7 @@ class BoostedRanker(BaseRanker):
     work: ClassVar[Work] = TREES
 
     n_trees: Count32 = 100
-    n_leaves: Annotated[int, AtLeast(2), AtMost(LARGEST_32)] = 31
     learning_rate: Positive = 0.1
-    min_documents: Count32 = 20
     feature_fraction: Share = 1.0
     categorical_features: Sequence[int | str] | None = None
     scoring: Any = None
@@ -94,6 +87,23 @@ class BoostedRanker(BaseRanker):
         model = self.model_
         names: dict[str, Any] = {"feature_names": model.feature_names, "categories": model.categories}
         return data._but(X=model.features_of(data), dates=model.dates, **names)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeafwiseRanker(BoostedRanker):
+    """A ranker of trees that LightGBM grows leaf by leaf; missing values go where LightGBM sends them.
+
+    Parameters
+    ----------
+    n_leaves
+        Most leaves a tree may have. More leaves let more features act together, and overfit sooner; try 10
+        to 63.
+    min_documents
+        Fewest training documents in a leaf. Raise it on noisy data, lower it on a few hundred documents.
+    """
+
+    n_leaves: Annotated[int, AtLeast(2), AtMost(LARGEST_32)] = 31
+    min_documents: Count32 = 20
 
 
 class Rounds:

@@ -25,7 +25,7 @@ from argrank.models.tree import Tree
 from argrank.objectives.objective import Objective
 from argrank.rankers.boosted.trees._line_searched_weights import Weighing
 from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Settings, Source, Weak
-from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, Rounds, row_weights
+from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker, Rounds, row_weights
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.inner_folds import has_enough, left_out
@@ -40,7 +40,7 @@ CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no furt
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DirectRankTrees(Measured, BoostedRanker):
+class DirectRankTrees(Measured, LeafwiseRanker):
     """Boosted trees whose weights are the best for ``measure`` on the training data (DirectRank, section 2.4).
 
     A tree is fitted to the gradient of ``objective`` (least squares: to what the trees before left over, as in MART).

@@ -13,13 +13,13 @@ from argrank.data.dataset import Dataset
 from argrank.evaluation.evaluate import mean_of
 from argrank.measures.measure import Measure
 from argrank.objectives.lambdas import Lambdas, has_swaps
-from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
-from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
+from argrank.rankers.boosted.trees.boosting import Draw, Loss
+from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.parameters import Measured
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LambdaMART(Measured, GradientBoostedRanker):
+class LambdaMART(Measured, LightGBMRanker):
     """Boosted trees on LambdaRank's gradients for NDCG, DCG, MAP, MRR or ERR (Burges 2010).
 
     For NDCG the gradients are those of LightGBM's ``lambdarank``, except that documents of equal score count as the

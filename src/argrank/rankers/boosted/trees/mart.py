@@ -13,12 +13,12 @@ from argrank.measures.gains import check_gain, gains_of
 from argrank.objectives.objective import Objective
 from argrank.objectives.pointwise import SquaredError
 from argrank.rankers.boosted.trees.boosted_ranker import row_weights
-from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
-from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
+from argrank.rankers.boosted.trees.boosting import Draw, Loss
+from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MART(GradientBoostedRanker):
+class MART(LightGBMRanker):
     """Boosted regression trees that minimise the squared error of score against label (Friedman 2001).
 
     Each tree is fitted to what the trees before left over and added with a small weight. Trees are LightGBM's, grown

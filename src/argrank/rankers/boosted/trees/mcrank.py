@@ -17,8 +17,9 @@ from argrank.models.model import Model
 from argrank.models.tree import Tree
 from argrank.models.tree_classes import TreeClassesModel
 from argrank.rankers.boosted.trees._label_chances import LabelChances
-from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
-from argrank.rankers.boosted.trees.seeded_boosters import Boosters, Loss
+from argrank.rankers.boosted.trees.boosting import Loss
+from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
+from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 from argrank.rankers.working_memory import FORESTS, Work
 
 MOST_LABELS = 100
@@ -29,7 +30,7 @@ REFUSED = {
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class McRank(GradientBoostedRanker):
+class McRank(LightGBMRanker):
     """Boosted class probabilities: documents are ranked by the expected gain of their label (Li, Burges & Wu 2007).
 
     "multi-class": softmax over one sum of trees for each label. "ordinal": one logistic model of "at most this label"
@@ -85,7 +86,7 @@ class McRank(GradientBoostedRanker):
         return LabelChances(self._labels(data), data, check_gain(self.gain), self.link)
 
     def finished_model(
-        self, boosters: Boosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
+        self, boosters: LightGBMBoosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
     ) -> Model:
         """Return the class probabilities after the given number of rounds of each booster."""
         self.labels_ = self._labels(data)

@@ -10,13 +10,13 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, row_targets
 from argrank.rankers.boosted.trees.boosted_ranker import row_weights
-from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
+from argrank.rankers.boosted.trees.boosting import Draw, Loss
+from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.boosted.trees.linear_start import centred
-from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class QueryMART(GradientBoostedRanker):
+class QueryMART(LightGBMRanker):
     """Boosted trees that minimise the squared error of scores against labels, both less the mean of their query.
 
     Differences between queries, which move no document, are not learned (CatBoost calls the loss QueryRMSE). Trees grow

@@ -8,15 +8,17 @@ and output, so that the mean over the seeds is known after every round.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
+from argrank.models import tree_sums
 from argrank.models.formats.lightgbm import read
 from argrank.models.tree import Tree
+from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm import (
     FRUITLESS,
     can_split,
@@ -29,41 +31,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
 )
 
 
-class Draw(NamedTuple):
-    """What the random numbers of a loss may depend on: the seed of the booster and the number of the round."""
-
-    seed: int
-    number: int
-
-
-class Loss:
-    """What boosted trees minimise. Scores have a column for every output; so have gradients and curvatures."""
-
-    n_outputs: int = 1
-    cheap: ClassVar[bool] = True  # whether the loss costs little beside a tree, so that every round may report it
-
-    def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
-        """Return gradient and curvature by the scores."""
-        raise NotImplementedError
-
-    def value(self, scores: Floats) -> float:
-        """Return the loss on the training data."""
-        raise NotImplementedError
-
-    def scale(self, scores: Floats) -> float:
-        """Return the factor of a linear start's scores to begin with; they are in the units of the labels."""
-        return 1.0
-
-    def offset(self, scores: Floats) -> float:
-        """Return the constant to begin with, on top of the scores of the start."""
-        return 0.0
-
-    def score(self, sums: Floats) -> Floats:
-        """Return one score for each row of the outputs."""
-        return sums[:, 0]
-
-
-class Boosters:
+class LightGBMBoosters(Boosters):
     """One booster for every seed, with the rows of the training data and of further parts.
 
     ``starts`` are the scores to begin with, for the training data and for every part; None for 0.
@@ -207,6 +175,10 @@ class Boosters:
     def scores(self) -> list[Floats]:
         """Return the outputs for the rows of every part, the mean over the seeds."""
         return self._mean("eval_valid") if self._n_parts else []
+
+    def outputs(self, sizes: Sequence[int], data: Dataset) -> Floats:
+        """Return what the trees of the first rounds add to the outputs of some rows."""
+        return tree_sums.sums(self.trees(sizes), data.X, self.n_outputs)
 
     def trees(self, sizes: Sequence[int]) -> list[Tree]:
         """Return the trees of the first rounds of each booster; their sum is the mean over the seeds."""

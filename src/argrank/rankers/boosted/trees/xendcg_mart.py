@@ -12,15 +12,15 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.measures.gains import check_gain, gains_of
 from argrank.objectives.objective import query_shares
-from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
-from argrank.rankers.boosted.trees.seeded_boosters import Draw, Loss
+from argrank.rankers.boosted.trees.boosting import Draw, Loss
+from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 
 TINY = 1e-15
 MOST_STEPS, PRECISION = 50, 1e-9  # of Newton's method
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class XendcgMART(GradientBoostedRanker):
+class XendcgMART(LightGBMRanker):
     """Boosted trees on XE-NDCG, a convex bound of NDCG (Bruch 2021); LightGBM calls it ``rank_xendcg``.
 
     The wanted distribution over a query's documents is proportional to 2^label - u, with u drawn between 0 and 1 anew

@@ -1,0 +1,215 @@
+"""Kernels of a level of symmetric trees: sums by leaf and bin, the question that gains most, and rows by its answer.
+
+A row's gradient and curvature are whole numbers in one int64, ``gradient << shift | curvature``: one addition sums
+both, sums are exact in any order, and a leaf's sibling is its parent minus the leaf. Bin 0 holds missing values; bins
+from 1 up hold values in ascending order. A question is a bin, and the answer whether a row's bin is beyond it; rows
+without a value have an answer of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._jit import helper, kernel
+from argrank._types import Filled, FilledCube, FilledMatrix, Floats, Integers, Matrix
+
+
+@kernel()
+def sum_bins(
+    block: Matrix[np.uint8],
+    chosen: Integers,
+    rows: NDArray[np.int32],
+    packed: Integers,
+    borders: Integers,
+    part: FilledMatrix[np.int64],
+    totals: FilledCube[np.int64],
+) -> None:
+    """Fill ``totals[column, leaf, bin]``, the sums of chosen columns of a block.
+
+    Rows lie leaf by leaf, between ``borders``. At the root they are summed; below it ``totals`` holds the sums of the
+    level above, and of two siblings only the smaller one is summed.
+    """
+    n_leaves = len(borders) - 1
+    if n_leaves == 1:
+        add_rows(block, chosen, rows, packed, borders[0], borders[1], part)
+        for column in range(len(chosen)):
+            for number in range(part.shape[1]):
+                totals[column, 0, number] = part[column, number]
+        return
+    for parent in range(n_leaves // 2 - 1, -1, -1):  # from the last one: a parent's place becomes a child's
+        begin, middle, end = borders[2 * parent], borders[2 * parent + 1], borders[2 * parent + 2]
+        right = end - middle < middle - begin
+        smaller, larger = 2 * parent + right, 2 * parent + 1 - right
+        add_rows(block, chosen, rows, packed, middle if right else begin, end if right else middle, part)
+        for column in range(len(chosen)):
+            for number in range(part.shape[1]):
+                own = part[column, number]
+                rest = totals[column, parent, number] - own
+                totals[column, smaller, number] = own
+                totals[column, larger, number] = rest
+
+
+@helper
+def add_rows(block: Any, chosen: Any, rows: Any, packed: Any, begin: int, end: int, part: Any) -> None:
+    """Sum the rows from ``begin`` to ``end`` by bin."""
+    for column in range(len(chosen)):
+        for number in range(part.shape[1]):
+            part[column, number] = 0
+    for place in range(begin, end):
+        row, own = rows[place], packed[place]
+        for column in range(len(chosen)):
+            part[column, block[row, chosen[column]]] += own
+
+
+@kernel()
+def best_questions(
+    totals: FilledCube[np.int64],
+    n_leaves: int,
+    n_bins: Integers,
+    has_missing: NDArray[np.bool_],
+    signs: Floats,
+    bounds: Matrix[np.float64],
+    shift: int,
+    units: Floats,
+    l2: float,
+    scores: FilledMatrix[np.float64],
+    found: FilledMatrix[np.float64],
+) -> None:
+    """Fill for every column the greatest score of a question, its bin, and the answer of missing values.
+
+    The score is the sum over all leaves and both answers of what their best values gain: ``G² / (H + l2)``, or what is
+    left of it where ``bounds`` limit the values. ``units`` are those of gradient and curvature. Equal scores: the first
+    bin, and missing values answer no.
+    """
+    bounded = False
+    for leaf in range(n_leaves):
+        bounded = bounded or bounds[leaf, 0] > -np.inf or bounds[leaf, 1] < np.inf
+    for column in range(len(n_bins)):
+        last = n_bins[column]
+        n_sides = 2 if has_missing[column] else 1
+        for side in range(n_sides):
+            for number in range(last + 1):
+                scores[side, number] = 0.0
+        for leaf in range(n_leaves):
+            missing, total = totals[column, leaf, 0], np.int64(0)
+            for number in range(last + 1):
+                total += totals[column, leaf, number]
+            if total == 0:
+                continue
+            for side in range(n_sides):
+                if signs[column] != 0.0 or bounded:
+                    add_bounded(
+                        totals[column, leaf], last, total, missing if side == 0 else np.int64(0), signs[column],
+                        bounds[leaf], shift, units, l2, scores[side],
+                    )  # fmt: skip
+                else:
+                    add_free(
+                        totals[column, leaf], last, total, missing if side == 0 else np.int64(0), shift, units, l2,
+                        scores[side],
+                    )  # fmt: skip
+        found[column, 0], found[column, 1], found[column, 2] = -1.0, 0.0, 0.0
+        for side in range(n_sides):
+            for number in range(1, last + side):  # beyond the last bin there are missing values alone
+                if scores[side, number] > found[column, 0]:
+                    found[column, 0], found[column, 1], found[column, 2] = scores[side, number], number, side
+
+
+@helper
+def add_free(totals: Any, last: int, total: Any, below: Any, shift: int, units: Any, l2: float, scores: Any) -> None:
+    """Add to the score of every bin what a leaf gains by it; ``below`` is the sum of rows that answer no anyway."""
+    mask = (np.int64(1) << shift) - np.int64(1)
+    unit, square = units[1], units[0] * units[0]
+    all_g, all_h = float(total >> shift), float(total & mask)
+    for number in range(1, last + 1):
+        below += totals[number]
+        left_g, left_h = float(below >> shift), float(below & mask)
+        right_g = all_g - left_g
+        gain = left_g * left_g / (left_h * unit + l2) + right_g * right_g / ((all_h - left_h) * unit + l2)
+        scores[number] += square * gain
+
+
+@helper
+def add_bounded(
+    totals: Any, last: int, total: Any, below: Any, sign: float, bounds: Any, shift: int, units: Any, l2: float,
+    scores: Any,
+) -> None:  # fmt: skip
+    """Add the same where values keep to bounds; a leaf whose answers would go against the sign gets one value."""
+    mask = (np.int64(1) << shift) - np.int64(1)
+    all_g, all_h = float(total >> shift) * units[0], float(total & mask) * units[1] + l2
+    whole = min(max(-all_g / all_h, bounds[0]), bounds[1])
+    for number in range(1, last + 1):
+        below += totals[number]
+        left_g, left_h = float(below >> shift) * units[0], float(below & mask) * units[1] + l2
+        right_g, right_h = all_g - left_g, all_h - left_h + l2
+        left = min(max(-left_g / left_h, bounds[0]), bounds[1])
+        right = min(max(-right_g / right_h, bounds[0]), bounds[1])
+        if sign * (right - left) < 0.0:
+            left, right = whole, whole
+        scores[number] -= left * (2.0 * left_g + left * left_h) + right * (2.0 * right_g + right * right_h)
+
+
+@kernel()
+def split_rows(
+    block: Matrix[np.uint8],
+    column: int,
+    beyond: int,
+    missing: bool,
+    borders: Integers,
+    rows: Filled[np.int32],
+    packed: Filled[np.int64],
+    spare_rows: Filled[np.int32],
+    spare_packed: Filled[np.int64],
+    after: Filled[np.int64],
+) -> None:
+    """Put the rows of every leaf that answer no before those that answer yes, both in their order; fill the borders."""
+    for leaf in range(len(borders) - 1):
+        place, others = borders[leaf], 0
+        after[2 * leaf] = place
+        for i in range(borders[leaf], borders[leaf + 1]):
+            own = block[rows[i], column]
+            yes = own > beyond or (own == 0 and missing)
+            if yes:
+                spare_rows[others], spare_packed[others] = rows[i], packed[i]
+                others += 1
+            else:
+                rows[place], packed[place] = rows[i], packed[i]
+                place += 1
+        after[2 * leaf + 1] = place
+        for i in range(others):
+            rows[place + i], packed[place + i] = spare_rows[i], spare_packed[i]
+    after[2 * (len(borders) - 1)] = borders[len(borders) - 1]
+
+
+@kernel()
+def add_answers(block: Matrix[np.uint8], column: int, beyond: int, missing: bool, leaf: Filled[np.int32]) -> None:
+    """Append a digit to the leaf number of every row: its answer to a question."""
+    for row in range(len(leaf)):
+        own = block[row, column]
+        leaf[row] = 2 * leaf[row] + (own > beyond or (own == 0 and missing))
+
+
+@kernel()
+def fill_bins(
+    values: Matrix[np.float64],
+    first_row: int,
+    cuts: Floats,
+    borders: Integers,
+    block: FilledMatrix[np.uint8],
+) -> None:
+    """Fill some rows of a block with the bins of values, which lie column by column; NaN has bin 0.
+
+    The bin is 1 and the number of cuts below the value, found without branches: those could not be predicted.
+    """
+    for column in range(values.shape[0]):
+        begin, size = borders[column], borders[column + 1] - borders[column]
+        for row in range(values.shape[1]):
+            x, low, left = values[column, row], begin, size
+            while left > 1:
+                half = left // 2
+                low += half if cuts[low + half - 1] < x else 0
+                left -= half
+            below = low - begin + (size > 0 and cuts[low] < x)
+            block[first_row + row, column] = 0 if x != x else below + 1

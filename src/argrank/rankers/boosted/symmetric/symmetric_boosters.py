@@ -1,0 +1,194 @@
+"""Boosters of symmetric trees, one for every seed, that share one set of bins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
+from argrank.models.symmetric import SymmetricTrees
+from argrank.rankers.boosted.symmetric.bins import find_bins
+from argrank.rankers.boosted.symmetric.categories import Encoded
+from argrank.rankers.boosted.symmetric.grower import Grower, Question, leaves
+from argrank.rankers.boosted.trees.boosted_ranker import row_weights
+from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss
+from argrank.rankers.boosted.trees.lightgbm import FRUITLESS
+
+
+class Settings(NamedTuple):
+    """How trees are grown."""
+
+    depth: int
+    n_bins: int
+    learning_rate: float
+    bagging_fraction: float
+    feature_fraction: float
+    l2: float
+    signs: Floats
+    categorical: Sequence[int]
+    seeds: Sequence[int]
+    n_jobs: int | None
+
+
+class Tree(NamedTuple):
+    """A tree that was grown: its questions, the values of its leaves, rate included, and their training rows."""
+
+    questions: list[Question]
+    values: Floats
+    counts: Integers
+
+
+class Forest(NamedTuple):
+    """The trees of one seed, and the scores with them of the training rows and of every further part."""
+
+    trees: tuple[Tree, ...]
+    scores: tuple[Floats, ...]
+
+
+class SymmetricBoosters(Boosters):
+    """Symmetric trees of several seeds, grown side by side on the gradients of a loss.
+
+    ``starts`` are the scores to begin with, for the training data and for every part; None for 0. What a round draws
+    is a function of seed and round.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        parts: Sequence[Dataset],
+        settings: Settings,
+        loss: Loss,
+        starts: Sequence[Floats] | None,
+        kept: Mapping[str, Any] | None,
+    ) -> None:
+        self._data, self._settings, self._loss, self._number = data, settings, loss, 0
+        begin = tuple(np.zeros(one.n_documents) for one in (data, *parts)) if starts is None else tuple(starts)
+        encoded = Encoded.of(data, settings.categorical, *self._slopes(begin[0], 0))
+        self._codes = encoded.codes
+        self._bins = find_bins(data.X, settings.n_bins, encoded.numbers, row_weights(data), settings.n_jobs)
+        self._blocks = [self._bins.blocks(data.X, encoded.numbers, settings.n_jobs)]
+        self._blocks += [self._bins.blocks(one.X, encoded.served(one), settings.n_jobs) for one in parts]
+        self._grower = Grower(self._bins, self._blocks[0], settings.depth, settings.l2, settings.signs, settings.n_jobs)
+        self._forests = [Forest((), begin) for _ in settings.seeds]
+        if kept is not None:
+            self._number = kept["number"]
+            self._forests = [_restored(one) for one in kept["forests"]]
+
+    @property
+    def n_outputs(self) -> int:
+        """One sum of trees."""
+        return 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many trees each booster has."""
+        return [len(forest.trees) for forest in self._forests]
+
+    def state(self) -> dict[str, Any]:
+        """Return all that another process needs to grow the next round as this one would."""
+        return {"number": self._number, "forests": [_state(forest) for forest in self._forests]}
+
+    def grow(self) -> bool:
+        """Grow a tree for every seed; tell whether one asks anything. Where draws decide, a few more are tried."""
+        settings = self._settings
+        draws = min(settings.bagging_fraction, settings.feature_fraction) < 1
+        for _ in range(FRUITLESS if draws else 1) if len(self._bins.columns) else ():
+            self._number += 1
+            grown = [self._grow(number) for number in range(len(self._forests))]
+            if any(grown):
+                return True
+        return False
+
+    def _grow(self, number: int) -> bool:
+        """Grow a tree for one seed; tell whether it asks anything."""
+        forest, settings = self._forests[number], self._settings
+        rng = np.random.default_rng([settings.seeds[number], self._number])
+        rows = self._drawn_rows(rng)
+        n_columns = len(self._bins.columns)
+        n_asked = max(1, round(settings.feature_fraction * n_columns))
+        columns = np.sort(rng.permutation(n_columns)[:n_asked])
+        grown = self._grower.grow(*self._slopes(forest.scores[0], number), rows, columns)
+        if grown is None:
+            return False
+        values = settings.learning_rate * grown.values
+        found = [grown.leaf, *(leaves(blocks, grown.questions) for blocks in self._blocks[1:])]
+        tree = Tree(grown.questions, values, np.bincount(grown.leaf, minlength=len(values)))
+        scores = tuple(before + values[leaf] for before, leaf in zip(forest.scores, found, strict=True))
+        self._forests[number] = Forest((*forest.trees, tree), scores)  # both at once: Ctrl-C may come in between
+        return True
+
+    def _drawn_rows(self, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Return the rows of the queries that are drawn for a tree."""
+        data, share = self._data, self._settings.bagging_fraction
+        if share == 1:
+            return np.arange(data.n_documents, dtype=np.int32)
+        drawn = np.zeros(data.n_queries, bool)
+        drawn[rng.permutation(data.n_queries)[: max(1, round(share * data.n_queries))]] = True
+        return np.flatnonzero(np.repeat(drawn, data.sizes)).astype(np.int32)
+
+    def _slopes(self, scores: Floats, number: int) -> tuple[Floats, Floats]:
+        draw = Draw(self._settings.seeds[number], self._number)
+        gradient, curvature = self._loss.slopes(scores[:, None], draw)
+        return np.ascontiguousarray(gradient).ravel(), np.ascontiguousarray(curvature).ravel()
+
+    def training_scores(self) -> Floats:
+        """Return the scores of the training rows, the mean over the seeds."""
+        return self._mean(0)
+
+    def scores(self) -> list[Floats]:
+        """Return the scores of every part, the mean over the seeds."""
+        return [self._mean(number) for number in range(1, len(self._blocks))]
+
+    def _mean(self, part: int) -> Floats:
+        mean: Floats = np.mean([forest.scores[part] for forest in self._forests], axis=0)
+        return mean[:, None]
+
+    def outputs(self, sizes: Sequence[int], data: Dataset) -> Floats:
+        """Return what the first trees of every seed add to the scores of the training rows."""
+        total = np.zeros(data.n_documents)
+        for forest, size in zip(self._forests, sizes, strict=True):
+            for tree in forest.trees[:size]:
+                total += tree.values[leaves(self._blocks[0], tree.questions)]
+        return total[:, None] / len(self._forests)
+
+    def model(self, sizes: Sequence[int], offset: float) -> SymmetricTrees:
+        """Return the first trees of every seed, whose mean is the model, with a constant in the first one."""
+        chosen = [tree for forest, size in zip(self._forests, sizes, strict=True) for tree in forest.trees[:size]]
+        chosen = chosen or [Tree([], np.zeros(1), np.array([self._data.n_documents]))]
+        shape, n_leaves = (len(chosen), self._settings.depth), 1 << self._settings.depth
+        features, cuts = np.zeros(shape, np.int32), np.full(shape, np.inf)
+        missing, gains = np.zeros(shape, bool), np.zeros(shape)
+        values, counts = np.zeros((len(chosen), n_leaves)), np.zeros((len(chosen), n_leaves), np.int64)
+        for number, tree in enumerate(chosen):
+            first = shape[1] - len(tree.questions)  # levels without a question come first, and answer 0
+            for level, (column, beyond, yes, gain) in enumerate(tree.questions, first):
+                features[number, level] = self._bins.columns[column]
+                cuts[number, level] = self._bins.cut(column, beyond)
+                missing[number, level], gains[number, level] = yes, gain
+            values[number, : len(tree.values)] = tree.values / len(self._forests)
+            counts[number, : len(tree.counts)] = tree.counts
+        values[0] += offset
+        return SymmetricTrees(
+            features, cuts, missing, values, gains, counts, n_columns=self._data.n_features, codes=self._codes
+        )
+
+
+def _state(forest: Forest) -> dict[str, Any]:
+    """Return a forest as plain data."""
+    trees = [
+        {"questions": [list(question) for question in tree.questions], "values": tree.values, "counts": tree.counts}
+        for tree in forest.trees
+    ]
+    return {"trees": trees, "scores": list(forest.scores)}
+
+
+def _restored(state: Mapping[str, Any]) -> Forest:
+    trees = (
+        Tree([Question(*question) for question in one["questions"]], one["values"], one["counts"])
+        for one in state["trees"]
+    )
+    return Forest(tuple(trees), tuple(state["scores"]))

@@ -1,0 +1,83 @@
+"""What boosting by gradients is made of: a loss, and boosters that grow trees on its gradients."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+
+
+class Draw(NamedTuple):
+    """What the random numbers of a loss may depend on: the seed of the booster and the number of the round."""
+
+    seed: int
+    number: int
+
+
+class Loss:
+    """What boosted trees minimise. Scores have a column for every output; so have gradients and curvatures."""
+
+    n_outputs: int = 1
+    cheap: ClassVar[bool] = True  # whether the loss costs little beside a tree, so that every round may report it
+
+    def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
+        """Return gradient and curvature by the scores."""
+        raise NotImplementedError
+
+    def value(self, scores: Floats) -> float:
+        """Return the loss on the training data."""
+        raise NotImplementedError
+
+    def scale(self, scores: Floats) -> float:
+        """Return the factor of a linear start's scores to begin with; they are in the units of the labels."""
+        return 1.0
+
+    def offset(self, scores: Floats) -> float:
+        """Return the constant to begin with, on top of the scores of the start."""
+        return 0.0
+
+    def score(self, sums: Floats) -> Floats:
+        """Return one score for each row of the outputs."""
+        return sums[:, 0]
+
+
+class Boosters(ABC):
+    """One booster for every seed, on the rows of the training data and of further parts.
+
+    A round grows one tree for every booster and output, so that the mean over the seeds is known after every round.
+    """
+
+    boosters: Sequence[Any] = ()  # of LightGBM, as its callbacks know them
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """Number of sums of trees."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> list[int]:
+        """How many rounds each booster has grown trees in."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return all that another process needs to grow the next round as this one would."""
+
+    @abstractmethod
+    def grow(self) -> bool:
+        """Grow a round; tell whether any booster found a split. Where draws decide, a few more are tried."""
+
+    @abstractmethod
+    def training_scores(self) -> Floats:
+        """Return the outputs for the training rows, the mean over the seeds."""
+
+    @abstractmethod
+    def scores(self) -> list[Floats]:
+        """Return the outputs for the rows of every part, the mean over the seeds."""
+
+    @abstractmethod
+    def outputs(self, sizes: Sequence[int], data: Dataset) -> Floats:
+        """Return what the trees of the first rounds add to the outputs of the training data."""
