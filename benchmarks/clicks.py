@@ -1,10 +1,12 @@
-"""Time and memory of click logs: Parquet to a log, its sums, the curve by harvest, the models PBM and UBM.
+"""Time and memory of click logs: Parquet to a log, its sums, the curve, PBM and UBM, training data, a ranking's value.
 
     python -m benchmarks clicks:100000,1000000,10000000
     python -m benchmarks clicks:pyclick
+    python -m benchmarks clicks:rank-svm
 
 Every size runs in a process of its own, on one core; seconds are CPU seconds, memory is the process's highest.
 With ``pyclick``: PBM and UBM on the TianGong demo with PyClick's conventions, beside the CPU seconds of its own code.
+With ``rank-svm``: rank-svm on gains (Propensity SVM-Rank) and on labels of the same rows, taking turns.
 """
 
 from __future__ import annotations
@@ -26,13 +28,30 @@ from argrank._tables import table, to_markdown
 N_RESULTS, N_DOCUMENTS = 10, 30
 DATA = Path(os.environ.get("ARGRANK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 PYCLICK_SECONDS = {"pbm": 9.3, "ubm": 12.4}  # its own code, fit and evaluation, on one core
-HEADER = ("rows", "load", "sums", "harvest", "pbm", "ubm", "all", "sums by row groups", "highest memory, MB")
+HEADER = ("rows", "load", "sums", "harvest", "pbm", "ubm", "all", "sums by row groups", "from_clicks", "evaluate",
+          "highest memory, MB")  # fmt: skip
+
+
+def n_queries_of(n_rows: int) -> int:
+    """Return how many queries a log has."""
+    return max(20, n_rows // N_RESULTS // 100)
+
+
+def candidates_of(n_rows: int):
+    """Return the table of all queries' documents, with ten features."""
+    import argrank as ar
+
+    n_queries = n_queries_of(n_rows)
+    query = np.repeat(np.arange(n_queries), N_DOCUMENTS)
+    document = np.char.add("p", np.arange(n_queries * N_DOCUMENTS).astype(str))
+    X = np.random.default_rng(1).random((len(query), 10))
+    return ar.Dataset(X, qid=np.char.add("query ", query.astype(str)), document_ids=document)
 
 
 def write_log(path: Path, n_rows: int) -> None:
     """Write a log by the position-based model: queries of Zipf's traffic, 30 documents each, ten on a page."""
     random, n = np.random.default_rng(0), n_rows // N_RESULTS
-    n_queries = max(20, n // 100)
+    n_queries = n_queries_of(n_rows)
     traffic = 1.0 / np.arange(1, n_queries + 1)
     query = random.choice(n_queries, n, p=traffic / traffic.sum())
     schema = pa.schema(
@@ -76,12 +95,17 @@ def measure(path: Path, n_rows: int) -> list[str]:
 
     log = timed(lambda: ar.load_clicks(path))
     counts = timed(log.counts)
-    timed(lambda: ar.propensities(counts))
+    theta = timed(lambda: ar.propensities(counts))
     timed(lambda: ar.click_model("pbm").fit(log))
     timed(lambda: ar.click_model("ubm").fit(log))
     seconds.append(sum(seconds))
-    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     timed(lambda: ar.load_clicks(path, sums=True))
+    candidates = candidates_of(n_rows)
+    timed(lambda: ar.from_clicks(log, candidates, propensities=theta))
+    other = -np.tile(np.arange(N_DOCUMENTS), n_queries_of(n_rows)) + 3.0 * candidates.X[:, 0]  # what the log has shown
+    limits = {"min_coverage": 0, "min_clicks": 0}
+    timed(lambda: ar.evaluate(other, log, "dcg@10", propensities=theta, features=candidates, **limits))
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return [f"{n_rows:,}", *(f"{one:.2f}" for one in seconds), f"{highest:.0f}"]
 
 
@@ -117,8 +141,36 @@ def against_pyclick() -> None:
     print(to_markdown([table(header, rows)]))
 
 
+def gains_against_labels() -> None:
+    """Print CPU seconds of rank-svm on gains and on labels, medians of seven turns, and their ratio."""
+    import argrank as ar
+
+    rows = []
+    for n_queries, n_documents in ((300, 30), (1000, 100), (200, 1000)):
+        data = ar.make_ranking(n_queries, n_documents, 20, random_state=0)
+        data = ar.Dataset(data.X, data.y, qid=data.qid, document_ids=np.arange(data.n_documents))
+        log = ar.simulate_clicks(data, data.X.sum(axis=1), n_sessions=50 * n_queries, vary=1.0, random_state=0)
+        clicked = ar.from_clicks(log, data, propensities=ar.propensities(log))
+        seconds: dict[str, list[float]] = {"labels": [], "gains": []}
+        steps = {}
+        for turn in range(8):
+            for name, one in (("labels", data), ("gains", clicked)):
+                begin = time.process_time()
+                steps[name] = ar.make_ranker("rank-svm", n_jobs=1).fit(one).n_iter_
+                seconds[name] += [time.process_time() - begin] if turn else []  # the first compiles
+        medians = {name: float(np.median(found)) for name, found in seconds.items()}
+        rows += [
+            (f"{data.n_documents:,}", name, str(steps[name]), f"{one:.3f}", f"{one / medians['labels']:.2f}")
+            for name, one in medians.items()
+        ]
+    print(to_markdown([table(("rows", "learned from", "steps", "CPU s", "ratio"), rows, 2)]))
+
+
 def run(*sizes: str) -> None:
     """Print the table; sizes in rows."""
+    if sizes == ("rank-svm",):
+        gains_against_labels()
+        return
     if sizes == ("pyclick",):
         against_pyclick()
         return
@@ -128,7 +180,7 @@ def run(*sizes: str) -> None:
             path = Path(folder) / f"{n_rows}.parquet"
             write_log(path, n_rows)
             command = [sys.executable, "-m", "benchmarks.clicks", str(path), str(n_rows)]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             rows.append(done.stdout.strip().split("\t"))
     print(to_markdown([table(HEADER, rows)]))
 

@@ -33,6 +33,8 @@ TABLE = HERE.with_name("learning.csv")
 DATA = HERE.resolve().parents[2].parent / "shared" / "data"
 NAMES = ("shop", "MQ2008", "OHSUMED", "MSLR")
 CLICKS = (1_000, 10_000, 100_000, 1_000_000)
+N_SEEDS = 10
+AUTO_CLICKS = 100_000
 RANKERS = ("rank-svm", "orm", "lambda-mart", "direct-rank")
 METHODS = ("naive", "ips", "examinations")
 OTHERS = ((0.5, 0.1), (2.0, 0.1), (1.0, 0.0), (1.0, 0.3))  # eta, noise
@@ -53,22 +55,18 @@ class Job(NamedTuple):
 
 
 def plan() -> Iterator[Job]:
-    """Yield the logs, five seeds of all that is cheap first; dear learners have fewer seeds."""
-    for seeds in (range(5), range(5, 10)):
-        for seed in seeds:
-            for clicks in CLICKS:
-                yield from (Job(name, 1.0, 0.1, clicks, seed, RANKERS) for name in NAMES)
-        for clicks in (1_000, 10_000):
-            for seed in seeds:
-                yield from (Job(name, 1.0, 0.1, clicks, seed, PEERS) for name in NAMES)
-        for seed in seeds:
-            for eta, noise in OTHERS:
-                yield from (Job(name, eta, noise, 100_000, seed, ("rank-svm", "lambda-mart")) for name in NAMES)
-        for rankers in (PEERS, ("auto",)):
-            for seed in list(seeds)[: 3 if 0 in seeds else 0]:
-                yield from (Job(name, 1.0, 0.1, 100_000, seed, rankers) for name in NAMES)
-    for seed in range(3):
-        yield Job("shop", 1.0, 0.1, 1_000_000, seed, PEERS)
+    """Yield the logs, the dearest last."""
+    for seed in range(N_SEEDS):
+        for clicks in CLICKS:
+            yield from (Job(name, 1.0, 0.1, clicks, seed, RANKERS) for name in NAMES)
+        for eta, noise in OTHERS:
+            yield from (Job(name, eta, noise, 100_000, seed, ("rank-svm", "lambda-mart")) for name in NAMES)
+    for clicks in CLICKS:
+        for seed in range(N_SEEDS):
+            yield from (Job(name, 1.0, 0.1, clicks, seed, PEERS) for name in NAMES)
+        if clicks == AUTO_CLICKS:
+            for seed in range(N_SEEDS):
+                yield from (Job(name, 1.0, 0.1, clicks, seed, ("auto",)) for name in NAMES)
 
 
 @cache

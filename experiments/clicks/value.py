@@ -1,101 +1,203 @@
 """What another ranking would earn, from simulated logs with a known truth: bias, error and coverage of intervals.
 
-    python -m experiments.clicks.value [LOGS]        # 150 logs a row by default; writes value.md beside this file
+    python -m experiments.clicks.value               # writes value.md beside this file; ten minutes of one core
+    python -m experiments.clicks.value --logs 20     # a try, printed only
 
-Position-based readers with theta = 1 / rank; 60 queries of 20 documents with uneven traffic, pages of ten drawn around
-a logging ranker's scores with Gumbel noise (0.05: pages hardly vary, 0.5: they vary). DCG@10 of another ranker, whose
-true value is known. *seen* is the true value of the documents that a log has shown, and what intervals are about.
+Position-based readers with theta = 1 / rank; pages are drawn around a logging ranker's scores with Gumbel noise.
+*Uneven* are 60 queries of uneven traffic with 20 documents, ten on a page; *even* are 8 queries that are asked alike,
+with 12 documents, six on a page. The ranking that is valued is another ranker's, whose true value is known. *Seen* is
+the true value of the documents that a log has shown, and what intervals are about. The estimated curve is harvested
+from the same log.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import argrank as ar
 from argrank._tables import table, to_markdown
 
-N_QUERIES, N, K = 60, 20, 10
-THETA = 1 / np.arange(1, K + 1)
+SIZES = {"uneven": (60, 20, 10), "even": (8, 12, 6)}  # queries, documents of each, length of a page
 ESTIMATORS = ("examinations", "ips", "dr", "model")
+FEWEST = 20  # examinations of every document on the new page
+N_LOGS, N_TABLE, N_WRONG = 1_000, 150, 60
+CELLS = (
+    ("even", 2.0, 2_000), ("even", 2.0, 400), ("uneven", 0.5, 4_000), ("uneven", 0.5, 500), ("uneven", 0.05, 4_000),
+)  # fmt: skip
+NO_LIMITS = {"min_coverage": 0, "min_clicks": 0}
 
 
 class World:
     """Attractions, two rankers, traffic, and what the new ranker earns."""
 
-    def __init__(self) -> None:
+    def __init__(self, traffic: str) -> None:
         setup = np.random.default_rng(1)
-        relevant = setup.random((N_QUERIES, N)) < 0.25
-        self.gamma = np.where(relevant, setup.uniform(0.4, 1, (N_QUERIES, N)), 0.05)
-        self.logging = self.gamma + setup.normal(0, 0.35, (N_QUERIES, N))
-        new = self.gamma + setup.normal(0, 0.2, (N_QUERIES, N))
-        discount = np.r_[1 / np.log2(np.arange(2, K + 2)), np.zeros(N - K)]
-        self.traffic = setup.dirichlet(np.full(N_QUERIES, 0.7))
-        self.a = discount[np.argsort(np.argsort(-new, axis=1, kind="stable"), axis=1)]
-        self.run = {str(q): {str(d): float(s) for d, s in enumerate(row)} for q, row in enumerate(new)}
-        self.true = float((self.traffic[:, None] * self.a * self.gamma).sum())
+        self.n_queries, self.n, self.k = SIZES[traffic]
+        shape = self.n_queries, self.n
+        relevant = setup.random(shape) < 0.25
+        self.gamma = np.where(relevant, setup.uniform(0.4, 1, shape), 0.05)
+        self.logging = self.gamma + setup.normal(0, 0.35, shape)
+        new = self.gamma + setup.normal(0, 0.2, shape)
+        self.rank = np.argsort(np.argsort(-new, axis=1, kind="stable"), axis=1)
+        self.old_rank = np.argsort(np.argsort(-self.logging, axis=1, kind="stable"), axis=1)
+        uneven = setup.dirichlet(np.full(self.n_queries, 0.7))
+        self.traffic = uneven if traffic == "uneven" else np.full(self.n_queries, 1 / self.n_queries)
+        self.theta = 1 / np.arange(1, self.k + 1)
+        self.run, self.old = _run(new), _run(self.logging)
 
-    def log(self, seed: int, n_sessions: int, noise: float) -> ar.Clicks:
+    def earns(self, measure: str, rank: Any, shown: Any = True) -> float:
+        """Return the true value of a ranking, or of those of its documents that a log has shown."""
+        return float((self.traffic[:, None] * self.discounts(measure)[rank] * self.gamma * shown).sum())
+
+    def discounts(self, measure: str) -> np.ndarray:
+        """Return the discounts of all ranks; 0 below the cut-off."""
+        name, _, k = measure.partition("@")
+        rank = np.arange(1, self.n + 1)
+        return np.where(rank <= int(k), 1 / rank if name == "clicks" else 1 / np.log2(rank + 1), 0.0)
+
+    def log(self, seed: int, n_sessions: int, noise: float, owed: Any = 0.0) -> ar.Clicks:
         """Draw a log."""
         rng = np.random.default_rng(seed)
-        query = rng.choice(N_QUERIES, n_sessions, p=self.traffic)
-        page = np.argsort(-(self.logging[query] + rng.gumbel(0, noise, (n_sessions, N))), axis=1)[:, :K]
-        click = rng.random((n_sessions, K)) < THETA * self.gamma[query[:, None], page]
+        query = rng.choice(self.n_queries, n_sessions, p=self.traffic)
+        page = np.argsort(-(self.logging[query] + rng.gumbel(0, noise, (n_sessions, self.n))), axis=1)[:, : self.k]
+        click = rng.random((n_sessions, self.k)) < self.theta * self.gamma[query[:, None], page] + owed
         return ar.Clicks.of({
-            "session": np.repeat(np.arange(n_sessions), K), "qid": np.repeat(query, K), "docid": page.ravel(),
-            "position": np.tile(np.arange(1, K + 1), n_sessions), "click": click.ravel(),
+            "session": np.repeat(np.arange(n_sessions), self.k), "qid": np.repeat(query, self.k), "docid": page.ravel(),
+            "position": np.tile(np.arange(1, self.k + 1), n_sessions), "click": click.ravel(),
         })  # fmt: skip
 
-    def seen(self, log: ar.Clicks) -> float:
-        """Return the true value of what a log has shown, for every query as much traffic as there is."""
-        shown = np.zeros((N_QUERIES, N), bool)
-        query = log.query_ids.astype(int)[log.pair_query]
-        shown[query, log.document_ids.astype(int)[log.pair_document]] = True
-        return float((self.traffic[:, None] * self.a * self.gamma * shown).sum())
+    def sums(self, log: ar.Clicks, values: Any) -> np.ndarray:
+        """Return sums over the rows of a log, a row for each query and a column for each document."""
+        query, document = log.query_ids.astype(int)[log.pair_query], log.document_ids.astype(int)[log.pair_document]
+        found = np.zeros((self.n_queries, self.n))
+        found[query, document] = np.bincount(log.pair, values, len(query))
+        return found
 
 
-def main(n_logs: int) -> None:
-    """Write the table."""
-    world, rows = World(), []
+def _run(scores: np.ndarray) -> dict[str, dict[str, float]]:
+    return {str(q): {str(d): float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
+
+
+def estimators(n_logs: int) -> Iterator[tuple[str, ...]]:
+    """Yield bias and error of DCG@10 by all estimators, and by two ways that are wrong; the curve is the true one."""
+    world = World("uneven")
+    true = world.earns("dcg@10", world.rank)
     for noise in (0.05, 0.5):
-        for n_sessions in (500, 4000):
-            found: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
-            curves, covered = {"true curve": 0, "estimated curve": 0}, []
-            n_estimated = 0
-            for seed in range(n_logs):
-                log, limits = world.log(seed, n_sessions, noise), {"min_coverage": 0, "min_clicks": 0}
-                theta = ar.propensities(log, "given", values=THETA)
-                for name in ESTIMATORS:
-                    one = ar.evaluate(world.run, log, "dcg@10", propensities=theta, estimator=name, **limits)
-                    found[name].append(one.means["dcg@10"])
-                    if name == "examinations":
-                        covered.append(one.coverage["dcg@10"])
-                        curves["true curve"] += one.low["dcg@10"] < world.seen(log) < one.high["dcg@10"]
-                try:
-                    curve = ar.propensities(log)
-                except ar.errors.InputError:  # pages that link no ranks
-                    continue
-                n_estimated += 1
-                one = ar.evaluate(world.run, log, "dcg@10", propensities=curve, **limits)
-                curves["estimated curve"] += one.low["dcg@10"] < world.seen(log) < one.high["dcg@10"]
-            shares = (curves["true curve"] / n_logs, curves["estimated curve"] / max(n_estimated, 1))
-            for name, values in found.items():
-                errors = np.array(values) - world.true
-                extra = (
-                    [f"{np.mean(covered):.3f}", *(f"{one:.3f}" for one in shares)]
-                    if name == "examinations"
-                    else [""] * 3
-                )
-                rows.append((f"{noise:g}", f"{n_sessions:,}", name, f"{errors.mean():+.3f}",
-                             f"{np.sqrt((errors**2).mean()):.3f}", *extra))  # fmt: skip
-                print(*rows[-1], flush=True)
-    head = ("noise of pages", "sessions", "estimator", "bias", "RMSE", "coverage of the discount",
-            "intervals hold the seen part, true curve", "the same, estimated curve")  # fmt: skip
-    note = f"True DCG@10 {world.true:.3f}; {n_logs} logs a row."
-    Path(__file__).with_name("value.md").write_text(to_markdown([table(head, rows, 3)], [note]) + "\n")
+        found: dict[str, list[float]] = {}
+        covered = []
+        for seed in range(n_logs):
+            log = world.log(seed, 4_000, noise)
+            theta = ar.propensities(log, "given", values=world.theta)
+            sessions = np.bincount(log.query_ids.astype(int)[log.query], minlength=world.n_queries)
+            share = world.discounts("dcg@10")[world.rank] / log.n_sessions  # clicks over sessions, times their share
+            for name, values in (
+                ("clicks as labels", log.click),
+                ("c / theta over sessions", log.click / theta.of(log)),
+            ):
+                found.setdefault(name, []).append(float((share * world.sums(log, values))[sessions > 0].sum()))
+            for name in ESTIMATORS:
+                one = ar.evaluate(world.run, log, "dcg@10", propensities=theta, estimator=name, **NO_LIMITS)
+                found.setdefault(name, []).append(one.means["dcg@10"])
+            covered.append(one.coverage["dcg@10"])
+        for name, values in found.items():
+            errors = np.array(values) - true
+            figures = (f"{errors.mean():+.3f}", f"{np.sqrt((errors**2).mean()):.3f}", f"{np.mean(covered):.3f}")
+            yield f"{noise:g}", name, *figures
+
+
+def intervals(n_logs: int) -> Iterator[tuple[str, ...]]:
+    """Yield how often intervals hold the seen part, by traffic, pages, sessions and measure."""
+    for traffic, noise, n_sessions in CELLS:
+        world = World(traffic)
+        measures = ["dcg@1", "dcg@3", f"dcg@{world.k}", f"clicks@{world.k}"]
+        facts: dict[str, list[tuple[float, ...]]] = {name: [] for name in measures}
+        fewest, n_unlinked = [], 0
+        for seed in range(n_logs):
+            log = world.log(seed, n_sessions, noise)
+            given = ar.propensities(log, "given", values=world.theta)
+            seen = world.sums(log, given.of(log))
+            fewest.append(float(seen[world.rank < world.k].min()))
+            try:
+                own = ar.propensities(log)
+            except ar.errors.InputError:  # pages that link no ranks
+                n_unlinked += 1
+                continue
+            known = ar.evaluate(world.run, log, measures, propensities=given, **NO_LIMITS)
+            found = ar.evaluate(world.run, log, measures, propensities=own, **NO_LIMITS)
+            for name in measures:
+                truth = world.earns(name, world.rank, seen > 0)
+                facts[name].append((
+                    found.means[name] - truth, *(one.low[name] < truth < one.high[name] for one in (known, found)),
+                    found.coverage[name] < 0.9 or found.effective_clicks[name] < 100,
+                ))  # fmt: skip
+        enough = np.mean(np.array(fewest) >= FEWEST)
+        for name, rows in facts.items():
+            errors, by_known, by_own, refused = np.array(rows, float).T
+            share = (refused.sum() + n_unlinked) / n_logs
+            bias = 100 * errors.mean() / world.earns(name, world.rank)
+            yield (
+                traffic, f"{noise:g}", f"{n_sessions:,}", name, f"{bias:+.2f} %", f"{by_known.mean():.3f}",
+                f"{by_own.mean():.3f}", f"{np.median(fewest):.1f}", f"{enough:.2f}", f"{share:.2f}",
+            )  # fmt: skip
+
+
+def wrong(n_logs: int) -> Iterator[tuple[str, ...]]:
+    """Yield what wrong curves and readers who trust high ranks do to values and to differences, in per cent."""
+    world = World("uneven")
+    n_sessions, names = 4_000, ["dcg@1", "dcg@10", "clicks@10"]
+    owed = 0.1 * np.linspace(1, 0, world.k)  # clicks that readers who trust give a rank
+    curves: dict[str, tuple[Any, Callable[[ar.Clicks], Any]]] = {
+        f"given 1 / rank^{power:g}": (0.0, lambda log, p=power: ar.propensities(log, "given", values=world.theta**p))
+        for power in (1.0, 0.9, 1.1, 0.8, 1.2, 0.5, 1.5, 0.0)
+    }
+    curves["harvested"] = (0.0, ar.propensities)
+    curves["given, readers trust"] = (owed, lambda log: ar.propensities(log, "given", values=world.theta))
+    curves["harvested, readers trust"] = (owed, ar.propensities)
+    for title, (rank_alone, curve) in curves.items():
+        biases = []
+        for seed in range(n_logs):
+            log = world.log(seed, n_sessions, 0.5, rank_alone)
+            theta = curve(log)
+            new, old = (
+                ar.evaluate(one, log, names, propensities=theta, **NO_LIMITS).means for one in (world.run, world.old)
+            )
+            truths = [(world.earns(name, world.rank), world.earns(name, world.old_rank)) for name in names]
+            biases.append([
+                figure for name, (a, b) in zip(names, truths, strict=True)
+                for figure in (new[name] / a - 1, (new[name] - old[name]) / (a - b) - 1)
+            ])  # fmt: skip
+        yield title, *(f"{100 * one:+.1f} %" for one in np.mean(biases, axis=0))
+
+
+def main(n_logs: int | None) -> None:
+    """Write the three tables, those that are done at any time; or print a try of them."""
+    parts = (
+        (("traffic", "noise of pages", "sessions", "measure", "bias of the seen part", "held, true curve",
+          "held, estimated curve", "fewest examinations, median", "logs with 20 or more", "refused"), 4, intervals,
+         N_LOGS),
+        (("noise of pages", "estimator", "bias", "RMSE", "coverage of the discount"), 2, estimators, N_TABLE),
+        (("curve", *(f"{name}{what}" for name in ("dcg@1", "dcg@10", "clicks@10") for what in ("", ", difference"))), 1,
+         wrong, N_WRONG),
+    )  # fmt: skip
+    world = World("uneven")
+    note = f"{N_LOGS:,}, {N_TABLE} and {N_WRONG} logs a row; the true DCG@10 of the second table is "
+    note += f"{world.earns('dcg@10', world.rank):.3f}."
+    tables: list[Any] = []
+    for head, n_names, rows_of, usual in parts:
+        rows: list[tuple[str, ...]] = []
+        for row in rows_of(n_logs or usual):
+            rows.append(row)
+            print(*row, sep=" | ", flush=True)
+            if n_logs is None:
+                text = to_markdown([*tables, table(head, rows, n_names)], [note])
+                Path(__file__).with_name("value.md").write_text(text + "\n")
+        tables.append(table(head, rows, n_names))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 150)
+    main(int(sys.argv[2]) if sys.argv[1:2] == ["--logs"] else None)

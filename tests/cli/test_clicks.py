@@ -89,8 +89,11 @@ def test_a_log_in_the_place_of_judgements(capsys, tmp_path):
     assert found["low"]["dcg@10"] < found["means"]["dcg@10"] < found["high"]["dcg@10"]
     code, out, _ = run(capsys, "compare", *asked, *runs, "--format", "json", "--min-clicks", 0)
     assert (code, len(json.loads(out)["pairs"])) == (0, 1)
-    code, out, _ = run(capsys, "tune", *asked, *runs, "--cv", 0, "--normalise", "none")
-    assert (code, "DCG@10" in out) == (0, True)
+    code, out, _ = run(capsys, "tune", *asked, *runs, "--cv", 0, "--normalise", "none", "--min-clicks", 0)
+    assert (code, "effective clicks; the logged pages" in out) == (0, True)
+    page = tmp_path / "report.html"
+    assert run(capsys, "report", table, model, *asked, "-o", page)[0] == 0
+    assert "How much a rank is seen" in page.read_text()
     lists = tmp_path / "lists.csv"
     assert run(capsys, "clicks", "interleave", *runs, "-o", lists)[0] == 0
     assert lists.read_text().startswith("qid,docid,position,team\n")

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import argrank as ar
-from argrank.errors import InputError
+from argrank.errors import InputError, OptionError
 from argrank.report import explorer
 
 
@@ -181,3 +181,37 @@ def test_names_at_the_ends_of_lines_do_not_cover_each_other():
     assert min(np.diff(sorted(places))) >= LABEL_STEP - 1e-9
     assert np.argsort(places).tolist() == [3, 0, 1, 2, 4, 5]
     assert max(places) <= 252
+
+
+def test_a_click_log_says_what_each_system_would_earn(tmp_path):
+    data = ar.make_ranking(30, 15, 3, random_state=3)
+    data = ar.Dataset(data.X, data.y, qid=data.qid, document_ids=np.arange(data.n_documents))
+    log = ar.simulate_clicks(data, data.X[:, 0], n_sessions=3000, vary=1.0, random_state=0)
+    theta = ar.propensities(log)
+    systems = {"a<b>": data.X[:, 0], "second": data.X[:, 1]}
+    asked = {"clicks": log, "propensities": theta}
+    text = ar.write_report(tmp_path / "r.html", data, systems, "ndcg@5", **asked).read_text("utf-8")
+    found = ar.compare(systems, log, ["dcg@10", "clicks@10"], propensities=theta, features=data)
+    for name in systems:
+        for measure in ("dcg@10", "clicks@10"):
+            assert f">{found.means[name][measure]:.4f} [" in text
+    assert f"{found.pairs[0].difference:.4f} [" in text
+    assert text.count(">torso<") == 4
+    assert "a<b>" not in text
+    few = log.select(np.arange(30))  # too little to tell
+    text = ar.write_report(tmp_path / "r.html", data, systems, "ndcg@5", clicks=few, propensities=theta).read_text()
+    assert "of second: expected" in text
+    assert ">torso<" not in text
+    with pytest.raises(OptionError, match="propensities"):
+        ar.write_report(tmp_path / "r.html", data, systems, propensities=theta)
+    with pytest.raises(InputError, match="clicks: expected a Clicks"):
+        ar.write_report(tmp_path / "r.html", data, systems, clicks=data)
+    runs = {name: {} for name in systems}
+    for qid, docid, values in zip(data.qid, data.document_ids, data.X, strict=True):
+        for name, score in zip(runs, values, strict=False):
+            runs[name].setdefault(str(qid), {})[str(docid)] = float(score)
+    qrels = {}
+    for qid, docid, label in zip(data.qid, data.document_ids, data.y, strict=True):
+        qrels.setdefault(str(qid), {})[str(docid)] = int(label)
+    text = ar.write_report(tmp_path / "r.html", qrels, runs, "ndcg@5", **asked).read_text("utf-8")
+    assert f">{found.means['second']['dcg@10']:.4f} [" in text

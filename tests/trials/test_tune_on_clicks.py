@@ -38,6 +38,20 @@ def test_tuned_weights_are_the_best_of_a_fine_grid(logged):
     grid = [ar.evaluate(mixed(one), train, "dcg@10").means["dcg@10"] for one in np.linspace(0, 1, 401)]
     assert tuned.value >= max(grid) - 1e-12
     assert max(grid) > min(grid)
+    assert tuned.earned.means == pytest.approx({"DCG@10": tuned.value}, rel=1e-12)
+    assert tuned.earned.low == pytest.approx({"DCG@10": found.low["dcg@10"]}, rel=1e-12)
+    assert f"coverage {found.coverage['dcg@10']:.3f}" in repr(tuned)
+    assert tuned.to_dict()["earned"]["effective_clicks"]["DCG@10"] > 100
+
+
+def test_a_fusion_of_what_was_hardly_shown_is_refused(logged):
+    data, log, theta = logged
+    runs = {"a": run_of(data, data.X[:, 0]), "b": run_of(data, data.X[:, 1])}
+    few = log.select(np.arange(60))
+    with pytest.raises(InputError, match="of the fusion: expected"):
+        ar.tune_weights(runs, few, propensities=theta, cv=None)
+    found = ar.tune_weights(runs, few, propensities=theta, cv=None, min_coverage=0, min_clicks=0)
+    assert found.earned.effective_clicks["DCG@10"] < 100
 
 
 def test_refusals(logged):

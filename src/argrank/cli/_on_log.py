@@ -14,6 +14,9 @@ from argrank.errors import OptionError
 LOG: Any = typer.Option(
     None, "--clicks", metavar="LOG", help="A click log (see argrank clicks) in the place of judgements."
 )
+BESIDE: Any = typer.Option(
+    None, "--clicks", metavar="LOG", help="A click log (see argrank clicks) beside the judgements."
+)
 CURVE: Any = typer.Option(
     None, "--propensities", metavar="FILE.json", help="How ranks are seen, of argrank clicks propensities."
 )

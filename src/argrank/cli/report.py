@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from argrank.cli import arguments, options
+from argrank.cli import _on_log, arguments, options
 
 
 @options.with_columns
@@ -23,18 +23,22 @@ def run(
     column: str | None = options.COLUMN,
     features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
+    clicks: Path | None = _on_log.BESIDE,
+    curve: Path | None = _on_log.CURVE,
     title: str | None = typer.Option(None, "--title", metavar="TEXT", help="By default the name of the data."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not say what was written."),
 ) -> None:
     """Write one HTML file about the data and the systems that rank it.
 
     It shows what the doctor found, the comparison with intervals and tests, every query with two rankings side by
-    side, and for models why one document stands above another. It opens from disk and needs no network.
+    side, and for models why one document stands above another; with --clicks also what each system would earn by a
+    click log. It opens from disk and needs no network.
 
     For example:
       argrank report test.txt model.json
       argrank report test.txt model.json bm25=bm25.txt -m ndcg@10,map -o report.html
       argrank report judged.qrels bm25.run ours.run --by segments.csv
+      argrank report judged.csv model.json --clicks log.parquet --propensities theta.json
     """
     from argrank.report.write import write_report
 
@@ -45,6 +49,8 @@ def run(
     found |= arguments.feature_systems(options.names_of(features), judged)
     arguments.check_systems(found)
     heading = f"Ranking report: {Path(data).name}" if title is None else title
-    path = write_report(output, judged, found, names, convention=convention, by=arguments.segments(by), title=heading)
+    log, theta = (None, None) if clicks is None else _on_log.read(clicks, curve)
+    asked = {"convention": convention, "by": arguments.segments(by), "title": heading}
+    path = write_report(output, judged, found, names, clicks=log, propensities=theta, **asked)
     if not quiet:
         typer.echo(f"Report written to {path}: open it in a browser.")

@@ -23,6 +23,8 @@ def run(
     ),
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
+    min_coverage: float = _on_log.MIN_COVERAGE,
+    min_clicks: float = _on_log.MIN_CLICKS,
     columns: list[str] = typer.Option(
         [], "--column", metavar="NAME", help="Columns of DATA that are systems, if not all; repeat, or use commas."
     ),
@@ -87,6 +89,7 @@ def run(
         raise OptionError("--requests: expected --engine, for which they are written")
     if clicks is not None:
         judged, options_of["propensities"] = _on_log.read(clicks, curve)
+        options_of |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
         scores: dict[str, Any] = dict(arguments.system_files([data, *(systems or [])]))
     else:
         scores, judged = _systems(data, systems or [], options.split_names(columns, "--column", "columns"))

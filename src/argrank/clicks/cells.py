@@ -14,7 +14,7 @@ however few clicks there are, also where they are not rare.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from argrank._types import Floats, Integers
 
 MAX_ITER = 200
 TOL = 1e-11  # gain of a step that is still worth it, as a share of the likelihood: below, sums round it away
+MOST_DENSE = 50_000  # entries of a matrix that is not kept sparse
 FLOOR = 0.01  # non-clicks that are assumed for a click, so that no product reaches 1
 
 
@@ -110,9 +111,9 @@ def _newton(
             slope, bend = clicks - shown * p, shown * p
         of_thing = np.bincount(thing, bend, n_things)
         by_rank, by_thing = np.bincount(rank, slope, n), np.bincount(thing, slope, n_things)
-        cross = sparse.csr_matrix((bend, (rank, thing)), shape=(n, n_things))
-        scaled = sparse.csr_matrix((bend / of_thing[thing], (rank, thing)), shape=(n, n_things))
-        system = np.diag(np.bincount(rank, bend, n)) - (scaled @ cross.T).toarray()
+        cross, scaled = (_matrix(one, rank, thing, n, n_things) for one in (bend, bend / of_thing[thing]))
+        product = scaled @ cross.T
+        system = np.diag(np.bincount(rank, bend, n)) - (product.toarray() if sparse.issparse(product) else product)
         step = np.zeros(n)
         step[1:] = np.linalg.solve(system[1:, 1:], (by_rank - scaled @ by_thing)[1:])
         of_r = (by_thing - cross.T @ step) / of_thing
@@ -126,3 +127,10 @@ def _newton(
         if gain <= TOL * abs(best):
             break
     return theta
+
+
+def _matrix(values: Floats, rank: Integers, thing: Integers, n: int, n_things: int) -> Any:
+    """Return values as a matrix of ranks and things; a sparse one only where it is large: it takes longer to make."""
+    if n * n_things > MOST_DENSE:
+        return sparse.csr_matrix((values, (rank, thing)), shape=(n, n_things))
+    return np.bincount(rank * n_things + thing, values, n * n_things).reshape(n, n_things)

@@ -126,8 +126,9 @@ def bars(
     title: str,
     x_label: str,
     intervals: Sequence[tuple[float, float]] | None = None,
+    of: str = "features",
 ) -> str:
-    """Draw lying bars to both sides of zero, each perhaps with its interval."""
+    """Draw lying bars to both sides of zero, each perhaps with its interval; ``of`` is what they stand for."""
     ends = [end for interval in intervals or () for end in interval]
     names_width = min(210, 20 + 7 * max((len(name) for name in names), default=0))
     height = 10 + BOTTOM + 24 * len(names)
@@ -152,7 +153,7 @@ def bars(
                 f'<path class="whisker" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8'
                 f'M{high:.1f} {middle - 4}v8"/>'
             )
-    return _figure("".join(parts), title, f"{x_label} of {len(names)} features.", height)
+    return _figure("".join(parts), title, f"{x_label} of {len(names)} {of}.", height)
 
 
 def points(

@@ -12,13 +12,16 @@ import numpy as np
 from argrank._declared import checked
 from argrank._files import write_bytes
 from argrank._tables import counted
+from argrank.clicks.curve import Propensities, PropensitiesBy
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
 from argrank.data.doctor import doctor
 from argrank.data.doctor.diagnosis import Diagnosis
 from argrank.data.io.trec.forms import as_run
 from argrank.data.io.trec.pool import join_runs
 from argrank.data.unjudged import OUTSIDE
-from argrank.errors import InputError
+from argrank.errors import InputError, OptionError
 from argrank.evaluation.compare import compare, compare_evaluations
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate_systems
@@ -26,6 +29,7 @@ from argrank.evaluation.systems import is_run_for, judged_source
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.names import measure_list, spelled_out
 from argrank.report.answer_section import answer_section
+from argrank.report.clicks_section import clicks_section, clicks_teaser
 from argrank.report.comparison_section import comparison_section
 from argrank.report.data_section import data_section
 from argrank.report.explorer import explorer_data
@@ -52,6 +56,8 @@ def write_report(
     seconds: Mapping[str, float] | None = None,
     paths: Mapping[str, RegularisationPath] | None = None,
     weights: Mapping[str, WeightIntervals] | None = None,
+    clicks: Clicks | ClickCounts | None = None,
+    propensities: Propensities | PropensitiesBy | None = None,
 ) -> Path:
     """Write one HTML file about the data and the systems that rank it; it needs no network and no server.
 
@@ -78,6 +84,11 @@ def write_report(
         What ``ar.regularisation_path`` returned.
     weights : dict of name -> WeightIntervals, optional
         What ``ar.bootstrap_weights`` returned.
+    clicks : Clicks, optional
+        A click log of the same queries and documents: the report then has a section with its rates by rank, the curve
+        of examination, and what every system would earn a session.
+    propensities : Propensities, optional
+        How much each rank is seen; by default it is estimated from the log.
 
     Examples
     --------
@@ -105,6 +116,10 @@ def write_report(
     subject = _Subject(judged, comparison, _best(judged.systems, comparison, trial), trial, convention)
     found = judged.doctor() if diagnosis is None else diagnosis
     sections = _sections(subject, found, paths or {}, weights or {})
+    if clicks is not None:
+        sections = _with_clicks(sections, judged, clicks, propensities, convention)
+    elif propensities is not None:
+        raise OptionError("propensities: expected a click log beside them (clicks=), got none")
     known = judged.systems
     subtitle = f"{counted(len(known), 'system', 'systems')} on {judged.size}; convention {comparison.convention}"
     html = page(title, subtitle, sections, explorer_data(judged.data, known, subject.best, comparison))
@@ -210,6 +225,20 @@ def _sections(
         ),
         "data": Section("Data", data_section(data, found), f"{subject.judged.size}; {found.headline}"),
     }
+
+
+def _with_clicks(
+    sections: dict[str, Section], judged: _Judged, log: Clicks | ClickCounts, curve: Any, convention: str | Convention
+) -> dict[str, Section]:
+    """Return the sections with that on a click log after the comparison."""
+    candidates = judged.data if judged.source is judged.data else None
+    html = clicks_section(judged.scores, candidates, log, curve, make_convention(convention))
+    found = {}
+    for name, section in sections.items():
+        found[name] = section
+        if name == "comparison":
+            found["clicks"] = Section("Clicks", html, clicks_teaser(log), is_open=True)
+    return found
 
 
 def _intervals(comparison: Comparison) -> dict[str, dict[str, tuple[float, float]]]:

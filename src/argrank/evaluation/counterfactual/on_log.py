@@ -78,7 +78,11 @@ def compare_on_log(
         raise InputError(f"compare: expected at least two systems, got {len(systems)}")
     if baseline is not None:
         check_name("baseline", baseline, systems)
-    found = evaluate_on_log(systems, log, measures, rules, **options)
+    return compared_on_log(evaluate_on_log(systems, log, measures, rules, **options), baseline)
+
+
+def compared_on_log(found: Mapping[str, ClickEvaluation], baseline: str | None = None) -> ClickComparison:
+    """Return the differences of values from one log: of all pairs, or to a baseline."""
     names = list(found)
     duels = (
         list(itertools.combinations(names, 2))

@@ -14,6 +14,8 @@ from argrank._tables import Table, table
 from argrank._types import Floats
 from argrank.evaluation.segments import interval_text
 
+BY_TRAFFIC = ("traffic", "queries", "sessions", "value", "coverage", "effective clicks")
+
 
 class TrafficSegment(NamedTuple):
     """A measure on the queries of much, medium or little traffic."""
@@ -89,15 +91,16 @@ class ClickEvaluation(Rendered, Framed):
     def _shown(self) -> tuple[list[Table], tuple[str, ...]]:
         head = ("measure", "value a session, 95 % interval", "coverage", "effective clicks", "logged pages")
         tables = [table(head, [(name, *self.row(name), f"{self.logged[name]:.4f}") for name in self.means])]
-        rows = [
+        rows = self.rows_by_traffic()
+        return [*tables, *([table(("measure", *BY_TRAFFIC), rows, n_names=2)] if rows else [])], self.notes
+
+    def rows_by_traffic(self) -> list[tuple[str, ...]]:
+        """Return the cells of head, torso and tail for every measure."""
+        return [
             (one.measure, one.segment, f"{one.n_queries:,}", f"{one.n_sessions:,}",
              interval_text(one.mean, one.low, one.high), f"{one.coverage:.3f}", f"{one.effective_clicks:,.0f}")
             for one in self.segments
         ]  # fmt: skip
-        if rows:
-            header = ("measure", "traffic", "queries", "sessions", "value", "coverage", "effective clicks")
-            tables.append(table(header, rows, n_names=2))
-        return tables, self.notes
 
 
 class ClickEvaluations(dict[str, ClickEvaluation]):
@@ -159,3 +162,8 @@ class ClickComparison(Rendered):
         ]  # fmt: skip
         header = ("measure", "systems", "difference, 95 % interval", "p (Holm)")
         return [table(head, rows, n_names=2), *([table(header, pairs, n_names=2)] if pairs else [])], first.notes
+
+    def by_traffic(self) -> Table:
+        """Return every system's values on head, torso and tail of the traffic."""
+        rows = [(name, *row) for name, one in self.evaluations.items() for row in one.rows_by_traffic()]
+        return table(("system", "measure", *BY_TRAFFIC), rows, n_names=3)

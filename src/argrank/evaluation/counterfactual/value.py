@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ class Earning:
     name: str
     structure: Structure
     owed: Floats  # of the ranks, beside what documents earn; of clicks@k by a curve with trust
+    n_seen: int = 0  # ranks whose discount is the curve of examination: k of clicks@k
 
     def constant(self, n_shown: Floats) -> Floats:
         """Return what lists of some lengths get whatever they show."""
@@ -74,7 +75,7 @@ def _expected_clicks(name: str, curve: Any, rules: Convention) -> Earning:
         raise InputError(f"{name}: expected a curve that knows rank {rank}, got one without it")
     structure = Product(a=_never_rising(known), b="linear").structure(rules)
     owed = np.zeros(k) if curve.offsets is None else curve.offsets[:k]
-    return Earning(name, _with_discounts(structure, known), owed)
+    return Earning(name, _with_discounts(structure, known), owed, k)
 
 
 def _never_rising(values: Floats) -> Floats:
@@ -85,9 +86,12 @@ def _with_discounts(structure: Structure | None, known: Floats) -> Structure:
     """Return the structure with discounts as they are: an estimated curve may rise a little."""
     if structure is None:
         raise refused_gains(CLICKS)
-    return dataclasses.replace(
-        structure, discounts=lambda n: np.concatenate((known[:n], np.zeros(max(n - len(known), 0))))
-    )
+    return dataclasses.replace(structure, discounts=_of_ranks(known))
+
+
+def _of_ranks(known: Floats) -> Callable[[int], Floats]:
+    """Return the discounts of any number of ranks; 0 below those that are known."""
+    return lambda n: np.concatenate((known[:n], np.zeros(max(n - len(known), 0))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +121,10 @@ def half_width(without: Floats) -> float:
     return float(stats.t.ppf(0.5 + LEVEL / 2, n - 1) * error)
 
 
+def _over(top: float, bottom: float) -> float:
+    return top / bottom if bottom > 0 else np.nan
+
+
 class Bench:
     """A log made ready: what its pairs are worth, from all sessions and without each group."""
 
@@ -136,46 +144,50 @@ class Bench:
         lengths = np.bincount(ranked.query, minlength=n_queries).astype(np.float64)
         constant = earning.constant(lengths)
 
-        def by_query(worth: Worth) -> Floats:
+        def by_query(worth: Worth, a: Floats) -> Floats:
             gains = np.where(ranked.pair >= 0, worth.gains[ranked.pair], worth.elsewhere)
             return np.asarray(np.bincount(ranked.query, a * gains, n_queries) + constant, np.float64)
 
-        values, without = by_query(self.worth), [by_query(one) for one in self.without]
+        curves = self.evidence.replicates if earning.n_seen else None
+        values, logged, without = by_query(self.worth, a), self._logged(earning), []
+        for group, worth in zip(self.groups, self.without, strict=True):
+            own = a if curves is None else ranked.discounts(_of_ranks(curves[group, : earning.n_seen]))
+            without.append(by_query(worth, own))
         there = self.has_shown(ranked)
-        return [self._on(part, ranked, earning, a, there, values, without) for part in parts]
+        return [self._on(part, ranked, a, there, values, without, logged) for part in parts]
 
     def _on(
-        self, share: Floats, ranked: Ranked, earning: Earning, a: Floats, there: Any, values: Floats, others: Any
+        self, share: Floats, ranked: Ranked, a: Floats, there: Any, values: Floats, others: Any, logged: Floats
     ) -> Valued:
         """Return the value on a part of the queries."""
 
         def mean(worth: Worth, values: Floats) -> float:
             weight = worth.sessions * share
-            return float(weight @ values / weight.sum()) if weight.sum() > 0 else np.nan
+            return _over(float(weight @ values), float(weight.sum()))
 
         without = np.array([mean(*pair) for pair in zip(self.without, others, strict=True)])
         weight = (self.worth.sessions * share)[ranked.query] * a
         total = float(np.abs(weight).sum())
-        coverage = float(np.abs(weight[there]).sum()) / total if total > 0 else np.nan
+        coverage = _over(float(np.abs(weight[there]).sum()), total)
         pair = ranked.pair[there]
         each = weight[there] / self.examinations[pair]  # of a click
         square = float((self.n_clicks[pair] * each**2).sum())
         effective = float((self.n_clicks[pair] * each).sum()) ** 2 / square if square > 0 else 0.0
-        return Valued(mean(self.worth, values), values, without, coverage, effective, self._logged(earning, share))
+        value, of_pages = mean(self.worth, values), _over(float(logged @ share), float(self.worth.sessions @ share))
+        return Valued(value, values, without, coverage, effective, of_pages)
 
     def has_shown(self, ranked: Ranked) -> NDArray[np.bool_]:
         """Tell which documents of a ranking the log has shown."""
         return np.asarray((ranked.pair >= 0) & self.shown[ranked.pair])
 
-    def _logged(self, earning: Earning, share: Floats) -> float:
-        """Return the value of the pages that the log has."""
-        counts, worth = self.evidence.counts, self.worth
+    def _logged(self, earning: Earning) -> Floats:
+        """Return the value of the pages that the log has, summed over the sessions of every query."""
+        counts = self.evidence.counts
         of_rank = earning.structure.discounts(counts.n_positions)
         owed = np.concatenate((earning.owed, np.zeros(max(counts.n_positions - len(earning.owed), 0))))
+        terms = of_rank[counts.position - 1] * self.worth.gains[counts.pair] + owed[counts.position - 1]
         query = counts.pair_query[counts.pair]
-        terms = of_rank[counts.position - 1] * worth.gains[counts.pair] + owed[counts.position - 1]
-        weight = float(worth.sessions @ share)
-        return float((share[query] * counts.impressions) @ terms) / weight if weight > 0 else np.nan
+        return np.bincount(query, counts.impressions * terms, len(self.worth.sessions)).astype(np.float64)
 
     def lacking(self, ranked: Ranked, earning: Earning) -> list[tuple[str, str]]:
         """Return the queries and documents whose discount falls most on what was never shown."""

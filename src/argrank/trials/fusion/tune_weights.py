@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,11 +16,12 @@ from argrank.data.dataset import Dataset
 from argrank.deploy.hybrid import find_engine
 from argrank.deploy.hybrid.engine import WINDOW
 from argrank.errors import InputError, OptionError, shown, unknown_name
-from argrank.evaluation.counterfactual.on_log import is_log
+from argrank.evaluation.counterfactual.on_log import MIN_CLICKS, MIN_COVERAGE, evaluate_on_log, is_log
 from argrank.evaluation.intervals import Interval, resampled_intervals
 from argrank.evaluation.segments import segments_of
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import LineSearch, Placement, search
+from argrank.measures.conventions import make_convention
 from argrank.measures.names import measure as parse_measure
 from argrank.trials.fusion.climb import Climb, Limits, Problem, finish, sketch, starts
 from argrank.trials.fusion.engine_problems import engine_problems
@@ -52,6 +54,8 @@ def tune_weights(
     n_starts: Count = 2,
     random_state: Seed = 0,
     propensities: Any = None,
+    min_coverage: float = MIN_COVERAGE,
+    min_clicks: float = MIN_CLICKS,
     n_jobs: Jobs = None,
 ) -> TunedWeights:
     """Tune the weights of a sum of scores, say of BM25, an embedding and popularity, so that a measure is greatest.
@@ -99,6 +103,8 @@ def tune_weights(
     random_state : int
     propensities : Propensities, optional
         Of a click log: how much each rank is seen (``ar.propensities``).
+    min_coverage, min_clicks : float
+        Of a click log: below these the value of the fusion is refused, as in ``ar.evaluate``.
     n_jobs : int, optional
 
     Examples
@@ -109,8 +115,9 @@ def tune_weights(
     >>> tuned.value >= max(tuned.single.values())
     True
     """
-    if is_log(data):
-        scores_by_system, data = of_log(scores_by_system, data, propensities)
+    log, runs = data if is_log(data) else None, scores_by_system
+    if log is not None:
+        scores_by_system, data = of_log(runs, log, propensities)
     elif propensities is not None:
         raise OptionError("propensities: expected a click log beside them, got judgements")
     has_gains = isinstance(data, Dataset) and data.gains is not None
@@ -155,7 +162,7 @@ def tune_weights(
     tests = []
     if by is not None and cv is not None:
         tests = compare_segments(problem, systems.names, segments_of(by, seen.data), cv, random_state)
-    return TunedWeights(
+    tuned = TunedWeights(
         weights=dict(zip(systems.names, weights.tolist(), strict=True)),
         value=value,
         cv_value=unseen.value,
@@ -174,6 +181,11 @@ def tune_weights(
         fusion=fusion,
         segments=tests,
     )
+    if log is None:
+        return tuned
+    on_log = {"propensities": propensities, "min_coverage": min_coverage, "min_clicks": min_clicks}
+    found = evaluate_on_log({"the fusion": tuned.fuse(runs)}, log, asked, make_convention("default"), **on_log)
+    return replace(tuned, earned=found["the fusion"])
 
 
 def _scaled(systems: Systems, normalisers: Mapping[str, str], missing: str | float) -> Dataset:

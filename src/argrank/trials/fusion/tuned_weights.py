@@ -22,6 +22,7 @@ from argrank.data.io.trec.forms import is_run
 from argrank.deploy.fusion_formula import PLAIN, formula, nearest_fusion
 from argrank.deploy.hybrid.engine import Fusion
 from argrank.errors import InputError, MissingExtraError, unknown_name
+from argrank.evaluation.counterfactual.result import ClickEvaluation
 from argrank.evaluation.segments import interval_text
 from argrank.linesearch.search import LineSearch
 from argrank.trials.fusion.inputs import raw_scores, returned_by_any
@@ -67,6 +68,9 @@ class TunedWeights:
         The engine that the weights were tuned for, the way in which it fuses, its window and its constant.
     segments : list of SegmentTest
         Where segments were given: their own weights against these, on queries that neither was tuned on.
+    earned : ClickEvaluation, optional
+        Of a click log: what the fusion would earn a session by the log that it was tuned on, with its interval by
+        groups of sessions, coverage and effective clicks; ``cv_value`` is for queries that it was not tuned on.
     """
 
     weights: dict[str, float]
@@ -86,6 +90,7 @@ class TunedWeights:
     n_unjudged: int = 0
     fusion: Fusion | None = None
     segments: list[SegmentTest] = field(default_factory=list)
+    earned: ClickEvaluation | None = None
 
     @checked
     def fuse(self, scores_by_system: Mapping[str, Any], data: Dataset | None = None) -> Any:
@@ -217,6 +222,8 @@ class TunedWeights:
             }
         if self.segments:
             found["segments"] = [json_value(one._asdict()) for one in self.segments]
+        if self.earned is not None:
+            found["earned"] = self.earned.to_dict()
         return found | {"formula": self.formula()}
 
     @checked
@@ -232,6 +239,13 @@ class TunedWeights:
         notes = [f"{measure}: {self.value:.4f} together on these {queries}"]
         if not math.isnan(self.cv_value):
             notes[0] += f", {interval_text(self.cv_value, *self.cv_interval)} cross-validated"
+        if self.earned is not None:
+            value, coverage, clicks = self.earned.row(measure)
+            logged = self.earned.logged[measure]
+            notes.append(
+                f"By the log it was tuned on: {value} a session, coverage {coverage}, {clicks} effective clicks; the "
+                f"logged pages {logged:.4f}"
+            )
         best = max(self.single, key=self.single.__getitem__)
         notes.append(
             f"For comparison: reciprocal-rank fusion {self.rrf:.4f}, {best} alone {measure_text(self.single[best])}"
