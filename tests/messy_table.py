@@ -48,6 +48,8 @@ def as_people_write(name: str, value: Any) -> str:
     """Return a cell as a German spreadsheet writes it."""
     if value is None:
         return "" if name != "rating" else "n/a"
+    if isinstance(value, str):
+        return value
     if name == "price":
         return f"€ {value:,.2f}".replace(",", "_").replace(".", ",").replace("_", ".")
     if name == "sold":

@@ -55,7 +55,7 @@ def test_from_a_spreadsheet_to_a_report(run, tmp_path: Path) -> None:
     assert "error" not in out.split("Doctor:")[1]  # missing values are none
     code, _, err = run("train", "judged.csv", "--drop", "listed", "-r", "regression", "--json")
     assert code == 0
-    assert "warning: feature 'judge_minutes' alone reaches ndcg@10 1.000 of the model's" in err
+    assert "warning: feature 'judge_minutes' alone reaches ndcg@10 1.000, the model 1.000" in err
     code, out, err = run("train", "judged.csv", *DROP, "-r", "lambda-mart", "-p", "n_trees=20", "-o", "model.json")
     assert code == 0, err
     new = [{"new_column": "x", **dict(reversed(row.items()))} for row in messy_rows(20, seed=1)]
@@ -139,7 +139,7 @@ def test_the_report_warns_of_a_leak(run) -> None:
         assert run(*train)[0] == 0
         assert run("report", "judged.csv", f"{name}.json", "-o", f"{name}.html", "--drop", drop, "-q")[0] == 0
         text = Path(f"{name}.html").read_text(encoding="utf-8")
-        assert ("alone reaches ndcg@10 1.000 of the model" in text) == warned
+        assert ("alone reaches ndcg@10 1.000, the model 1.000" in text) == warned
 
 
 def test_query_texts_in_every_command(run) -> None:
@@ -275,6 +275,51 @@ def test_a_dialect_can_be_given(run) -> None:
     )
     code, _, err = run("inspect", "a.csv", "--sep", ",", "--drop", "listed")
     assert code == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
+def test_a_line_that_tells_excel_the_separator_is_no_header(encoding: str, run) -> None:
+    rows, drop = messy_rows(10), {"listed": None}
+    text = messy_csv(rows, "utf-8").decode()
+    Path("plain.csv").write_bytes(text.encode())
+    Path("told.csv").write_bytes(("sep=;\r\n" + text).encode(encoding))
+    assert ar.load("told.csv", columns=drop).fingerprint == ar.load("plain.csv", columns=drop).fingerprint
+    broken = text.replace("3 %", "many", 1)
+    line = broken[: broken.index("many")].count("\n") + 2
+    Path("broken.csv").write_bytes(("sep=;\r\n" + broken).encode(encoding))
+    with pytest.raises(InputError, match=rf"broken.csv:{line}: expected a finite number with % in column 'discount'"):
+        ar.load("broken.csv", columns=drop)
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "expected"),
+    [
+        (
+            "price",
+            "on request",
+            "a finite number with € in column 'price', got 'on request'; if the column is no number",
+        ),
+        ("price", "$ 12,50", "a finite number with € in column 'price', got '\\$ 12,50'"),
+        ("discount", "7", "a finite number with % in column 'discount', got '7'"),  # 7 or .07?
+        ("sold", "many", "a finite number in column 'sold', got 'many'"),
+    ],
+)
+def test_a_mistake_makes_no_category_of_numbers(column: str, cell: str, expected: str, tmp_path: Path) -> None:
+    rows = [{name: as_people_write(name, value) for name, value in row.items()} for row in messy_rows(10)]
+    rows[7][column] = cell
+    (tmp_path / "a.csv").write_bytes(messy_csv(rows))
+    with pytest.raises(InputError, match=f"a.csv:9: expected {expected}"):
+        ar.load(tmp_path / "a.csv", columns={"listed": None})
+
+
+def test_the_option_to_paste_names_the_likely_column(run) -> None:
+    rows = [{"Search Term" if name == "Query" else name: value for name, value in row.items()} for row in messy_rows(9)]
+    rows = [{"Seen At" if name == "listed" else name: value for name, value in row.items()} for row in rows]
+    Path("a.csv").write_bytes(messy_csv(rows))
+    code, _, err = run("inspect", "a.csv")
+    assert (code, "say which with --qid 'Search Term'" in err) == (2, True), err
+    code, _, err = run("train", "a.csv", "--qid", "Search Term")
+    assert (code, "--date 'Seen At' (dates=['Seen At'])" in err) == (2, True), err
 
 
 def test_evaluate_takes_a_frame() -> None:

@@ -29,6 +29,6 @@ def single_feature(data: Dataset, mean: float, measure: str, convention: str = "
     if alone < NEARLY * mean:
         return None
     return (
-        f"{feature_label(data, best)} alone reaches {measure} {alone:.3f} of the model's {mean:.3f}: if it is made of "
+        f"{feature_label(data, best)} alone reaches {measure} {alone:.3f}, the model {mean:.3f}: if it is made of "
         "judgements it is a leak, leave it out (--drop)"
     )

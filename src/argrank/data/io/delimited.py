@@ -76,6 +76,7 @@ class Content(NamedTuple):
         return {
             "read_options": csv.ReadOptions(
                 column_names=self.dialect.names,
+                skip_rows=int(self.dialect.hint),
                 skip_rows_after_names=self.dialect.skip,
                 encoding=encoding,
                 block_size=block_size,

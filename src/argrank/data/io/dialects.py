@@ -7,6 +7,7 @@ import csv
 import io
 import itertools
 import os
+import re
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
@@ -17,6 +18,7 @@ SEPARATORS = (",", ";", "\t", "|")
 BEGINNING = 1 << 18  # bytes that are looked at
 ROWS = 100
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_HINT = re.compile(r"sep=([,;|\t])\r?\n")
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "'|'"}
 
 
@@ -57,6 +59,7 @@ class Dialect(NamedTuple):
     names: list[str]
     line: int  # of the header
     skip: int  # rows up to the header, empty ones too
+    hint: bool = False  # whether the first line tells Excel the separator, and is no row
 
     @property
     def is_wide(self) -> bool:
@@ -80,17 +83,19 @@ def _check_encoding(name: str) -> None:
 def find_dialect(beginning: bytes, path: str | os.PathLike[str], usual: str, given: Given) -> Dialect:
     """Find out how a text is written, from its beginning."""
     encoding = given.encoding or find_encoding(beginning)
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning)
-    sep = given.sep or (_separator(text) if usual == "," else usual)
-    skip = 0
-    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=sep)
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning).removeprefix("\ufeff")
+    hint = _HINT.match(text)
+    text = text[hint.end() :] if hint else text
+    sep = given.sep or (hint[1] if hint else _separator(text) if usual == "," else usual)
+    skip, above = 0, int(hint is not None)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
     try:
         for row in rows:
             if row:
-                return Dialect(sep, encoding, row, rows.line_num, skip + 1)
+                return Dialect(sep, encoding, row, rows.line_num + above, skip + 1, hint is not None)
             skip += 1
     except csv.Error as error:
-        raise FormatError(path, rows.line_num, "delimited text", str(error)) from error
+        raise FormatError(path, rows.line_num + above, "delimited text", str(error)) from error
     raise FormatError(path, None, "a line with the names of the columns", "an empty file")
 
 
@@ -135,17 +140,18 @@ def text_rows(content: IO[bytes], path: str | os.PathLike[str], dialect: Dialect
 
     It is slow, and used to say where something is wrong.
     """
-    lines = _lines(content, path, dialect.encoding)
+    above = int(dialect.hint)
+    lines = itertools.islice(_lines(content, path, dialect.encoding), above, None)
     reader = csv.reader(lines, delimiter=dialect.sep, strict=True)
-    line, seen = 1, False
+    line, seen = 1 + above, False
     try:
         for row in reader:
             if row and seen:
                 yield line, row
             seen = seen or bool(row)
-            line = reader.line_num + 1
+            line = reader.line_num + 1 + above
     except csv.Error as error:
-        raise FormatError(path, reader.line_num, "delimited text", str(error)) from error
+        raise FormatError(path, reader.line_num + above, "delimited text", str(error)) from error
 
 
 def _lines(content: IO[bytes], path: str | os.PathLike[str], encoding: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from argrank.data.io.columns.roles import meanings_of
+from argrank.data.io.columns.roles import likely_option, meanings_of
 from argrank.data.io.columns.table import Reading
 from argrank.data.io.text import first_repeated
 from argrank.errors import FormatError, shown
@@ -46,7 +46,8 @@ def check_columns(names: Sequence[str], reading: Reading, path: Path, line: int 
         if meaning is not None:
             found[meaning] = name
     if "qid" not in found and "qid" not in reading.known:
-        got = f"columns {listing(names)}; say which with columns={{…: 'qid'}}, --qid"
+        option = likely_option("qid", names, ("query", "search", "keyword", "term", "topic", "session"))
+        got = f"columns {listing(names)}; say which with {option} (columns={{…: 'qid'}})"
         raise FormatError(path, line, "a column 'qid'", got)
     if not features and not set(names) - set(roles):
         raise FormatError(path, line, "at least one column that is a feature", f"columns {listing(names)}")

@@ -15,6 +15,8 @@ from argrank.data.io.columns.numbers import (
     Writing,
     numbers,
     share_of_numbers,
+    usual_sign,
+    without_sign,
     writings,
     wrong_numbers,
 )
@@ -88,15 +90,18 @@ def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, give
 
 def _refuse_mistakes(name: str, texts: Texts, given: str | None) -> None:
     """Raise where most of a column is numbers, or the caller says so: the text among them is a mistake."""
-    shares = [(*share_of_numbers(texts, way), way) for way in WRITINGS[:4]]
-    share, wrong, _ = max(shares, key=lambda one: one[0])
+    sign = usual_sign(texts)
+    shares = [share_of_numbers(texts, way._replace(beside=sign)) for way in WRITINGS[:4]]
+    share, wrong = max(shares, key=lambda one: one[0])
     if share >= MISTAKE or given == "number":
-        raise _wrong(name, texts, texts.first_row(wrong if wrong.any() else wrong_numbers(texts, PLAIN)))
+        wrong = wrong if wrong.any() else without_sign(texts, sign) if sign else wrong_numbers(texts, PLAIN)
+        raise _wrong(name, texts, texts.first_row(wrong), sign)
 
 
-def _wrong(name: str, texts: Texts, row: int) -> CellError:
+def _wrong(name: str, texts: Texts, row: int, sign: str = "") -> CellError:
     advice = "; if the column is no number, say so: --category, --text or --drop"
-    return CellError(name, row, "a finite number", shown(texts.text_of(row)), advice)
+    expected = f"a finite number{' with ' if sign else ''}{sign}"
+    return CellError(name, row, expected, shown(texts.text_of(row)), advice)
 
 
 def _kind_of_texts(texts: Texts, queries: Integers | None) -> Kind:

@@ -124,6 +124,24 @@ def _beside(known: Any) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
+def usual_sign(texts: Texts) -> str:
+    """Return what stands beside most texts of a column: a currency, the percent sign or nothing."""
+    import pyarrow.compute as pc
+
+    known = texts.known
+    found = pc.struct_field(pc.extract_regex(known, f"(?P<sign>{_BESIDE}|{PERCENT})"), "sign")
+    counts = {one["values"]: one["counts"] for one in found.value_counts().to_pylist()}
+    return next((sign for sign, count in counts.items() if sign is not None and 2 * count > len(known)), "")
+
+
+def without_sign(texts: Texts, sign: str) -> NDArray[np.bool_]:
+    """Return for each different text whether it lacks a sign, and is not missing either."""
+    import pyarrow.compute as pc
+
+    there: NDArray[np.bool_] = pc.match_substring(texts.plain, sign).to_numpy(zero_copy_only=False).astype(bool)
+    return ~texts.missing & ~there
+
+
 def _bare(words: Any, beside: str) -> Any:
     import pyarrow.compute as pc
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -105,13 +106,17 @@ def label_hint(names: Sequence[str] | None) -> str:
     """Return what to say where labels are needed and none were found: the columns, and the option to paste."""
     if not names:
         return "give y, or a column 'label'"
-    stems = ("label", "grade", "relev", "judg", *WEAK_LABELS)
-    likely = next((name for stem in stems for name in names if stem in plain_name(name)), None)
     listing = ", ".join(names)
     listing = listing if len(listing) <= 200 else listing[:199] + "…"
-    example = "COLUMN" if likely is None else likely if likely.isidentifier() else repr(likely)
+    option = likely_option("label", names, ("label", "grade", "relev", "judg", *WEAK_LABELS))
     clicks = "".join(f"; {text}" for text in _click_log(names, {}, ()))
-    return f"the columns are {listing}: say which one is the label, --label {example} (columns={{…: 'label'}}){clicks}"
+    return f"the columns are {listing}: say which one is the label, {option} (columns={{…: 'label'}}){clicks}"
+
+
+def likely_option(meaning: str, names: Sequence[str], stems: Sequence[str]) -> str:
+    """Return an option to paste, with the column whose name looks most like it."""
+    likely = next((name for stem in stems for name in names if stem in plain_name(name)), "COLUMN")
+    return f"--{meaning} {shlex.quote(str(likely))}"
 
 
 @functools.lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -88,7 +89,7 @@ def arguments_of(
         found["X"], coded = _completed(filled, columns, decided, names)
     if coded.dates:
         days = ", ".join(f"{name!r} up to {newest}" for name, newest in coded.dates.items())
-        ask = "; training asks for --date {0} or --drop {0}".format(",".join(map(str, unasked))) if unasked else ""
+        ask = "; training asks for --date {0} or --drop {0}".format(_pasted(unasked)) if unasked else ""
         tell(f"{reading.where}{': ' if reading.where else ''}dates {days}{ask}")
     return found | {"feature_names": names, "categories": coded.categories or None, "dates": coded.dates or None}
 
@@ -313,8 +314,12 @@ def _is_date(column: Any) -> bool:
     return column is not None and not isinstance(column, Texts) and str(column.dtype).startswith("Date")
 
 
+def _pasted(names: Sequence[str]) -> str:
+    return shlex.quote(",".join(map(str, names)))
+
+
 def _refused_dates(names: Sequence[str], first: Any) -> InputError:
-    columns, asked = "column" if len(names) == 1 else "columns", ",".join(map(str, names))
+    columns, asked = "column" if len(names) == 1 else "columns", _pasted(names)
     got = "".join(f" such as {shown(one)}" for one in first.drop_nulls().head(1).to_list())
     return InputError(
         f"{columns} {', '.join(map(repr, names))}: expected numbers or texts, got dates{got}; --date {asked} "
