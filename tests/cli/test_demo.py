@@ -10,9 +10,9 @@ import pytest
 
 import argrank as ar
 from argrank import cli
+from argrank.cli.demo import RANKERS
 from argrank.data import bundled
 from argrank.errors import ArgrankWarning
-from argrank.rankers.registry import first_comparison
 from argrank.trials.auto.ranker import Auto
 
 
@@ -38,14 +38,30 @@ def demo(request, tmp_path_factory):
 
 def test_walks_through_all_steps(demo):
     data, _, output, _ = demo
-    assert re.findall(r"^(\d)\. ", output, re.MULTILINE) == list("1234567")
+    assert re.findall(r"^(\d)\. ", output, re.MULTILINE) == list("12345678")
     assert f"{data.n_queries} queries" in output
     assert "Doctor:" in output
 
 
 def test_tells_of_every_ranker_as_it_goes(demo):
     *_, progress = demo
-    assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == [*first_comparison(), "auto"]
+    assert re.findall(r"^argrank: ([\w-]+): validation", progress, re.MULTILINE) == RANKERS
+    assert RANKERS[0] == "auto"
+
+
+def test_begins_its_answer_with_a_sentence_that_the_report_has_too(demo):
+    _, folder, output, _ = demo
+    sentence = re.search(r"^4\. .*?\n=+\n(.*?)\n", output, re.MULTILINE)[1]
+    assert "your current order, bm25_title" in sentence
+    assert sentence in (folder / "demo-report" / "index.html").read_text("utf-8")
+
+
+def test_learns_from_clicks_alone(demo):
+    *_, output, _ = demo
+    part = output[output.index("6. The same from clicks") : output.index("7. Saved")]
+    values = dict(re.findall(r"^  ([\w -]+?) +(0\.\d{4})$", part, re.MULTILINE))
+    assert list(values) == ["bm25_title", "query-mart from clicks", "query-mart from labels"]
+    assert values["query-mart from clicks"] > values["bm25_title"]
 
 
 def test_its_best_is_the_best_by_validation_and_what_was_saved(demo):
@@ -60,7 +76,7 @@ def test_its_best_is_the_best_by_validation_and_what_was_saved(demo):
 
 def test_the_explanation_adds_up(demo):
     *_, output, _ = demo
-    part = output[output.index("5. One query") : output.index("6. Saved")]
+    part = output[output.index("5. One query") : output.index("6. The same")]
     numbers = [float(one) for one in re.findall(r" ([+-]\d+\.\d{4})$", part, re.MULTILINE)]
     assert len(numbers) > 2
     assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.001)
@@ -77,4 +93,4 @@ def test_names_only_commands_that_exist(demo):
     *_, output, _ = demo
     named = re.findall(r"^  argrank (\w+)", output, re.MULTILINE)
     assert named
-    assert set(named) <= set(cli.COMMANDS)
+    assert set(named) <= {words.split()[0] for words in cli.COMMANDS}

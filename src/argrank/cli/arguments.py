@@ -149,20 +149,10 @@ def documents_for(model: Any, path: str, progress: bool = True, judged: bool = F
 
 
 def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:
-    """Return the columns of the data that are systems of their own, by name; missing values come last."""
-    import numpy as np
+    """Return the columns of the data that are systems of their own, by name."""
+    from argrank.evaluation.systems import feature_scores
 
-    from argrank.data.dataset import Dataset
-
-    found = {}
-    for name in names:
-        features = data.feature_names or () if isinstance(data, Dataset) else ()
-        if name not in features or name in (data.categories or {}):
-            known = ", ".join(features) or "none"
-            raise OptionError(f"--system: expected a feature that is a number, got {name!r}; known: {known}")
-        values = data.to_caller(data.X[:, features.index(name)]).astype(float)
-        found[name] = np.where(np.isnan(values), np.nanmin(values) - 1.0, values)
-    return found
+    return {name: feature_scores(data, name, "--system") for name in names}
 
 
 def check_systems(systems: Mapping[str, Any]) -> None:

@@ -44,6 +44,12 @@ def run(
     output_format: str = options.FORMAT,
     as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
     output: Path | None = options.OUTPUT,
+    baseline: str | None = typer.Option(
+        None,
+        "--baseline",
+        metavar="FEATURE",
+        help="A feature that ranks today: the report begins with the gain.",
+    ),
     report: Path | None = typer.Option(
         None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is written anyway."
     ),
@@ -104,7 +110,7 @@ def run(
         stem = "data" if data == STDIN else Path(data).name.split(".")[0]
         report = Path(f"{stem}-report.html")
     if report is not None:
-        write_report(report, found, title=f"Cross-validation of {Path(data).name}")
+        write_report(report, found, title=f"Cross-validation of {Path(data).name}", baseline=baseline)
     if save is not None:
         found.ranker().save(save)
         if was_interrupted():

@@ -46,6 +46,9 @@ CONVENTION: Any = typer.Option(
 SYSTEM: Any = typer.Option(
     [], "--system", metavar="FEATURE,…", help="A feature of the data that ranks by itself, as a system: bm25_title."
 )
+BASELINE: Any = typer.Option(
+    None, "--baseline", metavar="NAME", help="What ranks today, a system or a feature: the report begins with the gain."
+)
 COLUMN: Any = typer.Option(None, "--column", metavar="NAME", help="Column with the scores, if SCORES is a table.")
 
 

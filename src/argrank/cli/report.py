@@ -23,6 +23,7 @@ def run(
     column: str | None = options.COLUMN,
     features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
+    baseline: str | None = options.BASELINE,
     clicks: Path | None = _on_log.BESIDE,
     curve: Path | None = _on_log.CURVE,
     title: str | None = typer.Option(None, "--title", metavar="TEXT", help="By default the name of the data."),
@@ -36,6 +37,7 @@ def run(
 
     For example:
       argrank report test.txt model.json
+      argrank report test.csv model.json --baseline bm25_title
       argrank report test.txt model.json bm25=bm25.txt -m ndcg@10,map -o report.html
       argrank report judged.qrels bm25.run ours.run --by segments.csv
       argrank report judged.csv model.json --clicks log.parquet --propensities theta.json
@@ -50,7 +52,7 @@ def run(
     arguments.check_systems(found)
     heading = f"Ranking report: {Path(data).name}" if title is None else title
     log, theta = (None, None) if clicks is None else _on_log.read(clicks, curve)
-    asked = {"convention": convention, "by": arguments.segments(by), "title": heading}
-    path = write_report(output, judged, found, names, clicks=log, propensities=theta, **asked)
+    asked = {"convention": convention, "by": arguments.segments(by), "baseline": baseline}
+    path = write_report(output, judged, found, names, title=heading, clicks=log, propensities=theta, **asked)
     if not quiet:
         typer.echo(f"Report written to {path}: open it in a browser.")

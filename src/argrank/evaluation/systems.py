@@ -27,7 +27,7 @@ from argrank.data.io.trec.matched import Matched, match_dicts, match_words
 from argrank.data.io.trec.pool import JudgedRuns, join_runs
 from argrank.data.unjudged import JUDGED, OUTSIDE
 from argrank.data.untouched import Later
-from argrank.errors import InputError, shown
+from argrank.errors import InputError, OptionError, shown
 from argrank.evaluation.ranking_blocks import Judgements
 from argrank.measures.conventions import Convention
 
@@ -232,6 +232,17 @@ def stored_scores(given: Any, data: Dataset, name: str) -> Floats:
     scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given
     stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
     return stored
+
+
+def feature_scores(data: Any, name: str, what: str) -> Floats:
+    """Return the column of a feature that ranks by itself, in the caller's rows; missing values come last."""
+    features = data.feature_names or () if isinstance(data, Dataset) else ()
+    if name not in features or name in (data.categories or {}):
+        known = ", ".join(features) or "none"
+        raise OptionError(f"{what}: expected a feature that is a number, got {shown(name)}; known: {known}")
+    values = data.to_caller(data.X[:, features.index(name)]).astype(float)
+    scores: Floats = np.where(np.isnan(values), np.nanmin(values) - 1.0, values)
+    return scores
 
 
 def in_precision(scores: Floats, convention: Convention) -> Floats:

@@ -12,10 +12,10 @@ from argrank.evaluation.intervals import TOO_FEW
 from argrank.evaluation.systems import Coverage
 from argrank.measures.conventions import Convention
 from argrank.report import svg
-from argrank.report.answer_section import Intervals
 from argrank.report.figures import measure_curves
 from argrank.report.segments_section import segments_section
 from argrank.report.svg import escape
+from argrank.report.verdict import Intervals
 from argrank.trials.system import System
 
 CUTOFFS = tuple(range(1, 11))
@@ -94,7 +94,17 @@ def _means(systems: Sequence[System], comparison: Comparison, intervals: Interva
     head = "".join(f"<th>{escape(name)}</th>" for name in comparison.measures) + "<th>seconds</th>" * timed
     return (
         f'<div class="scroll"><table id="means"><thead><tr><td></td><th>system</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{_letters_explained(comparison)}"
+    )
+
+
+def _letters_explained(comparison: Comparison) -> str:
+    if len(comparison.systems) < 2:
+        return ""
+    return (
+        '<p class="aside">Bold: the highest mean of the column. Raised letters: the systems, by the letter of their '
+        "row, that are significantly worse. Below each mean: its "
+        f"{100 * (1 - comparison.level):g} % interval.</p>"
     )
 
 

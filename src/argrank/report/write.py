@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from argrank._declared import checked
 from argrank._files import write_bytes
 from argrank._tables import counted
 from argrank.clicks.curve import Propensities, PropensitiesBy
+from argrank.data.categories import align
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
@@ -25,7 +26,7 @@ from argrank.errors import InputError, OptionError
 from argrank.evaluation.compare import compare, compare_evaluations
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.evaluate import evaluate_systems
-from argrank.evaluation.systems import is_run_for, judged_source
+from argrank.evaluation.systems import feature_scores, is_run_for, judged_source
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.names import measure_list, spelled_out
 from argrank.report.answer_section import answer_section
@@ -51,6 +52,7 @@ def write_report(
     *,
     convention: str | Convention = "default",
     by: Any = None,
+    baseline: str | None = None,
     title: str = "Ranking report",
     diagnosis: Diagnosis | None = None,
     seconds: Mapping[str, float] | None = None,
@@ -76,8 +78,11 @@ def write_report(
         Scores are one per row, in the caller's order. Models explain their scores, rankers bring training curves.
     measures, convention, by
         As in ``ar.evaluate``; the first measure decides which system is best. ``by`` adds segments.
+    baseline : str, optional
+        What ranks today: the name of a system, or of a feature of the data, which is then a system, too. The report
+        begins with what the best of the others gains over it.
     diagnosis : Diagnosis, optional
-        What ``ar.doctor`` found, by default on ``data``.
+        What ``ar.doctor`` found, by default on ``data``, in the features that the models use.
     seconds : dict of name -> float, optional
         Training times, where the rankers do not know them.
     paths : dict of name -> Path, optional
@@ -110,10 +115,11 @@ def write_report(
     if not isinstance(systems, Mapping) or not systems:
         raise InputError("systems: expected a dict from names to scores, models or rankers, with at least one")
     given = {str(name): one for name, one in systems.items()}
-    judged = _judged(data, given, seconds or {})
+    judged = _judged(data, given, seconds or {}, baseline)
     asked = spelled_out(measures if isinstance(measures, list | tuple) else [measures])
     comparison = _compared(judged, asked, convention, by)
-    subject = _Subject(judged, comparison, _best(judged.systems, comparison, trial), trial, convention)
+    best = _best(judged.systems, comparison, trial, baseline)
+    subject = _Subject(judged, comparison, best, trial, convention, baseline)
     found = judged.doctor() if diagnosis is None else diagnosis
     sections = _sections(subject, found, paths or {}, weights or {})
     if clicks is not None:
@@ -144,9 +150,9 @@ class _Judged(NamedTuple):
         return f"{queries}, {counted(self.data.n_documents, 'document', 'documents')}"
 
     def doctor(self) -> Diagnosis:
-        """Look at the data; where its features are the runs' scores, only the labels are diagnosed."""
+        """Look at the features that the models use; of features that are the runs' scores, only at the labels."""
         if self.source is self.data:
-            return doctor(self.data)
+            return doctor(_used(self.data, self.systems))
         return doctor(self.data.with_features(np.arange(self.data.n_documents)[:, None]))
 
 
@@ -158,11 +164,14 @@ class _Subject(NamedTuple):
     best: System
     trial: Trial | None
     convention: str | Convention
+    baseline: str | None
 
 
-def _judged(data: Any, given: Mapping[str, Any], seconds: Mapping[str, float]) -> _Judged:
-    """Bring data and systems together; runs are joined with the judgements."""
+def _judged(data: Any, given: Mapping[str, Any], seconds: Mapping[str, float], baseline: str | None) -> _Judged:
+    """Bring data and systems together; runs are joined with the judgements, and a baseline is a feature's scores."""
     source = judged_source(data, given)
+    if baseline is not None and baseline not in given:
+        given = {**given, baseline: feature_scores(source, baseline, "baseline")}
     runs = {name: as_run(one) for name, one in given.items() if is_run_for(one, source)}
     joined = join_runs(runs, source) if runs else None
     rows: Any = source if isinstance(source, Dataset) or joined is None else joined.data
@@ -174,6 +183,19 @@ def _judged(data: Any, given: Mapping[str, Any], seconds: Mapping[str, float]) -
     return _Judged(rows, source, known, scores)
 
 
+def _used(data: Dataset, systems: Iterable[System]) -> Dataset:
+    """Return the data with the features that a model of the systems knows by name; with all where there is none."""
+    models = [model for system in systems for model, _ in system.models]
+    known = {name for model in models for name in model.feature_names or ()}
+    if not models or any(model.feature_names is None for model in models) or data.feature_names is None:
+        return data
+    names = tuple(name for name in data.feature_names if name in known)
+    categories = {name: texts for name, texts in (data.categories or {}).items() if name in known} or None
+    dates = {name: day for name, day in (data.dates or {}).items() if name in known} or None
+    X = align(data.X, data.feature_names, data.categories, names, categories)
+    return data._but(X=X, feature_names=names, categories=categories, dates=dates)
+
+
 def _compared(judged: _Judged, asked: list[Any], convention: str | Convention, by: Any) -> Comparison:
     if len(judged.scores) > 1:
         found: Comparison = compare(judged.scores, judged.source, asked, convention=convention, by=by)
@@ -182,11 +204,12 @@ def _compared(judged: _Judged, asked: list[Any], convention: str | Convention, b
     return compare_evaluations(evaluate_systems(judged.scores, judged.source, measure_list(asked), rules, by=by))
 
 
-def _best(known: list[System], comparison: Comparison, trial: Trial | None) -> System:
-    """Return the best system: by validation, where a trial tells it, else by the first measure."""
+def _best(known: list[System], comparison: Comparison, trial: Trial | None, baseline: str | None) -> System:
+    """Return the best system beside the baseline: by validation, where a trial tells it, else by the first measure."""
     if trial is not None and trial.best is not None:
         return next(system for system in known if system.name == trial.best)
     first = comparison.measures[0]
+    known = [system for system in known if system.name != baseline] or known
     return max(known, key=lambda system: comparison.means[system.name][first])
 
 
@@ -197,11 +220,13 @@ def _sections(
     weights: Mapping[str, WeightIntervals],
 ) -> dict[str, Section]:
     """Return the sections in their order."""
-    (data, source, known, scores), comparison, best, trial, convention = subject
+    (data, source, known, scores), comparison, best, trial, convention, baseline = subject
     names, intervals, ends = list(comparison.measures), _intervals(comparison), ends_of_grids(trial)
     traced = sum(bool(system.trace or len(system.validated) > 1) for system in known)
     return {
-        "answer": Section("Answer", answer_section(data, known, best, comparison, intervals, found, trial, ends)),
+        "answer": Section(
+            "Answer", answer_section(data, known, best, comparison, intervals, found, trial, ends, baseline)
+        ),
         "comparison": Section(
             "Comparison",
             comparison_section(

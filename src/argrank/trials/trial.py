@@ -150,7 +150,7 @@ class Trial(Rendered, Framed):
         return self.compare() if len(self.systems) > 1 else None
 
     def _shown(self) -> tuple[list[Table], list[str]]:
-        return [self._means_table(), *self._folds_tables()], self.footer
+        return [self.means_table(), *self._folds_tables()], self.footer
 
     def columns(self) -> dict[str, list[Any]]:
         """Return every ranker in every fold by column: what was chosen, validation, the measures."""
@@ -205,7 +205,8 @@ class Trial(Rendered, Framed):
     def _folds_tables(self) -> list[Table]:
         return [folds_table("ranker", self.folds, self, self.fold_comparisons)] if self.n_folds > 1 else []
 
-    def _means_table(self) -> Table:
+    def means_table(self) -> Table:
+        """Return a row for every ranker: what was chosen, the validation value, the means, the seconds."""
         means, comparison = self.means, self.comparison
         best = {name: max(one[name] for one in means.values()) for name in self.measures}
         validation, chosen = self.validation, self.best
