@@ -69,9 +69,17 @@ def test_nothing_is_said_where_nothing_varies():
         found = ar.power(pilot)
         assert np.isnan(found.rows[0].smallest)
         assert found.rows[0].needed is None
-        assert "do not vary" in repr(found)
+        assert "too few on which the systems differ" in repr(found)
         with pytest.raises(ArgrankError, match="expected differences that vary"):
             ar.plot.power(found)
+
+
+def test_too_few_queries_that_differ_show_no_difference():
+    found = ar.power([0.0] * 7 + [1.0])
+    assert found.rows[0].smallest == np.inf
+    assert "inf" not in repr(found)
+    assert "too few on which the systems differ" in repr(found)
+    assert json.loads(found.render("json"))["rows"][0]["needed"] == found.rows[0].needed
 
 
 def test_the_noise_floor():

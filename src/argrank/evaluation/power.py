@@ -33,7 +33,8 @@ class PowerResult:
 
     ``smallest`` is the difference that as many queries show with the chance asked for, ``needed`` the number of queries
     for the difference asked for, ``likely`` the range in which that number lies as far as the pilot knows its
-    variance, ``deviation`` the standard deviation of the differences. NaN and None where the differences do not vary.
+    variance, ``deviation`` the standard deviation of the differences. NaN and None where the differences do not vary;
+    ``smallest`` is infinite where too few of them do.
     """
 
     measure: str
@@ -72,7 +73,7 @@ class Power(Rendered):
                 *((row.measure, row.a, row.b) if paired else ()),
                 f"{row.n_queries:,}",
                 "-" if np.isnan(row.deviation) else f"{row.deviation:.4f}",
-                "-" if np.isnan(row.smallest) else f"{row.smallest:.4f}",
+                f"{row.smallest:.4f}" if np.isfinite(row.smallest) else "-",
                 "-" if row.needed is None else f"{row.needed:,}",
                 "-" if row.likely is None else f"{row.likely[0]:,} to {row.likely[1]:,}",
             )
@@ -88,8 +89,8 @@ class Power(Rendered):
             f"Smallest difference: what as many queries show with a chance of {100 * self.chance:g} % by a paired "
             f"t-test at level {self.level:g}, uncorrected; found by drawing from the queries at hand.",
         ]
-        if any(np.isnan(row.smallest) for row in self.rows):
-            notes.append(f"-: fewer than {PILOT} queries, or differences that do not vary.")
+        if not all(np.isfinite(row.smallest) for row in self.rows):
+            notes.append(f"-: fewer than {PILOT} queries, or too few on which the systems differ.")
         if self.noise:
             rejudged = "" if self.disagreement is None else (
                 f" Re-judging moves {100 * self.disagreement:g} % of the labels to a neighbouring grade."

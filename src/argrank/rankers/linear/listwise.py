@@ -26,7 +26,7 @@ class ListNet(LinearRanker):
 
     takes_gains: ClassVar[bool] = True
 
-    minimises: ClassVar[str] = "the cross entropy of the chances to come first"
+    minimises: ClassVar[str] = "the divergence of the chances to come first from those of the labels"
 
     C: Positive = 1000.0
     gain: Any = "linear"
