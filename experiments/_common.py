@@ -13,7 +13,7 @@ import argrank as ar
 from argrank.data.folds import Fold
 from argrank.errors import ArgrankWarning
 from argrank.trials.config import DataSpec
-from argrank.trials.data_sets import read_data
+from argrank.trials.experiment import read_data
 
 Rows = Sequence[Mapping[str, Any]]
 COLLAPSED = 0.999  # a fit that keeps this share of the objective at w = 0 has learned nothing

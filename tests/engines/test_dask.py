@@ -23,8 +23,8 @@ import argrank as ar
 from argrank.dask import DistributedDataset
 from argrank.data.io.pack.loader import load_part
 from argrank.engines import _part, dask_data, make_risk
-from argrank.engines._direct import ask_holders
 from argrank.engines._stamp import stamp
+from argrank.engines.dask_data import ask_holders
 from argrank.errors import ArgrankWarning, ClusterError, InputError, OptionError
 from argrank.rankers.boosted.trees import _cluster_watch
 

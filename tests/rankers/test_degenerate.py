@@ -9,8 +9,8 @@ import pytest
 
 import argrank as ar
 from argrank.errors import ArgrankWarning
-from argrank.rankers.nothing_to_learn import nothing_to_learn
 from argrank.rankers.registry import RANKERS
+from argrank.rankers.training_data import nothing_to_learn
 
 X, QID = np.random.default_rng(0).normal(size=(36, 3)), np.repeat(np.arange(6), 6)
 

@@ -12,12 +12,12 @@ import pytest
 import argrank as ar
 from argrank import _memory
 from argrank.errors import InputError
-from argrank.rankers.working_memory import working_memory
+from argrank.rankers.training_data import working_memory
 
 MEASURED = """
 import sys
 import argrank as ar
-from argrank.rankers.working_memory import working_memory
+from argrank.rankers.training_data import working_memory
 
 def told(what):
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(what))

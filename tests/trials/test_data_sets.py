@@ -5,7 +5,7 @@ import numpy as np
 import argrank as ar
 from argrank.data.folds import Fold
 from argrank.trials.config import DataSpec
-from argrank.trials.data_sets import prepare, read_data
+from argrank.trials.experiment import prepare, read_data
 
 
 def test_binarise_makes_two_levels_of_every_part():

@@ -76,7 +76,7 @@ def system(file: str, judged: Any, column: str | None) -> Any:
 
 def refuse_constant(ranker: Any, data: Any, advice: str = "; --allow-constant trains all the same") -> None:
     """Raise where the labels leave a ranker nothing to learn, before a model without use is saved."""
-    from argrank.rankers.nothing_to_learn import nothing_to_learn
+    from argrank.rankers.training_data import nothing_to_learn
 
     missing = nothing_to_learn(ranker, data)
     if missing is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders, offsets
 from argrank.data.io.pack.loader import Pack, load_part
 from argrank.engines import _part
-from argrank.engines._direct import ask_holders
 from argrank.engines._stamp import stamp
 from argrank.engines._workers import check_versions, fits_in_limits, heard
 from argrank.engines.dask_frames import datasets_of, refuse_split
@@ -207,3 +207,35 @@ def _cuts(pack: Pack, n_partitions: int | None, n_threads: int) -> Integers:
 
 def _relative(borders: Integers, cuts: Integers) -> list[tuple[int, ...]]:
     return [tuple((borders[a : b + 1] - borders[a]).tolist()) for a, b in itertools.pairwise(cuts)]
+
+
+def ask_holders(
+    client: Any, function: Callable[..., Any], parts: Sequence[Any], arguments: Sequence[Any]
+) -> dict[int, Any]:
+    """Return ``function(partition, argument)`` by the partition's number, without those that brought no answer.
+
+    A task is a message to the scheduler, one to the worker, one back each way, and another round to fetch the result,
+    each of which may wait for a batch. ``Client.run`` is one message there and one back, a few milliseconds and not
+    ten, but knows nothing of lost workers: what it does not bring back has to be asked for by tasks.
+    """
+    holders = client.who_has(parts)  # each time: to look for a worker that is gone would take half a minute
+    calls: dict[str, dict[int, tuple[Any, Any]]] = {}
+    for number, (part, argument) in enumerate(zip(parts, arguments, strict=True)):
+        if holders.get(part.key):
+            calls.setdefault(holders[part.key][0], {})[number] = (part.key, argument)
+    if not calls:
+        return {}
+    found = client.run(_answers, function, calls, workers=list(calls), on_error="ignore")
+    return {number: answer for one in found.values() for number, answer in one.items()}
+
+
+async def _answers(
+    function: Callable[..., Any], calls: Mapping[str, Mapping[int, tuple[Any, Any]]], dask_worker: Any
+) -> dict[int, Any]:
+    """Call the function for the partitions that this worker holds, on the threads on which it does its tasks."""
+    held = dask_worker.data
+    own = {number: call for number, call in calls[dask_worker.contact_address].items() if call[0] in held}
+    pool, loop = dask_worker.executors["default"], asyncio.get_running_loop()
+    running = [loop.run_in_executor(pool, function, held[key], argument) for key, argument in own.values()]
+    found = await asyncio.gather(*running, return_exceptions=True)
+    return {number: one for number, one in zip(own, found, strict=True) if not isinstance(one, BaseException)}

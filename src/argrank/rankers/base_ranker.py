@@ -33,13 +33,20 @@ from argrank.models.trees import TreeModel
 from argrank.objectives.objective import Objective
 from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
 from argrank.rankers.estimator import Estimator, Reporting
-from argrank.rankers.nothing_to_learn import nothing_to_learn
 from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.row_gains import for_gains
 from argrank.rankers.trace import Trace, Validation, Watcher
-from argrank.rankers.training_data import check_cluster, check_training, eval_parts, training_data
-from argrank.rankers.working_memory import LINEAR, Work, check_working_memory
+from argrank.rankers.training_data import (
+    LINEAR,
+    Work,
+    check_cluster,
+    check_training,
+    check_working_memory,
+    eval_parts,
+    nothing_to_learn,
+    training_data,
+)
 from argrank.solvers.problem import Stop
 
 NO_QUERIES = (

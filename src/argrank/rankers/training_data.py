@@ -1,17 +1,27 @@
-"""The data that a fit is given: in any of the forms that callers have, and refused where a ranker cannot use it."""
+"""The data that a fit is given, in any of the forms that callers have.
+
+It is refused where a ranker cannot use it, where its labels leave nothing to learn, and where the fit would take more
+memory than there is: a refusal instead of a crash.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from argrank._memory import check_memory
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.columns.roles import label_hint
+from argrank.data.mapped import is_mapped
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
-from argrank.engines import DistributedDataset
+from argrank.engines import Data, DistributedDataset
 from argrank.errors import InputError, InputTypeError, OptionError, shown
+from argrank.measures.conventions import make_convention
+from argrank.measures.names import measure as parse_measure
 from argrank.rankers.registry import RANKERS, registered_name
 from argrank.rankers.row_gains import check_gains
 
@@ -107,3 +117,102 @@ def check_cluster(ranker: BaseRanker, checkpoint: Any) -> None:
             f"checkpoint: expected None for {name} on a cluster, where LightGBM grows all trees by itself, got a "
             "path; a linear ranker keeps one"
         )
+
+
+VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
+
+
+class Work(NamedTuple):
+    """Bytes that a fit takes beside its data, as measured (see the page on reliability): upper ends, not means."""
+
+    per_value: float  # of X: copies, bins
+    per_row: float  # scores, gradients, orders
+    copies: bool = False  # also features that lie on a disk, as folds
+
+
+LINEAR = Work(0.0, 300.0)
+LEAST_SQUARES = Work(17.0, 100.0)
+TREES = Work(26.0, 600.0)
+FORESTS = Work(40.0, 3000.0)  # trees for every label, or grown by steps of their own
+BLEND = Work(50.0, 1000.0, copies=True)
+
+
+def working_memory(ranker: BaseRanker, data: Data) -> float:
+    """Return about how many bytes a fit will take beside its data; features on a cluster stay there.
+
+    Those on a disk stay there, too, unless the ranker copies them.
+    """
+    if isinstance(data, DistributedDataset) or (is_mapped(data.X) and not ranker.work.copies):
+        return 0.0
+    n_values = float(data.X.nnz) if data.is_sparse else float(data.n_documents) * data.n_features
+    scaled = 0.0 if ranker.normalise is None else data.X.dtype.itemsize
+    return n_values * (ranker.work.per_value + scaled) + data.n_documents * ranker.work.per_row
+
+
+def check_working_memory(ranker: BaseRanker, data: Data) -> None:
+    """Raise where the weights, or the work of a fit, would take more memory than is allowed."""
+    check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
+    needed = working_memory(ranker, data)
+    check_memory(f"{type(ranker).__name__}: a fit", needed, _advice(ranker))
+
+
+def _advice(ranker: BaseRanker) -> str:
+    some = "take a part of the queries"
+    if ranker.work.copies:
+        return f"{some}, or one ranker alone that trains from a pack, such as listnet or lambda-mart"
+    return f"{some}, or pack the data (ar.pack)"
+
+
+RULES = ("gain", "discount", "relevant_at")  # parameters that say how a measure counts labels
+
+
+def nothing_to_learn(ranker: BaseRanker, data: Dataset | DistributedDataset) -> str | None:
+    """Return what is missing in the labels, None where a ranker can learn something.
+
+    Documents have to be told apart within a query, by their labels and by what the measure that is optimised makes of
+    them; for rankers that fit the labels themselves, anywhere in the data. Labels on a cluster are not looked at.
+    """
+    if isinstance(data, DistributedDataset) or (data.gains is None and not data.is_judged):
+        return None
+    if data.gains is not None:
+        return None if _tells_apart(ranker, data, data.gains) else "no query has rows of different gain"
+    if not _tells_apart(ranker, data, data.y):
+        if ranker.fits_labels or data.y.min() == data.y.max():
+            return f"all labels are {data.y[0]:g}"
+        return "no query has two documents" if data.longest == 1 else "no query has two different labels"
+    parameters = ranker.get_params(deep=False)
+    levels = _levels(parameters, data.y)
+    if not levels or any(_tells_apart(ranker, data, one) for one in levels):
+        return None
+    least = parameters.get("relevant_at", 1.0)
+    if data.y.max() < least:
+        return f"no label reaches relevant_at={least:g}; the largest is {data.y.max():.3g}"
+    if data.y.min() >= least:
+        return f"no label is below relevant_at={least:g}; the least is {data.y.min():.3g}"
+    return "no query has two labels that the measure tells apart"
+
+
+def _tells_apart(ranker: BaseRanker, data: Dataset, values: Floats) -> bool:
+    """Tell whether values differ within a query that counts, or anywhere for rankers that fit them."""
+    if ranker.fits_labels:
+        return bool((values != values[0]).any())
+    starts = data.indptr[:-1]
+    differ = np.maximum.reduceat(values, starts) > np.minimum.reduceat(values, starts)
+    return bool((differ if data.query_weight is None else differ & (data.query_weight > 0)).any())
+
+
+def _levels(parameters: Mapping[str, Any], y: Floats) -> list[Floats]:
+    """Return the levels that each measure of a ranker makes of labels; none where it has a say of its own."""
+    if parameters.get("b") is not None:  # gains of labels that were given one by one
+        return []
+    given = parameters.get("measures", parameters.get("measure"))
+    if given is None and not set(parameters) & set(RULES):
+        return []
+    names = (
+        given if isinstance(given, Sequence) and not isinstance(given, str) else ["ndcg" if given is None else given]
+    )
+    try:
+        rules = make_convention("default", **{name: parameters[name] for name in RULES if name in parameters})
+        return [parse_measure(name).levels(y, rules) for name in names]
+    except OptionError:  # which the ranker says in its own words
+        return []

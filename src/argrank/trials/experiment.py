@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,19 @@ from argrank._declared import Jobs, checked
 from argrank._progress import Progress
 from argrank._tables import measure_text, parameters_text
 from argrank._version import __version__
-from argrank.data.folds import Fold
+from argrank.data.collections import load_collection
+from argrank.data.collections.known import Collection
+from argrank.data.collections.local_copy import read_fold
+from argrank.data.folds import Fold, QueryKFold
+from argrank.data.generated.standins import make_standin
+from argrank.data.io.load import load
+from argrank.data.prepare.clean import clean
+from argrank.data.prepare.impute import impute
+from argrank.data.prepare.normalise import normaliser
 from argrank.trials.config import Config, DataSpec, RankerSpec, read_config
-from argrank.trials.data_sets import read_data
 from argrank.trials.engine import Entrant, Protocol, run_fold, run_trials
 from argrank.trials.grid import OpenGrid
-from argrank.trials.manifest import manifest_of
-from argrank.trials.outputs import write_outputs
+from argrank.trials.outputs import manifest_of, write_outputs
 from argrank.trials.results import Results, RunResult
 from argrank.trials.store import Store, code_identity, data_identity
 
@@ -112,3 +119,42 @@ def _identity(config: Config, data: DataSpec, number: int, content: str, spec: R
 def _line(run: RunResult, config: Config) -> str:
     values = "  ".join(f"{name} {measure_text(run.means[name])}" for name in config.measures)
     return f"{run.data} fold {run.fold} {run.ranker}: {values}  ({parameters_text(run.params)}; {run.seconds:.1f} s)"
+
+
+def read_data(spec: DataSpec, fold: int) -> Fold:
+    """Read one fold of a data set and do its preprocessing, in the order of the configuration."""
+    return prepare(_read(spec, fold), spec.preprocess)
+
+
+def _read(spec: DataSpec, fold: int) -> Fold:
+    if spec.standin is not None:
+        return list(QueryKFold().folds(make_standin(spec.standin)))[fold - 1]
+    if spec.collection is not None:
+        return load_collection(spec.collection, spec.folder, fold)
+    if spec.folder is not None:
+        own = Collection(name=spec.name, about="", obtain="its owner", features=spec.features)
+        return read_fold(own, spec.folder, fold, "float64")
+    files = spec.files[fold - 1]
+    width: dict[str, Any] = {} if spec.features is None else {"n_features": spec.features}
+    parts = {role: load(path, **width) for role, path in files.items()}
+    return Fold(parts["train"], parts.get("valid"), parts["test"])
+
+
+def prepare(fold: Fold, steps: tuple[Mapping[str, Any], ...]) -> Fold:
+    """Impute, binarise, clean and normalise all parts; statistics over all data are those of the training part."""
+    for step in steps:
+        if "impute" in step:
+            fold = _each(fold, lambda data, step=step: impute(data, step["impute"], features=step.get("features")))
+        elif "binarise" in step:
+            fold = _each(fold, lambda data, step=step: data.with_labels(data.y >= step["binarise"]))
+        elif "normalise" in step:
+            fold = _each(fold, normaliser(step["normalise"]).fit(fold.train).transform)
+        else:
+            options = {name: value for name, value in step.items() if name != "clean"}
+            fold = _each(fold, lambda data, step=step, options=options: clean(data, step["clean"], **options).data)
+    return fold
+
+
+def _each(fold: Fold, change: Any) -> Fold:
+    valid = None if fold.valid is None else change(fold.valid)
+    return Fold(change(fold.train), valid, change(fold.test))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import logging
+import platform
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,10 @@ from argrank._json import json_value
 from argrank._version import __version__
 from argrank.data.io.scores import write_scores
 from argrank.errors import MissingExtraError
+from argrank.trials.config import Config
 from argrank.trials.plots import draw
 from argrank.trials.results import Results, results_text
-from argrank.trials.store import slug
+from argrank.trials.store import code_identity, slug
 
 log = logging.getLogger("argrank.experiment")
 
@@ -101,3 +105,36 @@ def _write(path: Path, text: str) -> None:
 def _made(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+#: Packages whose versions may move the last digits of a figure, or more.
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "pyarrow", "pandas", "polars")
+
+
+def manifest_of(config: Config, rankers: Mapping[str, Any], hashes: Mapping[str, Mapping[int, str]]) -> dict[str, Any]:
+    """Return versions, the configuration and its hash, the hash of every fold's data, and all parameters and seeds.
+
+    The hash of a fold is that of features, labels, queries and weights as the rankers saw them, after preprocessing.
+    """
+    text = config.path.read_bytes() if config.path.is_file() else b""
+    parameters = {name: ranker.get_params() for name, ranker in rankers.items()}
+    found = {
+        "argrank": __version__,
+        "code": code_identity(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
+        "config": {"file": config.path.name, "sha256": hashlib.sha256(text).hexdigest(), "text": text.decode()},
+        "data": {name: {str(fold): one for fold, one in own.items()} for name, own in hashes.items()},
+        "parameters": parameters,
+        "seeds": {name: own.get("random_state") for name, own in parameters.items() if "random_state" in own},
+    }
+    plain: dict[str, Any] = json_value(found)
+    return plain
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -19,7 +19,7 @@ from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.cheap_models import regression
 from argrank.rankers.outcome import Outcome
 from argrank.rankers.trace import Watcher
-from argrank.rankers.working_memory import LEAST_SQUARES, Work
+from argrank.rankers.training_data import LEAST_SQUARES, Work
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from argrank._declared import NotNegative, Positive
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import OptionError
+from argrank.errors import OptionError, check_name, shown, unknown_name
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.objective import Objective
 from argrank.objectives.structured import StructuredHinge
 from argrank.objectives.structured.hinge import Bound, Scale
-from argrank.rankers.linear._penalty import regulariser_for
 from argrank.rankers.linear.kernelled import Kernelled
 from argrank.rankers.parameters import Measured, Relevance
-from argrank.solvers import Regulariser
+from argrank.solvers import Absolute, Regulariser, Squared
 
 HingeBound = Literal["convex", "tight"]  # those that every map has
 
@@ -162,3 +164,39 @@ class MeasureHinge(Relevance, StructuredRanker, Measured):
                 f"k: expected 'auto' for a loss of your own, whose terms see the rank, got {self._cut_at!r}"
             )
         return self.measure
+
+
+PENALTIES: dict[str, type[Regulariser]] = {"l1": Absolute, "l2": Squared}
+
+
+def regulariser_for(penalty: str, signs: Any, data: Dataset, centre: Floats | None = None) -> Regulariser:
+    """Return the regulariser of a fit; ``signs`` limits the weights of features to one side of 0."""
+    check_name("penalty", penalty, PENALTIES)
+    if signs is None:
+        return PENALTIES[penalty](centre=centre)
+    direction = sign_vector(signs, data)
+    return PENALTIES[penalty](np.where(direction > 0, 0.0, -np.inf), np.where(direction < 0, 0.0, np.inf), centre)
+
+
+def sign_vector(signs: Any, data: Dataset) -> Floats:
+    """Return +1, -1 or 0 (any sign) for every feature, from such a vector or a mapping from names of features."""
+    named = _by_name(signs, data) if isinstance(signs, Mapping) else signs
+    try:
+        vector: Floats = np.array(named, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"signs: expected -1, 0 or 1 for every feature, got {shown(signs)}") from error
+    if vector.shape != (data.n_features,):
+        raise OptionError(f"signs: expected one for each of {data.n_features} features, got shape {vector.shape}")
+    if not np.isin(vector, (-1.0, 0.0, 1.0)).all():
+        raise OptionError(f"signs: expected -1, 0 or 1 for every feature, got {shown(signs)}")
+    return vector
+
+
+def _by_name(signs: Mapping[Any, Any], data: Dataset) -> list[Any]:
+    names = data.feature_names
+    if names is None:
+        raise OptionError("signs: expected a vector, since the features have no names, got a mapping")
+    unknown = [name for name in signs if name not in names]
+    if unknown:
+        raise unknown_name("feature in signs", unknown[0], names)
+    return [signs.get(name, 0) for name in names]

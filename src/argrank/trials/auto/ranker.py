@@ -39,7 +39,7 @@ from argrank.rankers.outcome import Outcome
 from argrank.rankers.registry import registered_name
 from argrank.rankers.row_gains import for_gains, takes_gains
 from argrank.rankers.trace import Watcher
-from argrank.rankers.working_memory import BLEND, Work
+from argrank.rankers.training_data import BLEND, Work
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, summed

@@ -19,7 +19,7 @@ from argrank.errors import InputError
 from argrank.models.model import Model
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.trace import Watcher
-from argrank.rankers.working_memory import TREES, Work
+from argrank.rankers.training_data import TREES, Work
 
 Sums = Callable[[Sequence[Any], Any, int], Floats]
 

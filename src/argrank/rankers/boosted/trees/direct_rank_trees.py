@@ -33,7 +33,7 @@ from argrank.rankers.outcome import Outcome
 from argrank.rankers.parameters import Measured
 from argrank.rankers.registry import ranker_class
 from argrank.rankers.trace import Interruption, Watcher
-from argrank.rankers.working_memory import FORESTS, Work
+from argrank.rankers.training_data import FORESTS, Work
 from argrank.solvers.problem import Stop
 
 CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one

@@ -20,7 +20,7 @@ from argrank.rankers.boosted.trees._label_chances import LabelChances
 from argrank.rankers.boosted.trees.boosting import Loss
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
-from argrank.rankers.working_memory import FORESTS, Work
+from argrank.rankers.training_data import FORESTS, Work
 
 MOST_LABELS = 100
 REFUSED = {
