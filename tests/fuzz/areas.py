@@ -5,6 +5,7 @@ A function may return or raise one of argrank's errors; anything else, and any s
 
 from __future__ import annotations
 
+import base64
 import bz2
 import contextlib
 import gzip
@@ -27,6 +28,7 @@ from tests.fuzz.doors import doors
 from tests.fuzz.order import order
 from tests.fuzz.shell import shell
 from tests.fuzz.values import TheirOwnError, failing
+from tests.models.test_symmetric import random_forest
 
 import argrank as ar
 from argrank import cli
@@ -177,6 +179,9 @@ def models(seed: int, folder: Path) -> Iterator[Case]:
                 made.set_params(n_rounds=3)
             made.set_params(normalise=rng.choice((None, "standard", "query-minmax"))).fit(data).save(folder / "m.json")
             payloads.append(json.loads((folder / "m.json").read_text())["payload"])
+    for codes in (None, {2: np.array([0.3, np.nan])}):
+        random_forest(seed, 3, 2, codes, 3).save(folder / "m.json")
+        payloads.append(json.loads((folder / "m.json").read_text())["payload"])
     text = (STORED / "lightgbm.txt").read_bytes()
     others = [STORED / name for name in ("xgboost.json", "xgboost.ubj", "catboost.json")]
     while True:
@@ -199,6 +204,12 @@ def models(seed: int, folder: Path) -> Iterator[Case]:
 
 def _altered(value: Any, rng: random.Random) -> Any:
     """Return plain data in which one place is something else."""
+    if isinstance(value, dict) and "shape" in value and rng.random() < 0.7:  # an array: other bytes of it
+        (kind,) = set(value) - {"shape"}
+        content = bytearray(base64.b64decode(value[kind]))
+        for _ in range(rng.choice((1, 1, 8)) if content else 0):
+            content[rng.randrange(len(content))] = rng.choice((0, 1, 127, 255, rng.randrange(256)))
+        return {**value, kind: base64.b64encode(content).decode()}
     if isinstance(value, dict) and value and rng.random() < 0.9:
         key = rng.choice(list(value))
         if rng.random() < 0.1:

@@ -81,7 +81,7 @@ def test_a_truncated_file_is_refused(path, share):
         (lambda c: c["payload"]["model"]["feature_names"].reverse(), "altered or damaged"),
         (lambda c: c["payload"].pop("training"), "altered or damaged"),
         (lambda c: c.pop("sha256"), "altered or damaged"),
-        (lambda c: c.__setitem__("argrank_model", 99), "expected format 1, got 99"),
+        (lambda c: c.__setitem__("argrank_model", 99), "expected format 2, got 99"),
         (lambda c: c.pop("argrank_model"), "expected an argrank model file"),
     ],
 )

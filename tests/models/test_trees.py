@@ -15,6 +15,7 @@ from argrank.errors import InputError, ModelError
 from argrank.models._flat import FlatTrees
 from argrank.models._masks import masks_of
 from argrank.models._nodes import flattened
+from argrank.models.arrays import stored_array
 from argrank.models.files import load_model
 from argrank.models.tree import Tree
 from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
@@ -272,7 +273,12 @@ def test_the_undamaged_model_loads():
     model = TreesModel.from_dict(small_model())
     X = np.array([[0.0, 2.0], [0.0, 1.0], [1.0, 0.0], [np.nan, np.nan]])
     assert model.predict(X).tolist() == [1.0, 3.0, 2.0, 3.0]
-    assert json.loads(json.dumps(model.to_dict())) == small_model()
+    again = TreesModel.from_dict(json.loads(json.dumps(model.to_dict())))
+    assert again.predict(X).tolist() == [1.0, 3.0, 2.0, 3.0]
+    for name in ("feature", "threshold", "default_left", "missing", "left", "right", "gain", "value", "count"):
+        ours, theirs = getattr(again.trees[0], name), getattr(model.trees[0], name)
+        assert (ours.dtype, ours.tolist()) == (theirs.dtype, theirs.tolist())
+    assert [*again.trees[0].categories] == [1]
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -282,6 +288,55 @@ def test_damaged_trees_are_refused(damage):
     fields["trees"][0][name] = value
     with pytest.raises(ModelError, match=r"tree 0: "):
         TreesModel.from_dict(fields)
+
+
+def two_trees() -> tuple[Tree, ...]:
+    (tree,) = TreesModel.from_dict(small_model()).trees
+    return tree, Tree.constant(2.0), tree
+
+
+DAMAGED_ARRAYS = {
+    "a cycle": ("left", [0, -1, 1, -1]),
+    "a child in another tree": ("left", [2, -1, 1, -1]),
+    "a leaf of another tree": ("right", [-2, -3, -2, -4]),
+    "a leaf twice": ("right", [-1, -3, -2, -3]),
+    "a node without a parent": ("left", [-3, -1, 1, -1]),
+    "a feature out of range": ("feature", [0, 1, 2, 0]),
+    "a negative feature": ("feature", [0, 1, -1, 0]),
+    "a short array": ("threshold", [0.5]),
+    "no number": ("threshold", [0.5, 0.5, np.nan, 0.5]),
+    "an infinite value": ("value", [1, 2, 3, 4, 5, 6, np.inf]),
+    "an infinite gain": ("gain", [1, 2, 3, np.inf]),
+    "an unknown missing type": ("missing", [0, 1, 2, 3]),
+    "a negative count": ("count", [1, 2, 3, 4, 5, 6, -7]),
+    "no leaves": ("leaves", [3, 0, 3]),
+    "other leaves": ("leaves", [3, 1, 4]),
+    "no trees": ("leaves", []),
+    "categories of no node": ("split_by_category", [1, 4]),
+    "the categories of a node twice": ("split_by_category", [1, 1]),
+    "no category": ("n_categories", [0, 4]),
+    "more categories than there are": ("n_categories", [2, 3]),
+    "a negative category": ("categories", [0, 2, -1, 2]),
+    "a category twice": ("categories", [0, 2, 2, 2]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED_ARRAYS)
+def test_damaged_arrays_of_trees_are_refused(damage):
+    fields = TreesModel(two_trees(), 2).to_dict()
+    assert len(TreesModel.from_dict(fields).trees) == 3
+    name, values = DAMAGED_ARRAYS[damage]
+    (kind,) = set(fields["trees"][name]) - {"shape"}
+    fields["trees"][name] = stored_array(np.array(values, kind))
+    with pytest.raises(ModelError, match=r"^[a-z_, ]+: expected"):
+        TreesModel.from_dict(fields)
+
+
+def test_a_model_that_is_no_number_is_not_saved(tmp_path):
+    tree = Tree.constant(np.nan)
+    with pytest.raises(ModelError, match=r"model\.json: not saved: expected a model of finite numbers, got NaN"):
+        TreesModel((tree,), 1).save(tmp_path / "model.json")
+    assert not (tmp_path / "model.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -339,4 +394,4 @@ def test_a_tree_of_many_nodes_with_categories_is_read_in_one_pass():
     }  # fmt: skip
     tree = Tree.from_dict(chain, 1)
     assert len(tree.categories) == n_nodes
-    assert tree.to_dict() == chain
+    assert [members.tolist() for members in tree.categories.values()] == [[node] for node in range(n_nodes)]

@@ -121,9 +121,10 @@ def _lightgbm(content: bytes, path: Path) -> Model:
 def _checked(number: int, tree: Tree, n_features: int) -> Tree:
     """Return the tree after all the checks of a model file."""
     try:
-        return Tree.from_dict(tree.to_dict(), n_features)
+        tree.check(n_features)
     except ModelError as error:
         raise ModelError(f"tree {number}: {error}") from error
+    return tree
 
 
 def _trees(forest: Forest, thresholds: Any, nan: bool) -> tuple[Tree, ...]:

@@ -26,6 +26,13 @@ def stored_array(array: NDArray[Any]) -> dict[str, Any]:
     return {array.dtype.name: base64.b64encode(little.tobytes()).decode("ascii"), "shape": list(array.shape)}
 
 
+def stored_finite(array: NDArray[Any], name: str) -> dict[str, Any]:
+    """Return an array of finite numbers as plain data for a model file."""
+    if not np.isfinite(array).all():
+        raise ModelError(f"expected a model of finite numbers, got NaN or infinity in {name}")
+    return stored_array(array)
+
+
 def read_array(fields: Mapping[str, Any], name: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
     """Read an array of a kind and a shape from the plain data of a model file; None allows any length of an axis."""
     given = fields.get(name)

@@ -1,8 +1,8 @@
-"""Model files: one JSON document that a person can read and that cannot run code.
+"""Model files: one JSON document that cannot run code; long arrays are base64 inside it (see arrays.py).
 
 ::
 
-    {"argrank_model": 1, "sha256": "…", "payload": {"kind": "linear", "version": "…", "training": {…}, "model": {…}}}
+    {"argrank_model": 2, "sha256": "…", "payload": {"kind": "linear", "version": "…", "training": {…}, "model": {…}}}
 
 The checksum is of the payload written without spaces and with sorted keys, so re-indenting a file does no harm and
 damage is noticed. It is not a signature: whoever alters a file on purpose can write a new checksum, too.
@@ -26,22 +26,25 @@ from argrank.errors import ArgrankError, ModelError
 from argrank.models import KINDS, model_from
 from argrank.models.model import Model, StoredModel
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)  # format 1 has lists for all arrays
 LONGEST_INTEGER = 300  # digits; float64 ends at 308
 LARGEST = 1 << 30  # bytes; a model file beyond this is refused unread
 
 
 def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
     """Write a model file; it appears whole or not at all."""
-    payload = {
-        "kind": model.kind,
-        "version": __version__,
-        "training": json_value(model.training),  # a NaN in the summary must not cost the weights
-        "model": model.to_dict(),
-    }
     try:
+        payload = {
+            "kind": model.kind,
+            "version": __version__,
+            "training": json_value(model.training),  # a NaN in the summary must not cost the weights
+            "model": model.to_dict(),
+        }
         document = {"argrank_model": FORMAT, "sha256": _checksum(payload), "payload": payload}
         text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    except ModelError as error:
+        raise ModelError(f"{os.fspath(path)}: not saved: {error}") from error
     except UnicodeEncodeError as error:
         raise ModelError(f"{os.fspath(path)}: not saved: expected names that UTF-8 text can hold: {error}") from error
     except ValueError as error:  # NaN or infinity
@@ -77,7 +80,7 @@ def _load(path: Path) -> Model:
     )
     if not isinstance(document, dict) or "argrank_model" not in document:
         raise ModelError("expected an argrank model file")
-    if document["argrank_model"] != FORMAT:
+    if document["argrank_model"] not in READABLE:
         raise ModelError(f"expected format {FORMAT}, got {document['argrank_model']!r}; a newer argrank may read it")
     payload = document.get("payload")
     if not isinstance(payload, dict) or document.get("sha256") != _checksum(payload):

@@ -15,7 +15,7 @@ from argrank.errors import ModelError, OptionError
 from argrank.models._answers import Questions, add_values, add_values_by_numpy
 from argrank.models._flat import FlatTrees
 from argrank.models._rows import blocks, kernel_pays
-from argrank.models.arrays import read_array, read_finite, read_within, stored_array
+from argrank.models.arrays import read_array, read_finite, read_within, stored_array, stored_finite
 from argrank.models.model import Model, read_served, read_width, served_fields
 from argrank.models.tree import LARGEST_COUNT, Tree
 
@@ -209,12 +209,19 @@ class SymmetricTrees(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return questions, values and names as plain data; no bit is lost."""
-        names = ("features", "cuts", "missing", "values", "gains", "counts")
+        finite = {"values": self.values, "gains": self.gains}
+        others: dict[str, NDArray[Any]] = {
+            "features": self.features,
+            "cuts": self.cuts,
+            "missing": self.missing,
+            "counts": self.counts,
+        }
         tables = {str(column): stored_array(table) for column, table in sorted(self.codes.items())}
         return {
             "n_features": self.n_columns,
             **served_fields(self),
-            **{name: stored_array(getattr(self, name)) for name in names},
+            **{name: stored_array(array) for name, array in others.items()},
+            **{name: stored_finite(array, name) for name, array in finite.items()},
             **({"codes": tables} if tables else {}),
         }
 

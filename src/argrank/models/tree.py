@@ -109,20 +109,9 @@ class Tree:
 
     # ---- plain data ---------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arrays as lists; categories only where there are some."""
-        fields: dict[str, Any] = {
-            name: getattr(self, name).tolist()
-            for name in ("feature", "threshold", "default_left", "missing", "left", "right", "gain", "value", "count")
-        }
-        fields["missing"] = [MISSING[kind] for kind in fields["missing"]]
-        if self.categories:
-            fields["categories"] = {str(node): members.tolist() for node, members in sorted(self.categories.items())}
-        return fields
-
     @classmethod
     def from_dict(cls, fields: Any, n_features: int) -> Tree:
-        """Make a tree from plain data, or say what is wrong with it."""
+        """Make a tree from lists, as the first model files have them, or say what is wrong with it."""
         if not isinstance(fields, dict):
             raise ModelError("expected a tree as an object with arrays")
         value = _numbers(fields, "value", None)

@@ -11,11 +11,11 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-from argrank.models import tree_sums
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
 from argrank.models.linear import LinearModel
 from argrank.models.model import read_numbers, read_served, served_fields
+from argrank.models.stored_trees import stored_trees, trees_from
 from argrank.models.trees import TreeModel
 
 LINKS = ("multi-class", "ordinal")
@@ -74,7 +74,7 @@ class TreeClassesModel(TreeModel):
         return lightgbm.write(self.trees, self.n_columns, self.column_names, n, objective)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return labels, their gains, linear part, trees (JSON keeps floats exactly), names and normaliser."""
+        """Return labels, their gains, linear part, trees, names and normaliser."""
         linear = {"weights": self.weights, "slopes": self.slopes}
         return {
             "n_features": self.n_columns,
@@ -83,13 +83,13 @@ class TreeClassesModel(TreeModel):
             "link": self.link,
             **{name: part.tolist() for name, part in linear.items() if part is not None},
             **served_fields(self),
-            "trees": [tree.to_dict() for tree in self.trees],
+            "trees": stored_trees(self.trees),
         }
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TreeClassesModel:
         """Make the model from the plain data of a model file, every part checked."""
-        trees, n_features = tree_sums.trees_from(fields)
+        trees, n_features = trees_from(fields)
         link = fields.get("link")
         if link not in LINKS:
             raise ModelError(f"link: expected {' or '.join(LINKS)}, got {link!r:.60}")

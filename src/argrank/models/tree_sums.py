@@ -1,16 +1,15 @@
-"""Many trees together: their sums over rows, reading them from checked plain data, and what features contribute."""
+"""Many trees together: their sums over rows, and what features contribute."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from argrank._types import Floats
-from argrank.errors import ModelError, OptionError
+from argrank.errors import OptionError
 from argrank.models._flat import FlatTrees
-from argrank.models.model import read_width
 from argrank.models.tree import Tree
 
 
@@ -27,18 +26,3 @@ def importances(trees: Sequence[Tree], n_features: int, kind: str) -> Floats:
     for tree in trees:
         np.add.at(total, tree.feature, tree.gain if kind == "gain" else 1.0)
     return total
-
-
-def trees_from(fields: Mapping[str, Any]) -> tuple[list[Tree], int]:
-    """Return the trees of a model file and the number of features, all checked."""
-    n_features, given = read_width(fields), fields.get("trees")
-    if not isinstance(given, list) or not given:
-        raise ModelError("expected a list of trees")
-    return [_read_tree(number, tree, n_features) for number, tree in enumerate(given)], n_features
-
-
-def _read_tree(number: int, fields: Any, n_features: int) -> Tree:
-    try:
-        return Tree.from_dict(fields, n_features)
-    except ModelError as error:
-        raise ModelError(f"tree {number}: {error}") from error

@@ -13,6 +13,7 @@ from argrank.models import tree_sums
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
 from argrank.models.model import Model, read_served, served_fields
+from argrank.models.stored_trees import stored_trees, trees_from
 from argrank.models.tree import Tree
 
 
@@ -88,12 +89,11 @@ class TreesModel(TreeModel):
         return cls(tuple(read.trees), len(read.feature_names), feature_names=read.feature_names)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return trees (JSON keeps floats exactly), names and normaliser."""
-        trees = [tree.to_dict() for tree in self.trees]
-        return {"n_features": self.n_columns, **served_fields(self), "trees": trees}
+        """Return trees, names and normaliser."""
+        return {"n_features": self.n_columns, **served_fields(self), "trees": stored_trees(self.trees)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TreesModel:
         """Make the model from the plain data of a model file; every path through a tree is checked to end in a leaf."""
-        trees, n_features = tree_sums.trees_from(fields)
+        trees, n_features = trees_from(fields)
         return cls(tuple(trees), n_features, **read_served(fields, n_features))

@@ -20,6 +20,7 @@ from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.stayed import Stayed
+from argrank.models.stored_trees import read_trees, stored_trees
 from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
 from argrank.objectives.objective import Objective
@@ -173,7 +174,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         weighing.move_to(begin)
         descent = Descent(data, self._growing(), begin, self.n_jobs)
         kept = watcher.resumed()
-        source = self._source(data, 0 if kept is None else len(kept["trees"]))
+        source = self._source(data, 0 if kept is None else len(kept["weights"]))
         rounds = Rounds(
             watcher, self.early_stopping, tree_sums.sums if self.base_estimator is None else member_sums, start
         )
@@ -220,12 +221,12 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         self, kept: Mapping[str, Any], data: Dataset, weighing: Weighing, rounds: Rounds
     ) -> tuple[list[Weak], list[float]]:
         """Go on where a checkpoint was written; return the trees to leverage, if any, and all weights."""
-        trees = [Tree.from_dict(fields, data.n_features) for fields in kept["trees"]]
+        trees: list[Any] = read_trees(kept["trees"], data.n_features)
         weights: list[float] = kept["weights"].tolist()
         found: list[Weak] = []
         if self.variant == "leveraged":
             found = [Weak(tree_sums.sums([tree], data.X, 1)[:, 0], tree) for tree in trees]
-            trees = [weak.weighed(weight) for weak, weight in zip(found, weights, strict=True)]  # type: ignore[misc]
+            trees = [weak.weighed(weight) for weak, weight in zip(found, weights, strict=True)]
         weighing.scores, weighing.value = kept["scores"], Value(kept["mean"], kept["tied"])
         rounds.resume(trees, kept["rounds"])
         return found, weights
@@ -275,7 +276,7 @@ def _state(found: list[Weak], weights: list[float], weighing: Weighing, rounds: 
     """Return all that another process needs to grow the next tree as this one would."""
     trees: list[Any] = [weak.member for weak in found] or rounds.members
     place = {"scores": weighing.scores, "mean": weighing.value.mean, "tied": weighing.value.tied}
-    kept = {"trees": [tree.to_dict() for tree in trees], "weights": np.array(weights)}
+    kept = {"trees": stored_trees(trees), "weights": np.array(weights)}
     return {**kept, **place, "rounds": rounds.state()}
 
 
