@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from argrank.data.dataset import Dataset
@@ -14,12 +16,19 @@ SURE = 0.85  # AUC of the feature alone, below which nothing is said
 SAMPLE_ROWS = 20_000
 
 
-def single_feature(data: Dataset, mean: float, measure: str, convention: str = "default") -> str | None:
-    """Return what to tell of the feature that orders the labels best, where it alone nearly reaches ``mean``."""
+def single_feature(
+    data: Dataset, mean: float, measure: str, convention: str = "default", known: Collection[str] | None = None
+) -> str | None:
+    """Return what to tell of the feature that orders the labels best, where it alone nearly reaches ``mean``.
+
+    ``known`` are the features of the model, where the data may have more.
+    """
     if data.is_sparse or not data.is_judged:
         return None
     step = max(1, -(-data.n_documents // SAMPLE_ROWS))
     shares = np.nan_to_num(order_of_labels(data.select(np.arange(0, data.n_queries, step)) if step > 1 else data))
+    if known is not None and data.feature_names is not None:
+        shares *= np.isin(data.feature_names, list(known))
     best = int(np.argmax(shares))
     if shares[best] < SURE:
         return None

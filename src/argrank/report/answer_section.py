@@ -118,7 +118,8 @@ def _leaks(data: Dataset, best: System, comparison: Comparison) -> list[str]:
     if best.model is None:
         return []
     measure = comparison.measures[0]
-    told = single_feature(data, comparison.means[best.name][measure], measure, comparison.convention)
+    mean = comparison.means[best.name][measure]
+    told = single_feature(data, mean, measure, comparison.convention, best.model.feature_names)
     return [] if told is None else [f"<strong>Warning:</strong> {escape(told)}."]
 
 
