@@ -142,6 +142,17 @@ def right_long_sum(shop, path):
     return model, None, path
 
 
+def right_long_sum_of_onnx(shop, path):
+    """ONNX Runtime adds trees in an order of its own."""
+    random = np.random.default_rng(1)
+    tree = random_tree(random, 2, 3, [0.5, 1.0])
+    model = TreesModel((tree, *[tree.with_values(np.full(tree.n_leaves, 0.1))] * 2000), 2)
+    rows = random.random((30, 2)).astype(np.float32)
+    path = log(path, ("feature_1", "feature_2"), rows.astype(float).tolist(), onnx(model, rows))
+    assert not verify(model, path, to="onnx", tolerance=TOLERANCE).holds
+    return model, "onnx", path
+
+
 def right_lightgbm_unnamed(shop, path):
     return shop[1], None, right_lightgbm(shop, path)[2]
 
@@ -152,7 +163,7 @@ def right_onnx_unnamed(shop, path):
 
 RIGHT = [right_lightgbm, right_lightgbm_numbers, right_xgboost_columns, right_xgboost_texts, right_onnx_trees,
          right_onnx_linear, right_python, right_frank_in_doubles, right_large_scores, right_long_sum,
-         right_lightgbm_unnamed, right_onnx_unnamed]  # fmt: skip
+         right_long_sum_of_onnx, right_lightgbm_unnamed, right_onnx_unnamed]  # fmt: skip
 
 
 @pytest.mark.parametrize("right", RIGHT)

@@ -33,7 +33,7 @@ def run(
         "--tolerance",
         metavar="X",
         help="Largest difference that is accepted, as a share of the numbers summed to a score: 1.9e-6, as in export; "
-        "without --to more for long sums.",
+        "without --to, and for onnx, more for long sums.",
     ),
     missing: str = typer.Option(
         "as-trained", "--missing", metavar="MODE", help="As exported: as-trained, or zero. Empty cells are missing."

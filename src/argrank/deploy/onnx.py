@@ -210,4 +210,4 @@ def _onnx() -> Any:
     return onnx
 
 
-WRITER = Writer(write, simulate)
+WRITER = Writer(write, simulate, any_order=True)

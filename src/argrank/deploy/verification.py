@@ -18,7 +18,7 @@ from argrank.deploy.logged import Logged, read_logged
 from argrank.deploy.options import Missing, names_of
 from argrank.deploy.parity import ROUNDING, own_scores
 from argrank.deploy.plain import Plain, plain
-from argrank.deploy.registry import TARGETS, model_of
+from argrank.deploy.registry import TARGETS, model_of, writer
 from argrank.errors import OptionError, check_choice, shown
 
 TOLERANCE = 4 * ROUNDING  # of the numbers that are summed, as the parity of an export has it
@@ -58,8 +58,8 @@ def verify(
     """Compare a table of logged features and scores with the model; columns are found by name.
 
     ``to`` is the target whose arithmetic counts; without it, argrank's own scores do, of the features as logged or
-    rounded to float32, whichever are nearer. How the engine sums is not known then, so that the tolerance allows for
-    sums in float32 in any order: 2^-24 for each number that is summed, and 1.9e-6 at least. Texts may be
+    rounded to float32, whichever are nearer. Where it is not known in which order numbers are added, which is so then
+    and for ONNX, the tolerance allows for any: 2^-24 for each number that is summed, and 1.9e-6 at least. Texts may be
     logged as such, or as the columns that the target computes.
     """
     if tolerance is not None and (not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf):
@@ -78,7 +78,8 @@ def verify(
         logged = read_logged(path, served, parts, names)
         basis = f"Compared with the scores that {TARGETS[to].title} gives, by its arithmetic."
     if tolerance is None:
-        tolerance = TOLERANCE if to is not None else max(TOLERANCE, parts.n_summed * 2.0**-24)
+        any_order = to is None or writer(to).any_order
+        tolerance = max(TOLERANCE, parts.n_summed * 2.0**-24) if any_order else TOLERANCE
     expected = score(logged.X)
     differences = logged.scores - expected
     if constant:

@@ -34,3 +34,4 @@ class Writer:
     seen: Callable[[Floats], Floats] = lambda X: X  # the rows as the engine reads them
     misses: Callable[[Plain], Floats | None] = lambda plain: None  # how far each cut is from what the engine can test
     missing_is_zero: bool = False  # whatever was asked for
+    any_order: bool = False  # whether it adds trees in float32 in an order that is not simulated
