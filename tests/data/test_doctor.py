@@ -111,6 +111,9 @@ def test_coarse_features():
 def test_features_are_called_by_name():
     data = ar.Dataset([[1.0, 2.0], [1.0, 3.0]], [0, 1], qid=[1, 1], feature_names=["price", "rating"])
     assert checks(data)["constant"].example == "feature 'price'"
+    assert checks(data)["constant"].what.startswith("1 of 2 features has ")
+    both = ar.Dataset(np.ones((2, 3)), [0, 1], qid=[1, 1])
+    assert checks(both)["constant"].what.startswith("3 of 3 features have ")
 
 
 def test_leaks():

@@ -45,10 +45,7 @@ def run(
     as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
     output: Path | None = options.OUTPUT,
     baseline: str | None = typer.Option(
-        None,
-        "--baseline",
-        metavar="FEATURE",
-        help="A feature that ranks today: the report begins with the gain.",
+        None, "--baseline", metavar="FEATURE", help="A feature that ranks today: the report begins with the gain."
     ),
     report: Path | None = typer.Option(
         None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is written anyway."
@@ -92,9 +89,13 @@ def run(
     if no_grid and choices:
         raise OptionError("expected --grid or --no-grid, got both")
     shared: dict[str, Any] = {
-        "n_folds": folds, "convention": convention, "random_state": seed, "n_jobs": jobs, "progress": not quiet,
+        "n_folds": folds,
+        "convention": convention,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "progress": not quiet,
         "resume": resume,
-    }  # fmt: skip
+    }
     asked = options.split_names(rankers, "-r", "rankers")
     if not asked and (fixed or choices or no_grid):
         raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")

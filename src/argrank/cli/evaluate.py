@@ -139,8 +139,10 @@ def _write_per_query(found: Any, path: Path) -> None:
     writer = csv.writer(text, lineterminator="\n")
     columns = found.columns()
     writer.writerow(columns)
-    cells = (["" if one != one else repr(float(one)) if isinstance(one, float) else one for one in column]
-             for column in columns.values())  # fmt: skip
+    cells = (
+        ["" if one != one else repr(float(one)) if isinstance(one, float) else one for one in column]
+        for column in columns.values()
+    )
     writer.writerows(zip(*cells, strict=True))
     with write_bytes(path) as stream:
         stream.write(text.getvalue().encode())

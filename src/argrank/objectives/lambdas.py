@@ -196,9 +196,8 @@ def lambda_gradients(
             for rank in range(n):
                 ranked.weight[rank] = weights[a + order[a + rank]]
         total, loss = push_pairs(
-            ranked, groups, sums, discounts, kind, truncation, scale[query], sigmoid, normalised, valued,
-            weighted,
-        )  # fmt: skip
+            ranked, groups, sums, discounts, kind, truncation, scale[query], sigmoid, normalised, valued, weighted
+        )
         if valued:
             losses[query] = loss
         factor = 1.0

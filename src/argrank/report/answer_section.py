@@ -31,7 +31,7 @@ from argrank.report.verdict import (
     names_of,
     signed,
     strong,
-)  # fmt: skip
+)
 from argrank.trials.system import System
 from argrank.trials.trial import Trial
 

@@ -62,6 +62,9 @@ def test_ranks_without_traffic_and_pages_without_a_top():
 def test_pages_that_never_vary():
     log = log_of(docid=np.tile(np.arange(6), 40))
     assert found(log, "fixed-pages").severity == "warning"
+    swapped = np.tile(np.arange(6), 40)
+    swapped[:2] = [1, 0]  # two documents, each at two ranks, are enough to compare these
+    assert found(log_of(docid=swapped), "fixed-pages") is None
 
 
 def test_one_rank_and_no_clicks():
@@ -74,6 +77,13 @@ def test_bots_click_everything():
     click = np.tile([1, 0, 1, 1, 0, 0], 40)
     click[6:12] = 1
     assert found(log_of(click=click), "clicks-everything").example == "session 1"
+
+
+@pytest.mark.parametrize(("n_results", "is_told"), [(4, False), (5, True)])
+def test_short_pages_may_be_clicked_through(n_results, is_told):
+    click = np.tile(np.arange(n_results) == 0, 40).astype(int)
+    click[:n_results] = 1
+    assert (found(log_of(n_results=n_results, click=click), "clicks-everything") is not None) == is_told
 
 
 def test_two_documents_at_one_position_and_documents_shown_twice():

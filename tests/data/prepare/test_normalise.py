@@ -230,3 +230,20 @@ def test_trees_learn_from_categories_beside_normalised_features(tmp_path):
         assert np.array_equal(scores, ranker.predict(data))
         outside = ar.make_ranker("mart", **plain).fit(ar.normalise(data, how))
         np.testing.assert_allclose(scores, outside.predict(ar.normalise(data, how)), rtol=1e-9)
+
+
+def test_a_sparse_matrix_whose_values_are_all_stored_stays_sparse():
+    data = ragged(zeros=0.0)
+    X = sparse.csr_matrix((np.ravel(data.X), np.tile(np.arange(6), len(data.X)), np.arange(0, data.X.size + 1, 6)))
+    found = ar.normalise(ar.Dataset(X, data.y, group=data.sizes), "query-minmax").X
+    assert sparse.issparse(found)
+    np.testing.assert_array_equal(found.toarray(), ar.normalise(data, "query-minmax").X)
+
+
+@pytest.mark.parametrize("name", ["standard", "minmax"])
+def test_statistics_are_those_of_the_blocks_that_are_elsewhere(name):
+    here, there = ragged(), ar.Dataset(2.0 * ragged().X + 1.0, ragged().y, group=ragged().sizes)
+    found = normaliser(name).fit(here, over=lambda function: [function(there.X[:20]), function(there.X[20:])])
+    wanted = normaliser(name).fit(there)
+    np.testing.assert_allclose(found.shift, wanted.shift, rtol=1e-12)
+    np.testing.assert_allclose(found.scale, wanted.scale, rtol=1e-12)
