@@ -109,6 +109,8 @@ def test_a_log_in_the_place_of_judgements(capsys, tmp_path):
         ("", "empty log"),
         ("1,tv,a,-1,0\n", "expected whole numbers from 1 to 100000, got -1 in row 0"),
         ("1,tv,,1,0\n", "docid: expected an id in every row"),
+        ("1,tv,a,1,0\n1,tv,,2,1\n", "docid: expected an id in every row, got an empty one in row 1"),
+        ("1,tv,a,first,0\n", "position: expected numbers"),
         ("1,tv,a,1,0\n1,tv,a,2,1\n", "got document 'a' twice in session"),
         ("1,tv,a,1,3\n", "click: expected 0 or 1, got 3 in row 0"),
         ("1,tv,a,1,1\n2,tv,b,1,0\n", "got rank 1 alone"),

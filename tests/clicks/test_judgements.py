@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import argrank as ar
 from argrank.clicks.judgements import judgements
 from argrank.clicks.propensities import propensities
 from argrank.clicks.simulation import simulate_clicks
@@ -101,3 +102,12 @@ def test_debiased_judgements_agree_better_with_true_labels_than_rates():
         gains = agreement[method] - agreement["ctr"]
         gains = gains[~np.isnan(gains)]
         assert gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(len(gains)), method
+
+
+def test_a_model_that_tells_less_than_rates_by_rank_is_told(recwarn):
+    data = ar.make_ranking(n_queries=20, random_state=0)
+    log = ar.simulate_clicks(data, data.X[:, 0], n_sessions=2000, vary=1.0, random_state=0)
+    ar.judgements(log, "pbm")
+    assert not recwarn
+    with pytest.warns(ar.errors.ArgrankWarning, match="cascade explains these clicks worse than the rates by rank"):
+        ar.judgements(log, "cascade")  # it knows no second click, and these readers click again

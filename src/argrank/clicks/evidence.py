@@ -46,7 +46,7 @@ class Evidence:
 
     Cells are of one pair and one group; ``clicks`` are weighted and freed of what is owed to the rank alone.
     ``weighed`` are clicks over the examination of their row. ``replicates`` has the curve without each group, where the
-    curve came from this log.
+    curve came from this log; ``others`` has it without each group of the other log that it came from.
     """
 
     counts: ClickCounts
@@ -60,6 +60,7 @@ class Evidence:
     curve: Propensities | PropensitiesBy | None
     position: Integers | None = None
     replicates: Floats | None = None  # one curve for each group
+    others: Floats | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -91,6 +92,18 @@ class Evidence:
             bottom = bottom - np.bincount(pair, below, self.n_pairs)
             bottom[bottom < ROUNDING * whole] = 0.0
             sessions = sessions - self.sessions[:, without]
+        return self._worth(estimator, top, bottom, sessions)
+
+    def worth_by(self, estimator: Estimator, curve: Floats) -> Worth:
+        """Return what every pair is worth by another curve of examination."""
+        top, bottom = self._sums_of_all[estimator == "ips"]
+        if estimator == "ips" and self.position is not None:
+            top = self.sums(self.clicks / curve[self.position - 1])
+        elif estimator != "ips":
+            bottom = self._impressions_at @ curve
+        return self._worth(estimator, top, bottom, self.sessions.sum(axis=1))
+
+    def _worth(self, estimator: Estimator, top: Floats, bottom: Floats, sessions: Floats) -> Worth:
         shown_at_all = bottom > 0
         known = np.divide(top, bottom, out=np.zeros(len(top)), where=shown_at_all)
         if estimator in ("examinations", "ips"):
@@ -182,6 +195,7 @@ def _of_counts(log: Clicks | ClickCounts, curve: Propensities) -> Evidence:
         curve=curve,
         position=counts.position,
         replicates=curve.replicates if same else None,
+        others=None if same else curve.replicates,
     )
 
 

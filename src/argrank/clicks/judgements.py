@@ -18,6 +18,7 @@ from argrank._tables import Table, counted, table, to_html, to_text
 from argrank._types import Floats, Integers
 from argrank.clicks.curve import Propensities, PropensitiesBy
 from argrank.clicks.models import CLICK_MODELS, click_model
+from argrank.clicks.models.click_model import ClickModel
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.data.io.tables import write_columns
@@ -138,7 +139,9 @@ def judgements(
     if method in CLICK_MODELS and method != "ctr":
         if not isinstance(log, Clicks):
             raise InputError(f"method={method!r}: expected a log with sessions, got sums")
-        found = click_model(method, **parameters).fit(log).relevance
+        model = click_model(method, **parameters).fit(log)
+        _tell_poor(model, log)
+        found = model.relevance
         value, base = found.value, found.examinations
         low, high = _shares(value * base, base)
     else:
@@ -165,6 +168,18 @@ def judgements(
         high=high[kept],
         method=method,
     )
+
+
+def _tell_poor(model: ClickModel, log: Clicks) -> None:
+    """Warn of a model that tells less of these readers than the rates of clicks by rank do."""
+    own, plain = (one.log_likelihood(log) for one in (model, click_model("ctr", by="rank").fit(log)))
+    if own < plain:
+        warnings.warn(
+            f"judgements: {model.name} explains these clicks worse than the rates by rank do (log-likelihood {own:.4f} "
+            f"against {plain:.4f}): readers do not behave as it says, so take 'examinations', 'coec' or another model",
+            ArgrankWarning,
+            stacklevel=4,
+        )
 
 
 def _sums(counts: ClickCounts, what: NDArray[Any]) -> Floats:

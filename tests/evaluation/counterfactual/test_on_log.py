@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import argrank as ar
 from argrank.errors import InputError, OptionError
@@ -178,3 +179,21 @@ def test_a_part_of_a_log_knows_what_it_has_not_shown(world):
     assert found.coverage["dcg@10"] < 0.95
     assert found.means["dcg@10"] == pytest.approx(wanted.means["dcg@10"], rel=1e-12)
     assert found.low["dcg@10"] == pytest.approx(wanted.low["dcg@10"], rel=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ["examinations", "ips", "dr"])
+def test_intervals_know_the_error_of_a_curve_from_another_log(world, estimator):
+    """The variance is that of the log, and that of the values by the curve without each group of its own log."""
+    log, theta = drawn(world, 10, 1500, 0.5), ar.propensities(drawn(world, 11, 1500, 0.5))
+    names = ["dcg@10", "clicks@10"]
+
+    def value(curve):
+        return ar.evaluate(run_of(world[2]), log, names, propensities=curve, estimator=estimator)
+
+    found, known = value(theta), value(ar.propensities(log, "given", values=theta.values))
+    others = [value(ar.propensities(log, "given", values=one)).means for one in theta.replicates]
+    for name in names:
+        of_curve = np.var([one[name] for one in others]) * (len(others) - 1)
+        error, plain = ((one.high[name] - one.means[name]) / stats.t.ppf(0.975, 63) for one in (found, known))
+        assert error == pytest.approx(np.sqrt(plain**2 + of_curve), rel=1e-9)
+        assert error > 1.001 * plain

@@ -35,6 +35,10 @@ def coded(what: str, values: Any) -> Coded:
         array = array.dictionary_encode()
     codes = array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     ids = np.asarray(array.dictionary.to_numpy(zero_copy_only=False))
+    if pa.types.is_string(array.dictionary.type) or pa.types.is_large_string(array.dictionary.type):
+        empty = codes == array.dictionary.index("").as_py()  # what an empty cell of a CSV file is
+        if empty.any():
+            raise InputError(f"{what}: expected an id in every row, got an empty one in row {int(np.argmax(empty))}")
     return in_order_of_appearance(ids, codes)
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._declared import IsData
+from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data.clicks.unusable import Unusable
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClickCounts(IsData):
     """Impressions and clicks of every (query, document) at every position, by group of sessions.
 
@@ -34,6 +35,11 @@ class ClickCounts(IsData):
     clicks: Integers
     value: Floats
     unusable: Unusable = field(default_factory=Unusable)
+
+    def __repr__(self) -> str:
+        shown = counted(int(self.impressions.sum()), "shown document", "shown documents")
+        queries, clicks = len(self.query_ids), int(self.clicks.sum())
+        return f"ClickCounts({counted(queries, 'query', 'queries')}, {shown}, {counted(clicks, 'click', 'clicks')})"
 
     @property
     def n_pairs(self) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._declared import IsData, checked
 from argrank._jit import kernel
+from argrank._tables import counted
 from argrank._types import Filled, Floats, Integers
 from argrank.data.checks import numbers_of
 from argrank.data.clicks.coding import coded, groups_of, paired
@@ -224,8 +225,8 @@ class Clicks(IsData):
 
     def __repr__(self) -> str:
         return (
-            f"Clicks({self.n_sessions:,} sessions, {self.n_queries:,} queries, {self.n_rows:,} shown documents, "
-            f"{self.n_clicks:,} clicks)"
+            f"Clicks({counted(self.n_sessions, 'session', 'sessions')}, {counted(self.n_queries, 'query', 'queries')}, "
+            f"{counted(self.n_rows, 'shown document', 'shown documents')}, {counted(self.n_clicks, 'click', 'clicks')})"
         )
 
     def _by_row(self) -> dict[str, NDArray[Any]]:
@@ -276,8 +277,8 @@ class Clicks(IsData):
             document = self.document_ids.take([self.pair_document[self.pair[row]]]).tolist()[0]
             raise InputError(
                 f"expected every document once in a session, got document {shown(document)} twice in session "
-                f"{shown(session)} ({n_repeated} such rows); repeated='merge' keeps the first of them with all clicks, "
-                "repeated='keep' all"
+                f"{shown(session)} ({counted(n_repeated, 'such row', 'such rows')}); repeated='merge' keeps the first "
+                "of them with all clicks, repeated='keep' all"
             )
         click = self.click.copy()
         click[first[again & self.click]] = True
@@ -330,7 +331,7 @@ def _numbers(name: str, given: Any, n_rows: int | None) -> Floats:
     try:
         values = np.asarray(_native(given), np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name}: expected numbers, got {shown(error)}") from error
+        raise InputError(f"{name}: expected numbers, got {shown(str(error))}") from error
     if values.ndim != 1:
         raise InputError(f"{name}: expected one number for each row, got shape {values.shape}")
     if n_rows is not None:

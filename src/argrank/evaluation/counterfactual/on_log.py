@@ -100,9 +100,9 @@ def compared_on_log(found: Mapping[str, ClickEvaluation], baseline: str | None =
 
 
 def _difference(a: ClickEvaluation, b: ClickEvaluation, measure: str) -> tuple[float, float, float, float]:
-    without = a.without[measure] - b.without[measure]
-    value, wide = a.means[measure] - b.means[measure], half_width(without)
-    n = len(without)
+    without = [one - other for one, other in zip(a.without[measure], b.without[measure], strict=True)]
+    value, wide = a.means[measure] - b.means[measure], half_width(*without)
+    n = len(without[0])
     error = wide / stats.t.ppf(0.975, n - 1) if n > 1 else np.nan
     p = float(2 * stats.t.sf(abs(value) / error, n - 1)) if error > 0 else float(value == 0)
     return value, value - wide, value + wide, p
@@ -174,7 +174,7 @@ def _notes(bench: Bench, ranked: Ranked) -> list[str]:
         f"{bench.worth.elsewhere:.3g}"
     ]
     curve = found.curve
-    if isinstance(curve, Propensities) and found.replicates is None:
+    if isinstance(curve, Propensities) and found.replicates is None and found.others is None:
         notes.append("the curve of examination is taken as known: its own error is not in the intervals")
     if isinstance(curve, Propensities) and curve.offsets is not None:
         notes.append("with trust only differences between rankers mean something")

@@ -62,7 +62,7 @@ class ClickEvaluation(Rendered, Framed):
     effective_clicks: Mapping[str, float]
     logged: Mapping[str, float]
     values: Mapping[str, Floats]
-    without: Mapping[str, Floats]
+    without: Mapping[str, tuple[Floats, ...]]
     query_ids: NDArray[Any]
     n_sessions: Floats
     segments: tuple[TrafficSegment, ...]

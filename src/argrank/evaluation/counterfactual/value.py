@@ -100,7 +100,7 @@ class Valued:
 
     value: float
     by_query: Floats  # of every query of the log
-    without: Floats  # the value without each group
+    without: tuple[Floats, ...]  # the value without each group; also without each group of the curve's own log
     coverage: float  # share of the discount that falls on documents that were shown
     effective_clicks: float
     logged: float  # of the pages that the log has
@@ -108,17 +108,20 @@ class Valued:
     @property
     def interval(self) -> tuple[float, float]:
         """The ends of the 95 % interval, by deleting one group of sessions at a time."""
-        wide = half_width(self.without)
+        wide = half_width(*self.without)
         return self.value - wide, self.value + wide
 
 
-def half_width(without: Floats) -> float:
-    """Return half the width of a 95 % interval, from the values without each group; NaN for fewer than two groups."""
-    n = len(without)
+def half_width(*without: Floats) -> float:
+    """Return half the width of a 95 % interval, from the values without each group; NaN for fewer than two groups.
+
+    Values without the groups of several logs that do not depend on each other are given apart: their variances add up.
+    """
+    n = len(without[0])
     if n < 2:
         return np.nan
-    error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
-    return float(stats.t.ppf(0.5 + LEVEL / 2, n - 1) * error)
+    square = sum(float((len(one) - 1) / len(one) * ((one - one.mean()) ** 2).sum()) for one in without)
+    return float(stats.t.ppf(0.5 + LEVEL / 2, n - 1) * np.sqrt(square))
 
 
 def _over(top: float, bottom: float) -> float:
@@ -133,6 +136,8 @@ class Bench:
         self.worth = found.worth(estimator)
         self.groups = found.groups
         self.without = [found.worth(estimator, int(group)) for group in self.groups]
+        self.other_curves = np.zeros((0, 0)) if found.others is None else found.others
+        self.by_curve = [found.worth_by(estimator, one) for one in self.other_curves]
         self.shown = found.sums(found.impressions) > 0
         self.examinations = found.sums(found.examinations)
         self.n_clicks = np.bincount(found.counts.pair, found.counts.clicks, found.n_pairs).astype(np.float64)
@@ -148,13 +153,20 @@ class Bench:
             gains = np.where(ranked.pair >= 0, worth.gains[ranked.pair], worth.elsewhere)
             return np.asarray(np.bincount(ranked.query, a * gains, n_queries) + constant, np.float64)
 
-        curves = self.evidence.replicates if earning.n_seen else None
-        values, logged, without = by_query(self.worth, a), self._logged(earning), []
-        for group, worth in zip(self.groups, self.without, strict=True):
-            own = a if curves is None else ranked.discounts(_of_ranks(curves[group, : earning.n_seen]))
-            without.append(by_query(worth, own))
-        there = self.has_shown(ranked)
-        return [self._on(part, ranked, a, there, values, without, logged) for part in parts]
+        def by_curve(worth: Worth, curve: Floats | None) -> Floats:
+            """Return the values where the discount of clicks@k is another curve."""
+            if curve is None or not earning.n_seen:
+                return by_query(worth, a)
+            return by_query(worth, ranked.discounts(_of_ranks(curve[: earning.n_seen])))
+
+        own = self.evidence.replicates
+        curves = [None if own is None else own[group] for group in self.groups]
+        others = [
+            [(worth, by_curve(worth, curve)) for worth, curve in zip(worths, used, strict=True)]
+            for worths, used in ((self.without, curves), (self.by_curve, self.other_curves))
+        ]
+        values, logged, there = by_query(self.worth, a), self._logged(earning), self.has_shown(ranked)
+        return [self._on(part, ranked, a, there, values, others, logged) for part in parts]
 
     def _on(
         self, share: Floats, ranked: Ranked, a: Floats, there: Any, values: Floats, others: Any, logged: Floats
@@ -165,7 +177,7 @@ class Bench:
             weight = worth.sessions * share
             return _over(float(weight @ values), float(weight.sum()))
 
-        without = np.array([mean(*pair) for pair in zip(self.without, others, strict=True)])
+        without = tuple(np.array([mean(*pair) for pair in some]) for some in others if some)
         weight = (self.worth.sessions * share)[ranked.query] * a
         total = float(np.abs(weight).sum())
         coverage = _over(float(np.abs(weight[there]).sum()), total)
