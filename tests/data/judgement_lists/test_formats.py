@@ -89,8 +89,7 @@ def test_what_a_tool_cannot_hold_is_refused(tmp_path):
 
 
 def test_qrels_keep_every_printable_character_but_the_percent_sign(tmp_path):
-    name = "".join(map(chr, range(33, 127)))
-    write_judgements({name: {name[::-1]: 1.0}}, tmp_path / "a.qrels", "qrels")
-    text = (tmp_path / "a.qrels").read_text()
-    assert text.split()[::2] == [name.replace("%", "%25"), name[::-1].replace("%", "%25")]
-    assert read_judgements(tmp_path / "a.qrels") == {name: {name[::-1]: 1.0}}
+    name = "".join(map(chr, range(33, 127))) + "%41"  # which would be taken for an A
+    write_judgements({name: {"d": 1.0}}, tmp_path / "a.qrels", "qrels")
+    assert (tmp_path / "a.qrels").read_text().split()[0] == name.replace("%", "%25")
+    assert read_judgements(tmp_path / "a.qrels") == {name: {"d": 1.0}}
