@@ -160,6 +160,12 @@ def test_query_texts_in_every_command(run) -> None:
     code, out, err = run("compare", "judged.csv", "ranked.csv", "--system", "bm25_title", *DROP)
     assert code == 0, err
     assert "bm25_title" in out, err
+    code, _, err = run("compare", "judged.csv", "ranked.csv", "--system", "bm25_title", *options)
+    assert (code, err) == (0, "")
+    code, out, err = run(
+        "tune", "judged.csv", "--column", "bm25_title,price", "--normalise", "minmax", "--cv", "0", *options
+    )
+    assert (code, err, [line.split("\t")[0] for line in out.splitlines()]) == (0, "", ["bm25_title", "price"])
     code, _, err = run("report", "judged.csv", "model.json", "--system", "bm25_title", "-o", "report.html", *options)
     assert code == 0, err
     assert Path("report.html").exists(), err

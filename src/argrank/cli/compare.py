@@ -51,6 +51,7 @@ def run(
     min_clicks: float = _on_log.MIN_CLICKS,
     output_format: str = options.FORMAT,
     output: Path | None = options.OUTPUT,
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors on standard error."),
 ) -> None:
     """Compare systems on the same queries.
 
@@ -81,7 +82,7 @@ def run(
         return
     names = options.split_names(measures)
     files = arguments.system_files(scores or [])
-    judged = arguments.judged(data, files, column)
+    judged = arguments.judged(data, files, column, progress=not quiet)
     systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
     systems |= arguments.feature_systems(options.names_of(features), judged)
     arguments.check_systems(systems)

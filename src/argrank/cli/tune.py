@@ -60,6 +60,7 @@ def run(
     plot: Path | None = typer.Option(None, "--plot", metavar="FILE", help="Draw the measure along each weight."),
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Write the weights."),
     as_json: bool = options.AS_JSON,
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only system and weight, with a tab."),
     jobs: int | None = options.JOBS,
 ) -> None:
     """Tune the weights with which scores of several systems are added.
@@ -92,24 +93,28 @@ def run(
         options_of |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
         scores: dict[str, Any] = dict(arguments.system_files([data, *(systems or [])]))
     else:
-        scores, judged = _systems(data, systems or [], options.split_names(columns, "--column", "columns"))
+        scores, judged = _systems(data, systems or [], options.split_names(columns, "--column", "columns"), quiet)
     tuned = tune_weights(
         scores, judged, measure, cv=cv or None, bootstrap=bootstrap, n_jobs=jobs, engine=engine, window=window,
         by=arguments.segments(by), **options_of,
     )  # fmt: skip
     if output is not None:
         tuned.save(output)
-    typer.echo(options.json_text(tuned.to_dict()) if as_json else repr(tuned))
+    if as_json:
+        typer.echo(options.json_text(tuned.to_dict()))
+    else:
+        lines = [f"{name}\t{weight!r}" for name, weight in tuned.weights.items()]
+        typer.echo("\n".join(lines) if quiet else repr(tuned))
     if requests is not None:
         tuned.write(requests)
-    if engine is not None and not as_json:
+    if engine is not None and not as_json and not quiet:
         typer.echo(f"\n{tuned.formula(engine.partition('@')[0])}", nl=False)
     if plot is not None:
         with write_bytes(plot) as stream:
             tuned.plot().savefig(stream, format=plot.suffix.lstrip(".") or "png", dpi=120)
 
 
-def _systems(data: str, runs: list[str], columns: list[str]) -> tuple[dict[str, Any], Any]:
+def _systems(data: str, runs: list[str], columns: list[str], quiet: bool) -> tuple[dict[str, Any], Any]:
     if runs:
         if columns:
             raise OptionError("--column: expected no runs beside columns of DATA")
@@ -119,7 +124,7 @@ def _systems(data: str, runs: list[str], columns: list[str]) -> tuple[dict[str, 
 
     if is_qrels_file(data):
         raise OptionError(f"{data}: expected runs after the judgements, such as bm25.run embedding.run")
-    judged = load(data)
+    judged = load(data, progress=not quiet)
     names = judged.feature_names or [str(number + judged.feature_base) for number in range(judged.n_features)]
     unknown = next((name for name in columns if name not in names), None)
     if unknown is not None:
