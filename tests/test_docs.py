@@ -20,7 +20,7 @@ from argrank.rankers.registry import RANKERS, ranker_class
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"generated", "gallery"} & set(path.parts))
-WITH_CODE = [path for path in PAGES if "```python" in path.read_text("utf-8")]
+WITH_CODE = [path for path in PAGES if "```python" in path.read_text("utf-8") and path.parent.name != "how-to"]
 
 GENERATOR = runpy.run_path(str(ROOT / "scripts" / "make_docs.py"))
 
