@@ -58,6 +58,19 @@ def test_names_of_points_do_not_cover_each_other():
     assert len(set(places)) == len(names)
 
 
+def test_many_points_in_one_place_have_names_apart():
+    names = [f"system-{number}" for number in range(12)]
+    tree = ET.fromstring(svg.points(names, [1.0] * 11 + [100.0], [0.5] * 11 + [0.6], "t", "x", "y"))
+    places = [
+        (float(e.get("x")), float(e.get("y")), e.get("text-anchor")) for e in tree.iter("text") if e.text in names
+    ]
+    shift = {"start": 0.0, "middle": 0.5, "end": 1.0}
+    boxes = [(x - shift[anchor] * 60, y) for x, y, anchor in places]
+    near = [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if abs(a[0] - b[0]) < 60 and abs(a[1] - b[1]) < 11]
+    assert len(boxes) == 12
+    assert not near
+
+
 NAME_BOXES = {  # of a name 40 wide beside, before, above and below a point at (200, 100): left, top, right, bottom
     "start": (209, 92, 250, 107),
     "end": (150, 92, 191, 107),

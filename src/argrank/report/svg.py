@@ -16,6 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 48
 N_COLOURS = 10
 LABEL_STEP = 14  # between the names at the ends of lines
 MOST_LABELS = 16
+FARTHEST, NAME_HEIGHT = 14, 16  # steps that a point's name may be away from it, and the height of a step
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -170,8 +171,12 @@ def points(
         where, anchor, box = _free_place(px, py, 8.5 * len(text), taken)  # room for the letters of a phone
         taken.append(box)
         number = list(names).index(name)
+        leader = ""
+        if abs(where[1] - py) > 20:
+            end = box[3] if where[1] < py else box[1]
+            leader = f'<path class="leader" d="M{px:.1f} {py:.1f}L{where[0]:.1f} {end:.1f}"/>'
         parts.append(
-            f'<g class="series c{number % N_COLOURS}" data-system="{number}">'
+            f'<g class="series c{number % N_COLOURS}" data-system="{number}">{leader}'
             f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="6"><title>{escape(words)}</title></circle>'
             f"{_text(*where, text, anchor, 'name')}</g>"
         )
@@ -244,13 +249,17 @@ def _apart(wanted: Sequence[float]) -> list[float]:
 
 
 def _free_place(px: float, py: float, width: float, taken: list[Box]) -> tuple[tuple[float, float], str, Box]:
-    """Return where a point's name goes: beside, above or below it, the first place where it covers nothing."""
+    """Return where a point's name goes: beside, above or below it, or farther, the first where it covers nothing."""
     choices: list[tuple[tuple[float, float], str, Box]] = [
         ((px + 10, py + 4), "start", (px + 9, py - 8, px + 10 + width, py + 7)),
         ((px - 10, py + 4), "end", (px - 10 - width, py - 8, px - 9, py + 7)),
         ((px, py - 11), "middle", (px - width / 2, py - 22, px + width / 2, py - 9)),
         ((px, py + 19), "middle", (px - width / 2, py + 9, px + width / 2, py + 22)),
     ]
+    for step in range(1, FARTHEST):
+        for height in (-step * NAME_HEIGHT, step * NAME_HEIGHT):
+            for (x, y), anchor, (left, top, right, bottom) in choices[:4]:
+                choices.append(((x, y + height), anchor, (left, top + height, right, bottom + height)))
     for choice in choices:
         low_x, low_y, high_x, high_y = choice[2]
         inside = low_x > LEFT and high_x < WIDTH and low_y > 0 and high_y < HEIGHT - BOTTOM
