@@ -107,20 +107,50 @@ def ranker_pages() -> Pages:
 
 
 def ranker_page(name: str) -> str:
-    """Return the page of a ranker: how to make it, what it takes, every parameter."""
+    """Return the page of a ranker: when to use it, an example, then every parameter."""
     entry, kind = RANKERS[name], ranker_class(name)
     grid = ", ".join(f"`{key}` in {values}" for key, values in entry.grid.items()) or "nothing"
     lines = [
         f"# {name}",
         "",
-        f'Make it with `ar.make_ranker("{name}")`, import the class below, or take `-r {name}` on the command line.',
-        f"It belongs to the family *{entry.family}*. By default, selection by validation tries {grid}."
+        f"**When to use it.** {when_to_use()[name]}",
+        "",
+        *ranker_example(name),
+        f"Family: *{entry.family}*. `ar.select` and `argrank cv` try {grid}."
         + (" Features need no scaling." if entry.scale_free else ""),
+        "",
+        "## Parameters",
         "",
         *rst("autoclass", f"argrank.rankers.{kind.__name__}"),
         "[Methods and attributes of every ranker](index.md#what-all-rankers-share)",
     ]
     return "\n".join(lines) + "\n"
+
+
+def when_to_use() -> dict[str, str]:
+    """Return, for every ranker, when to use it."""
+    text = (ROOT / "scripts" / "when_to_use.md").read_text("utf-8")
+    found = re.findall(r"^`([\w-]+)`: (.+?)\n(?:\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    return {name: " ".join(words.split()) for name, words in found}
+
+
+def ranker_example(name: str) -> list[str]:
+    """Return a program that trains and judges a ranker; of those that need more than data, their docstring's own."""
+    kind = ranker_class(name)
+    if RANKERS[name].takes != "ranking" or name == "custom":
+        shown = (inspect.getdoc(kind) or "").partition("Examples\n--------\n")[2].strip()
+        return ["```pycon", shown, "```", ""] if shown else []
+    return [
+        "```python",
+        "import argrank as ar",
+        "",
+        "train, test = ar.make_ranking(60, 20, 5, random_state=0).split(0.7, 0.3)  # or ar.load(...), by query",
+        f'ranker = ar.make_ranker("{name}").fit(train)',
+        'print(ar.evaluate(ranker.predict(test), test, ["ndcg@10", "map"]))',
+        "```",
+        f"On the command line: `argrank train train.csv -r {name} --test test.csv -o model.json`.",
+        "",
+    ]
 
 
 def measure_pages() -> Pages:

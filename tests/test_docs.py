@@ -7,6 +7,7 @@ import inspect
 import os
 import re
 import runpy
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,22 @@ def test_every_name_has_a_page_with_its_parameters():
         described = ranker_class(name).__doc__
         for parameter in ranker_class(name)._get_param_names():
             assert re.search(rf"^[\w, ]*\b{parameter}\b[\w, ]*( : .*)?$", described, re.MULTILINE), (name, parameter)
+
+
+def test_every_ranker_has_a_page_that_begins_with_when_to_use_it():
+    assert set(GENERATOR["when_to_use"]()) == set(RANKERS)
+    for name, page in GENERATOR["ranker_pages"]().items():
+        if name != "index":
+            assert page.index("**When to use it.**") < page.index("```py") < page.index("## Parameters"), name
+
+
+@pytest.mark.parametrize("name", sorted(set(ar.ranker_names()) - {"auto", "custom"}))
+def test_the_example_on_a_page_of_a_ranker_runs(name, capsys):
+    code = re.search(r"```python\n(.*?)```", GENERATOR["ranker_page"](name), re.DOTALL)[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a first example that warns is a bad one
+        exec(compile(code, name, "exec"), {})
+    assert re.search(r"^ndcg@10 +[01]\.\d{4}$", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_every_parameter_of_a_ranker_is_described():

@@ -47,6 +47,13 @@ class PositionMatch(Estimator[SlotModel]):
         ranks better.
     max_iter
         Number of passes over the data after which to stop, with a warning. Raise it where a fit warns.
+
+    Examples
+    --------
+    >>> articles, gains = [[1, 0], [0, 1]] * 2, [[5, 1], [1, 4]] * 2  # what each article gains at two slots
+    >>> editor = PositionMatch().fit(articles, gains, qid=[1, 1, 2, 2])
+    >>> [page.tolist() for page in editor.match([[0, 1], [1, 0]], qid=[3, 3])]  # the row at each slot
+    [[1, 0]]
     """
 
     slots: Any = None
