@@ -154,6 +154,7 @@ def write_arrays(folder: Path, n_rows: int) -> None:
 def read_arrays(folder: Path) -> tuple[Any, Any, Any]:
     """Return features, grades and the sizes of queries."""
     X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+    X.flags.writeable = False  # handed over: a Dataset shares it
     return X, y, np.full(len(y) // 100, 100)
 
 

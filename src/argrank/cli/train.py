@@ -11,6 +11,7 @@ from argrank._json import json_value
 from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _on_log, _special, _worse, arguments, options
 from argrank.cli._signals import going_on, was_interrupted
+from argrank.cli._startup import load_lightgbm
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -292,6 +293,8 @@ def _select(job: Job, estimator: Any, choices: Any, parts: dict[str, Any]) -> Se
 
 def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path | None:
     """Train once; return where the state is kept."""
+    if job.scheduler is None:  # lightgbm.dask needs all of LightGBM
+        load_lightgbm(estimator)
     checkpoint = job.checkpoint
     watched = [parts["valid"]] if "valid" in parts else []
     if job.resume is not None:

@@ -13,14 +13,13 @@ from argrank._declared import AtLeast, Below, Count, Seed, checked
 from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data.clicks.counts import ClickCounts
-from argrank.data.clicks.log import Clicks
+from argrank.data.clicks.log import Clicks, is_log
 from argrank.data.io.trec.forms import is_run
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison, PairResult, SegmentResult
-from argrank.evaluation.counterfactual.on_log import MIN_CLICKS, MIN_COVERAGE, compare_on_log, is_log
 from argrank.evaluation.counterfactual.result import ClickComparison
-from argrank.evaluation.defaults import CORRECTION, LEVEL, N_RESAMPLES, TEST
+from argrank.evaluation.defaults import CORRECTION, LEVEL, MIN_CLICKS, MIN_COVERAGE, N_RESAMPLES, TEST
 from argrank.evaluation.evaluate import evaluate_systems
 from argrank.evaluation.intervals import difference_intervals
 from argrank.evaluation.result import Evaluation
@@ -104,6 +103,8 @@ def compare(
     {'good': 'b', 'poor': ''}
     """
     if is_log(data):
+        from argrank.evaluation.counterfactual.on_log import compare_on_log  # slow to import
+
         rules, systems = make_convention(convention, **switches), named_systems(scores)[0]
         on_log = {"propensities": propensities, "estimator": estimator, "features": features}
         on_log |= {"min_coverage": min_coverage, "min_clicks": min_clicks}

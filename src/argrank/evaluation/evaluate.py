@@ -12,9 +12,9 @@ from argrank._declared import Jobs, Share, checked
 from argrank._once import reading_once
 from argrank._threads import map_threads
 from argrank._types import Floats
+from argrank.data.clicks.log import is_log
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
-from argrank.evaluation.counterfactual.on_log import evaluate_on_log, is_log, refuse_on_log
 from argrank.evaluation.counterfactual.result import ClickEvaluation, ClickEvaluations
 from argrank.evaluation.ranking_blocks import Block, Judgements, query_blocks, rank_queries
 from argrank.evaluation.result import Evaluation, Evaluations
@@ -138,6 +138,8 @@ def evaluate(
     on_log |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
     on_log = {name: one for name, one in on_log.items() if one is not None}
     if is_log(data):
+        from argrank.evaluation.counterfactual.on_log import evaluate_on_log, refuse_on_log  # slow to import
+
         refuse_on_log(judgements=judgements, by=by, explain=explain, trusted=trusted, probability=probability)
         earned = evaluate_on_log(systems, data, measures, rules, **on_log)
         return ClickEvaluations(earned) if several else next(iter(earned.values()))

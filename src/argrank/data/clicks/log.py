@@ -392,3 +392,8 @@ def _repeated_rows(indptr: Integers, pair: Integers, first: Filled[np.int64]) ->
                     count += 1
                     break
     return count
+
+
+def is_log(data: Any) -> bool:
+    """Tell whether something is a click log, or the sums of one."""
+    return isinstance(data, Clicks | ClickCounts)

@@ -13,23 +13,15 @@ from argrank._tables import counted
 from argrank._types import Floats
 from argrank.clicks.curve import Propensities
 from argrank.clicks.evidence import Estimator, evidence_of
-from argrank.data.clicks.counts import ClickCounts
-from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError, OptionError, check_choice, check_name, shown
 from argrank.evaluation.counterfactual.ranked import Ranked, ranked_by
 from argrank.evaluation.counterfactual.result import ClickComparison, ClickEvaluation, Difference, TrafficSegment
 from argrank.evaluation.counterfactual.value import Bench, Earning, Valued, earnings, half_width
+from argrank.evaluation.defaults import MIN_CLICKS, MIN_COVERAGE
 from argrank.evaluation.significance import holm
 from argrank.measures.conventions import Convention
 
-MIN_COVERAGE = 0.9
-MIN_CLICKS = 100.0
 PARTS = ("head", "torso", "tail")
-
-
-def is_log(data: Any) -> bool:
-    """Tell whether something is a click log, or the sums of one."""
-    return isinstance(data, Clicks | ClickCounts)
 
 
 def refuse_on_log(**given: Any) -> None:

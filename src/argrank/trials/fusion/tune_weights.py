@@ -12,11 +12,13 @@ import numpy as np
 from argrank._declared import AtLeast, Count, CountFromZero, Jobs, Seed, checked
 from argrank._once import reading_once
 from argrank._types import Floats
+from argrank.data.clicks.log import is_log
 from argrank.data.dataset import Dataset
 from argrank.deploy.hybrid import find_engine
 from argrank.deploy.hybrid.engine import WINDOW
 from argrank.errors import InputError, OptionError, shown, unknown_name
-from argrank.evaluation.counterfactual.on_log import MIN_CLICKS, MIN_COVERAGE, evaluate_on_log, is_log
+from argrank.evaluation.counterfactual.on_log import evaluate_on_log
+from argrank.evaluation.defaults import MIN_CLICKS, MIN_COVERAGE
 from argrank.evaluation.intervals import Interval, resampled_intervals
 from argrank.evaluation.segments import segments_of
 from argrank.linesearch.landscape import Landscape
