@@ -27,7 +27,7 @@ NEXT = """\
 Look at the report: open {folder}/index.html in a browser.
 Your own data: a file with one judged document a line (LETOR/SVMlight text), or a table with columns qid and label.
   argrank inspect data.csv                       what is in it, and what to watch out for
-  argrank train data.csv --test test.csv -o model.json
+  argrank train data.csv --target opensearch -o model.json
   argrank predict model.json new.csv -o ranked.csv
   argrank cv data.csv -m ndcg@10                 the same comparison on your data, with a report
   argrank export model.json --to opensearch -o deploy
