@@ -215,6 +215,24 @@ def test_the_same_table_gives_the_same_model_whichever_way_it_came(tmp_path: Pat
         assert path.read_bytes() == model, name
 
 
+def test_an_index_of_pandas_is_no_feature(run, caplog) -> None:
+    """It often tells the label, where rows were sorted by it; files hold it, frames do not."""
+    frame = pd.DataFrame(messy_rows(20)).drop(columns=["listed"])
+    frame = frame[frame["price"] > 100].sort_values("grade", kind="stable")
+    frame.to_csv("a.csv")
+    frame.to_parquet("a.parquet")
+    pd.read_csv("a.csv", keep_default_na=False).to_csv("twice.csv")
+    text = Path("a.csv").read_text().replace("\n", ",\n")
+    Path("ends.csv").write_text(text)  # an empty column at the end, as spreadsheets write it
+    data = ar.Dataset(frame)
+    for name in ("a.csv", "a.parquet", "twice.csv", "ends.csv"):
+        loaded = ar.load(name)
+        assert (loaded.feature_names, loaded.fingerprint) == (data.feature_names, data.fingerprint), name
+    assert "'__index_level_0__' left out as an index" in caplog.text
+    assert "'Unnamed: 0' left out as an index" in caplog.text
+    assert ar.load("a.parquet", columns={"__index_level_0__": "feature"}).n_features == data.n_features + 1
+
+
 def test_weak_names_are_never_labels(run) -> None:
     rows = [
         {"judged_grade" if name == "grade" else name: value for name, value in row.items()} for row in messy_rows(9)

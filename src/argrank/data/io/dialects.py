@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 from argrank.data.io.columns.kinds import Marks
+from argrank.data.io.columns.roles import named
 from argrank.errors import FormatError, OptionError, shown
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -92,7 +93,7 @@ def find_dialect(beginning: bytes, path: str | os.PathLike[str], usual: str, giv
     try:
         for row in rows:
             if row:
-                return Dialect(sep, encoding, row, rows.line_num + above, skip + 1, hint is not None)
+                return Dialect(sep, encoding, named(row), rows.line_num + above, skip + 1, hint is not None)
             skip += 1
     except csv.Error as error:
         raise FormatError(path, rows.line_num + above, "delimited text", str(error)) from error

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from argrank.data.io.columns.roles import likely_option, meanings_of
+from argrank.data.io.columns.roles import likely_option, meanings_of, tell, told_indexes
 from argrank.data.io.columns.table import Reading
 from argrank.data.io.text import first_repeated
 from argrank.errors import FormatError, shown
@@ -34,7 +34,9 @@ def check_columns(names: Sequence[str], reading: Reading, path: Path, line: int 
     """Raise unless the columns that the caller speaks of are there, and those that a table needs."""
     check_names(names, path, line)
     features = reading.features or ()
-    roles = meanings_of(names, reading.given, reading.known, features).roles  # refuses unknown meanings
+    roles, _, _, indexes = meanings_of(names, reading.given, reading.known, features)  # refuses unknown meanings
+    if indexes and not features:
+        tell(f"{os.fspath(path)}: {told_indexes(indexes)}")  # they are not read, and so not seen again
     for name in (*reading.given, *features):
         if name not in names:
             raise FormatError(path, line, f"a column {name!r}", f"columns {listing(names)}")

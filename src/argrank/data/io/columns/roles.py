@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -38,17 +39,21 @@ WEAK_LABELS = ("rating", "score", "rank", "position", "clicks", "clicked", "clic
 #: Names of ids: the document id where there is no other one, else left out; never a feature.
 ID_NAMES = ("product", "product_id", "sku", "item", "item_id", "asin", "url", "id")
 
+#: What pandas calls an index in Parquet files, and a column without a name: no feature, unless the caller says so.
+_INDEX = re.compile(r"__index_level_[0-9]+__|Unnamed: [0-9]+(\.[0-9]+)?")
+
 FEATURE = "feature"  # says that a column has no meaning, whatever its name
 #: What else a caller may say of a column: what kind of feature it is, or that it is an id or a text to read.
 KINDS = (FEATURE, "number", "category", "date", "id", "text")
 
 
 class Meanings(NamedTuple):
-    """What columns are: meanings by name (None: left out), kinds that the caller gave, and what to tell of names."""
+    """What columns are: meanings by name (None: left out), kinds that the caller gave, what to tell, and indexes."""
 
     roles: dict[str, str | None]
     kinds: dict[str, str]
     told: list[str]
+    indexes: list[str]
 
 
 def meanings_of(
@@ -78,8 +83,21 @@ def meanings_of(
         if taken is not None:
             found[taken] = meaning
             told.append(f"{meaning} from column {taken!r}")
-    told += _click_log(names, found, known)
-    return Meanings(found, kinds, told)
+    indexes = [name for name in free if name not in found and _INDEX.fullmatch(str(name))]
+    found |= dict.fromkeys(indexes)
+    told += ([told_indexes(indexes)] if indexes else []) + _click_log(names, found, known)
+    return Meanings(found, kinds, told, indexes)
+
+
+def named(names: Sequence[str]) -> list[str]:
+    """Return the names of columns; those without one are called as pandas calls them."""
+    made = [name or f"Unnamed: {place}" for place, name in enumerate(names)]
+    return [made[i] if name or made[i] not in names else f"{made[i]}.1" for i, name in enumerate(names)]
+
+
+def told_indexes(names: Sequence[str]) -> str:
+    """Say that columns are left out."""
+    return f"{', '.join(map(repr, names))} left out as {'an index' if len(names) == 1 else 'indexes'}"
 
 
 def plain_name(name: str) -> str:
