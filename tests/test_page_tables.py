@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from scripts import category_sizes, compare_fusions
 from scripts.page_tables import table_of
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def cells(row: str) -> list[str]:
@@ -29,3 +33,12 @@ def test_what_fusing_is_worth():
     """All but the last column, which is time."""
     page = table_of(compare_fusions.PAGE, compare_fusions.SCRIPT)
     assert [cells(row)[:-1] for row in compare_fusions.table()] == [cells(row)[:-1] for row in page]
+
+
+@pytest.mark.parametrize("name", ["agreement", "days", "learning_peers", "recovery", "value"])
+def test_the_guide_on_clicks_has_the_tables_of_its_experiments(name):
+    page = (ROOT / "docs" / "guide" / "clicks.md").read_text("utf-8").splitlines()
+    written = (ROOT / "experiments" / "clicks" / f"{name}.md").read_text("utf-8").splitlines()
+    rows = [line for line in written if line.startswith("|")]
+    assert len(rows) > 5
+    assert [row for row in rows if row not in page] == []

@@ -27,6 +27,7 @@ import numpy as np
 
 import argrank as ar
 from experiments.clicks._logs import Drawn, draw, gained, ndcg, numbered, production_scores
+from experiments.clicks.learning_tables import PEERS, write
 
 HERE = Path(__file__)
 TABLE = HERE.with_name("learning.csv")
@@ -39,7 +40,6 @@ RANKERS = ("rank-svm", "orm", "lambda-mart", "direct-rank")
 METHODS = ("naive", "ips", "examinations")
 OTHERS = ((0.5, 0.1), (2.0, 0.1), (1.0, 0.0), (1.0, 0.3))  # eta, noise
 FIELDS = ("data", "eta", "noise", "clicks", "seed", "method", "ranker", "ndcg")
-PEERS = ("LightGBM position", "XGBoost unbiased")
 TREES = {"learning_rate": 0.05, "n_trees": 180, "n_leaves": 31}  # as lambda-mart has them
 
 
@@ -191,6 +191,4 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     if "--tables" not in sys.argv:
         main()
-    from experiments.clicks.learning_tables import write
-
     write(TABLE)

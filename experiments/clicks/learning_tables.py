@@ -12,6 +12,7 @@ from argrank._tables import table, to_markdown
 from experiments._common import read_csv, save_figure
 
 Cell = tuple[str, str, str, int, str, str]  # data, eta, noise, clicks, ranker, method
+PEERS = ("LightGBM position", "XGBoost unbiased")
 HEAD = ("data", "eta", "noise", "clicks", "ranker", "learned from", "NDCG@10", "over naive, 95 %", "seeds")
 
 
@@ -26,17 +27,34 @@ def read(path: Path) -> dict[Cell, dict[str, float]]:
 
 def over_naive(cells: dict[Cell, dict[str, float]], key: Cell) -> tuple[float, float] | None:
     """Return the mean difference to naive over seeds and half the width of its interval."""
-    naive, own = cells.get((*key[:5], "naive"), {}), cells[key]
-    shared = [seed for seed in own if seed in naive]
-    if key[5] in ("naive", "production") or len(shared) < 2:
+    return None if key[5] in ("naive", "production") else over(cells[key], cells.get((*key[:5], "naive"), {}))
+
+
+def over(own: dict[str, float], other: dict[str, float]) -> tuple[float, float] | None:
+    """Return the mean difference over the seeds that both have, and half the width of its 95 % interval."""
+    shared = [seed for seed in own if seed in other]
+    if len(shared) < 2:
         return None
-    found = np.array([own[seed] - naive[seed] for seed in shared])
+    found = np.array([own[seed] - other[seed] for seed in shared])
     wide = stats.t.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found))
     return float(found.mean()), float(wide)
 
 
+def peers(cells: dict[Cell, dict[str, float]]) -> list[tuple[str, ...]]:
+    """Return LightGBM and XGBoost with their own corrections beside lambda-mart from examinations, same clicks."""
+    rows = []
+    for key in sorted(cells):
+        if key[5] in PEERS:
+            ours = cells[(*key[:5], "examinations")]
+            found = over(cells[key], ours)
+            both = [np.mean([one[seed] for seed in cells[key]]) for one in (cells[key], ours)]
+            text = "" if found is None else f"{found[0]:+.4f} ± {found[1]:.4f}"
+            rows.append((key[0], f"{key[3]:,}", key[5], *(f"{one:.4f}" for one in both), text, str(len(cells[key]))))
+    return rows
+
+
 def write(path: Path) -> None:
-    """Write learning.md beside the table and the guide's plot, and print how many comparisons are sure."""
+    """Write learning.md, learning_peers.md and the guide's plot, and print how many comparisons are sure."""
     cells = read(path)
     rows, sure = [], {"gains": 0, "losses": 0, "all": 0}
     for key in sorted(cells):
@@ -50,6 +68,8 @@ def write(path: Path) -> None:
         rows.append((*key[:3], f"{key[3]:,}", *key[4:], f"{np.mean(values):.4f}", text, str(len(values))))
     print(sure)
     path.with_suffix(".md").write_text(to_markdown([table(HEAD, rows, 6)]) + "\n")
+    head = ("data", "clicks", "learned by", "NDCG@10", "lambda-mart, examinations", "difference, 95 %", "seeds")
+    path.with_name("learning_peers.md").write_text(to_markdown([table(head, peers(cells), 3)]) + "\n")
     draw(cells, path.resolve().parents[2] / "docs" / "guide" / "learning.png")
 
 

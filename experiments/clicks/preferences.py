@@ -26,7 +26,7 @@ from argrank.clicks.interleaving import team_draft
 from argrank.evaluation.counterfactual.preference import confidence_sequence
 
 LENGTHS = (200, 1000, 3000)
-N_LOGS = {1.0: 1000, 1.2: 200, 1.5: 200}  # by the better team's factor
+N_LOGS = {1.0: 400, 1.2: 200, 1.5: 200}  # by the better team's factor
 EVERY = 50
 N_SESSIONS = 2000  # of a pair of systems
 

@@ -45,7 +45,8 @@ def small(tmp_path_factory) -> Path:
     systems = {"learned": ranker, "one <i>feature</i>": data.X[:, 0], "reversed": -data.X[:, 1]}
     target = tmp_path_factory.mktemp("report") / "small.html"
     by = ["=head <b>" if q < 5 else "tail" for q in range(12)]
-    return ar.write_report(target, data, systems, ["ndcg@10", "map"], title=f"T {ATTACK}", by=by)
+    log = ar.simulate_clicks(data, data.X[:, 0], n_sessions=1000, vary=1.0)
+    return ar.write_report(target, data, systems, ["ndcg@10", "map"], title=f"T {ATTACK}", by=by, clicks=log)
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def documents(driver, table: str) -> list[str]:
 def test_loads_with_every_section(page):
     assert page.title == f"T {ATTACK}"
     headings = [one.text for one in page.find_elements("css selector", "h2")]
-    assert headings == ["Answer", "Comparison", "Queries", "Model", "Data"]
+    assert headings == ["Answer", "Comparison", "Clicks", "Queries", "Model", "Data"]
     assert len(page.find_elements("css selector", "main svg[role=img] > title")) >= 4
     verdict = page.find_element("css selector", ".verdict").text
     assert verdict.startswith("learned is not shown to be better than one <i>feature</i>")
@@ -88,9 +89,9 @@ def opened(driver) -> list[str]:
 
 
 def test_sections_fold_and_links_open_them(page):
-    assert opened(page) == ["comparison", "queries"]
+    assert opened(page) == ["comparison", "clicks", "queries"]
     page.find_element("css selector", "nav a[href='#data']").click()
-    assert opened(page) == ["comparison", "queries", "data"]
+    assert opened(page) == ["comparison", "clicks", "queries", "data"]
     assert page.find_element("css selector", "#data .tiles").is_displayed()
 
 
@@ -240,7 +241,7 @@ def test_everything_prints(page):
     before = opened(page)
     page.execute_cdp_cmd("Page.printToPDF", {})
     page.execute_script("dispatchEvent(new Event('beforeprint'))")
-    assert opened(page) == ["comparison", "queries", "model", "data"]
+    assert opened(page) == ["comparison", "clicks", "queries", "model", "data"]
     page.execute_script("dispatchEvent(new Event('afterprint'))")
     assert opened(page) == before
 
