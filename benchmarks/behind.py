@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from benchmarks import read_tables
+from benchmarks import _forests, read_tables
 from benchmarks.read_letor import _peak_memory
 from benchmarks.speed import LIGHTGBM_SCRIPT, _cost
 
@@ -218,6 +218,36 @@ ROWS = {
         3.0 / 1.9,
     ),
 }
+
+for one, peer, bar, then in (
+    ("trees", "catboost", "1.5 (2.5 µs a row where it takes 1.65)", 4.9 / 1.65),
+    ("trees", "xgboost", "1.0", 4.9 / 4.1),
+    ("symmetric", "catboost", "1.0", np.nan),
+):
+    for size, title in ((None, "all at once"), (100, "queries of 100")):
+        ROWS[f"forest of 300 {one}, 100,000 rows, {title}; {peer}"] = Row(
+            peer,
+            _forests.write_forests,
+            1000,
+            100_000,
+            _forests.read_forests,
+            _forests.scoring(one, size),
+            _forests.scoring(peer, size),
+            bar if size is None else "1.0",
+            then if size is None else np.nan,
+        )
+for peer, then in (("lightgbm", 33 / 4.1), ("xgboost", 33 / 1.7)):
+    ROWS[f"load a forest of 100 trees, 100 times; {peer}"] = Row(
+        peer,
+        _forests.write_to_load,
+        1,
+        1,
+        Path,
+        _forests.loading("trees"),
+        _forests.loading(peer),
+        "1.5 (6 ms where LightGBM takes 4.1)",
+        then,
+    )
 
 
 def measure_here(what: str, work: str, who: str, small: str, large: str) -> None:

@@ -32,6 +32,7 @@ _HOME = {
     "click_model": "argrank.clicks.models",
     "collection_names": "argrank.data.collections",
     "compare": "argrank.evaluation.compare",
+    "compress": "argrank.trials.compress",
     "convention_names": "argrank.measures.conventions",
     "cross_validate": "argrank.trials.cv",
     "diversify": "argrank.evaluation.diversity",

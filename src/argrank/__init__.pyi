@@ -70,6 +70,7 @@ from argrank.report.why import why_above as why_above
 from argrank.report.write import write_report as write_report
 from argrank.solvers import register_solver as register_solver
 from argrank.trials.bootstrap import bootstrap_weights as bootstrap_weights
+from argrank.trials.compress import compress as compress
 from argrank.trials.cv import benchmark as benchmark
 from argrank.trials.cv import cross_validate as cross_validate
 from argrank.trials.experiment import run_experiment as run_experiment

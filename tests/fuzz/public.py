@@ -81,6 +81,7 @@ def _of_functions(folder: Path) -> dict[str, Call]:
     with_ids = ar.Dataset(data.X, None, data.qid, document_ids=np.arange(data.n_documents).astype(str))
     scores, quiet = data.X[:, 0], {"progress": False}
     ranker = ar.make_ranker("rank-svm").fit(data)
+    forest = ar.make_ranker("mart", n_trees=2, min_documents=1, verbose=-1).fit(data)
     log = ar.simulate_clicks(data, scores, n_sessions=50, vary=1.0)
     for name in ("model.json", "data.txt", "scores.txt", "experiment.toml"):
         (folder / name).unlink(missing_ok=True)
@@ -129,6 +130,7 @@ def _of_functions(folder: Path) -> dict[str, Call]:
         "normalise": Call(ar.normalise, {"data": data}),
         "objective": Call(ar.objective, {"name": "rank-svm"}),
         "pack": Call(ar.pack, {"source": data, "path": folder / "data.pack", **quiet}, writes=True),
+        "compress": Call(ar.compress, {"model": forest, "train": data, "max_trees": 2}),
         "permutation_importance": Call(ar.permutation_importance, {"ranker": ranker, "data": data, "n_repeats": 1}),
         "power": Call(ar.power, {"pilot": scores}),
         "preference": Call(ar.preference, {"log": log}),

@@ -1,0 +1,152 @@
+"""One small forest that follows the scores of a large model, and what that costs on held-out queries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from argrank._declared import Count, Jobs, checked
+from argrank._types import Floats
+from argrank.data.dataset import Dataset
+from argrank.errors import InputTypeError, OptionError
+from argrank.evaluation.compare import compare
+from argrank.evaluation.comparison import PairResult
+from argrank.evaluation.intervals import TOO_FEW
+from argrank.models.linear import LinearModel
+from argrank.models.model import Model, fitted_model
+from argrank.models.sum import SumModel
+from argrank.rankers import make_ranker
+
+#: Chosen by how well the scores of held-out documents were followed, without a look at labels.
+SETTINGS: dict[str, Any] = {
+    "learning_rate": 0.3, "bagging_fraction": 1.0, "feature_fraction": 1.0, "l2": 1.0, "n_seeds": 1, "verbose": -1,
+}  # fmt: skip
+COPIES = 2  # of the training documents, with values of other documents, to follow the model between them, too
+MOST_ROWS = 1 << 18  # with copies; larger data has none
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compression:
+    """A small model in the place of a large one; made by ``ar.compress``.
+
+    Attributes
+    ----------
+    model : Model
+        Symmetric trees, with a linear part where the large model has one.
+    follows : float
+        The share of the (squared) differences between documents of a training query that the small model explains.
+    loss : PairResult or None
+        The small model against the large one on ``check``, query by query: difference (below 0 where the small one is
+        worse), interval, p. None without ``check``: nothing is said of a loss.
+    n_bytes : tuple of int
+        The size of a file of the large and of the small model.
+    """
+
+    model: Model
+    follows: float
+    loss: PairResult | None
+    n_bytes: tuple[int, int]
+
+    def __repr__(self) -> str:
+        before, after = self.n_bytes
+        lines = [
+            f"{self.model!r}",
+            f"File: {after:,} bytes instead of {before:,}.",
+            f"Of the differences between documents of a training query {self.follows:.2%} are explained.",
+        ]
+        if self.loss is None:
+            return "\n".join([*lines, "What it loses is not known: give held-out queries (check=)."])
+        low, high = self.loss.interval
+        found = f"{self.loss.difference:+.4f} [{TOO_FEW if np.isnan(low) else f'{low:+.4f}, {high:+.4f}'}]"
+        return "\n".join([*lines, f"{self.loss.measure} on {self.loss.n_queries:,} held-out queries: {found}."])
+
+
+@checked
+def compress(
+    model: Any,
+    train: Dataset,
+    *,
+    max_trees: Count = 100,
+    check: Dataset | None = None,
+    measure: Any = "ndcg@10",
+    n_jobs: Jobs = None,
+) -> Compression:
+    """Return one small forest of symmetric trees that follows the scores of a model, such as the blend of ``auto``.
+
+    The forest is grown on the differences of the model's scores within queries; labels are not used. It has a linear
+    part where the model has one. Beside the training documents it learns from copies of them in which values of other
+    documents of the query take the place of their own, so that it follows the model between the documents, too.
+
+    Parameters
+    ----------
+    model : fitted ranker or model
+    train : Dataset
+        The data that the model was trained on, or any data of its kind; labels are not needed.
+    max_trees
+        Most trees. A tenth of the time of a prediction is usually won with 100.
+    check : Dataset, optional
+        Judged queries that neither saw: how much the small model loses there, paired by query, with an interval.
+    measure : str or Measure
+        What the loss is measured by.
+
+    Examples
+    --------
+    >>> import argrank as ar
+    >>> train, held_out = ar.make_ranking(60, 30, 5, truth="nonlinear", random_state=1).split(0.7, 0.3)
+    >>> large = ar.make_ranker("query-mart").fit(train)
+    >>> found = ar.compress(large, train, max_trees=40, check=held_out)
+    >>> abs(found.loss.difference) < 0.02, found.n_bytes[0] > found.n_bytes[1]
+    (True, True)
+    """
+    teacher = fitted_model(model)
+    if not isinstance(teacher, Model):
+        raise InputTypeError(f"model: expected a fitted ranker or a model of argrank, got {type(teacher).__name__}")
+    if isinstance(teacher, LinearModel):
+        raise OptionError("model: expected one with trees, got a linear model, which is as small as can be")
+    small = follow(teacher, train, max_trees, n_jobs)
+    scores, own = (_centred(one.predict(_plain(train)), train) for one in (teacher, small))
+    spread = float((scores * scores).sum())
+    follows = 1.0 - float(((scores - own) ** 2).sum()) / spread if spread > 0 else 1.0
+    loss = None
+    if check is not None:
+        (loss,) = compare({"small": small, "large": teacher}, check, measure, baseline="large").pairs
+    sizes = tuple(len(json.dumps(one.to_dict())) for one in (teacher, small))
+    return Compression(small, follows, loss, (sizes[0], sizes[1]))
+
+
+def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -> Model:
+    """Return a small forest, with a linear part where the model has one, that follows the model's scores."""
+    data = _copied(train)
+    scores = teacher.predict(data)
+    members = teacher.members if isinstance(teacher, SumModel) else (teacher,)
+    start = "linear" if any(isinstance(member, LinearModel) for member in members) else None
+    ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, **SETTINGS)
+    found: Model = ranker.fit(_plain(data, scores - scores.min())).model_
+    return replace(found, training=teacher.training)
+
+
+def _plain(data: Dataset, y: Floats | None = None) -> Dataset:
+    """Return the documents alone in their stored order, with other labels."""
+    known: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories, "dates": data.dates}
+    return Dataset(data.X, y, group=data.sizes, **known)
+
+
+def _copied(data: Dataset) -> Dataset:
+    """Return the documents, and copies of them with half of the values from other documents of the query."""
+    if data.is_sparse or (COPIES + 1) * data.n_documents > MOST_ROWS:
+        return _plain(data)
+    rng, query = np.random.default_rng(0), data.query_of_row
+    parts = [data.X]
+    for _ in range(COPIES):
+        other = np.lexsort((rng.random(len(query)), query))
+        parts.append(np.where(rng.random(data.X.shape) < 0.5, data.X, data.X[other]))
+    known: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories, "dates": data.dates}
+    return Dataset(np.concatenate(parts), None, group=np.tile(data.sizes, COPIES + 1), **known)
+
+
+def _centred(scores: Floats, data: Dataset) -> Floats:
+    means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
+    return np.asarray(scores - np.repeat(means, data.sizes))
