@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -93,7 +94,9 @@ def test_a_log_in_the_place_of_judgements(capsys, tmp_path):
     assert (code, "effective clicks; the logged pages" in out) == (0, True)
     page = tmp_path / "report.html"
     assert run(capsys, "report", table, model, *asked, "-o", page)[0] == 0
-    assert "How much a rank is seen" in page.read_text()
+    drawn = re.search(r"How much a rank is seen.*?>(rank -?\d+)", page.read_text(), re.DOTALL)
+    assert drawn is not None
+    assert drawn[1] == "rank 1"
     lists = tmp_path / "lists.csv"
     assert run(capsys, "clicks", "interleave", *runs, "-o", lists)[0] == 0
     assert lists.read_text().startswith("qid,docid,position,team\n")

@@ -114,6 +114,19 @@ def test_more_starts_are_never_worse_and_the_result_is_told_last(data):
     assert again.w.tobytes() == many.w.tobytes()
 
 
+def test_a_later_start_that_is_cut_short_says_so_with_the_best_weights_so_far(data):
+    risk = make_risk(data, ar.objective("log-gain", measure="auc"))
+    one = minimise(risk, C=1500.0, tol=1e-6)
+    assert one.reason == Stop.GRADIENT
+
+    def in_the_second_start(w, facts):
+        return facts["n_passes"] > one.n_passes + 2
+
+    cut = minimise(risk, C=1500.0, tol=1e-6, max_iter=5000, callback=in_the_second_start, n_starts=5)
+    assert cut.reason == Stop.CALLBACK
+    assert cut.objective <= one.objective
+
+
 def test_the_caller_may_stop_it_and_ctrl_c_keeps_the_best(data):
     risk = make_risk(data, ar.objective("log-mle"))
     stopped = minimise(risk, C=1e3, tol=1e-9, callback=lambda w, facts: facts["n_passes"] > 4)

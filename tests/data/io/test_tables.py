@@ -452,3 +452,19 @@ def test_numbers_go_straight_into_the_matrix(kind: str, tmp_path: Path) -> None:
     assert data.feature_names == tuple(expected.columns)
     np.testing.assert_array_equal(data.X, expected.to_numpy(float))
     assert read_table(path, kind, features=["f9", "f1"]).X.tobytes() == expected[["f9", "f1"]].to_numpy().tobytes()
+
+
+def test_a_page_that_pretends_to_be_large_takes_no_memory(tmp_path, monkeypatch):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"qid": [1, 1, 2], "label": [0, 1, 0], "f": [0.5, 1.5, 2.5]}), path)
+    start = pq.ParquetFile(path).metadata.row_group(0).column(2).dictionary_page_offset
+    content = path.read_bytes()
+    head = content[start : start + 6]  # of Thrift: kind of page, then its sizes, unpacked and packed, as short numbers
+    assert head[:3] + head[4:5] == b"\x15\x04\x15\x15"
+    size = b"\x80\xd2\x93\xad\x07"  # 980 million
+    path.write_bytes(content[: start + 5] + size + content[start + 6 :])
+    monkeypatch.setenv("ARGRANK_MAX_MEMORY", "500MB")
+    with pytest.raises(ArgrankError, match=r"a\.parquet"):
+        read_table(path, "parquet")
+    assert pa.default_memory_pool().max_memory() < 500e6

@@ -97,6 +97,10 @@ def test_comparison_is_paired(world):
     alone = [one.high["dcg@10"] - one.low["dcg@10"] for one in found.evaluations.values()]
     assert pair.high - pair.low < np.hypot(*alone)  # what the same sessions share cancels
     assert pair.difference == pytest.approx(found.means["new"]["dcg@10"] - found.means["old"]["dcg@10"])
+    n_groups = len(found.evaluations["new"].without["dcg@10"][0])
+    student = stats.t(n_groups - 1)
+    error = (pair.high - pair.low) / 2 / student.ppf(0.975)
+    assert pair.p_value == pytest.approx(2 * student.sf(pair.difference / error), rel=1e-6, abs=0)
 
 
 def test_segments_add_up_and_other_measures_are_refused(world):

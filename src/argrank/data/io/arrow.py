@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 from numpy.typing import NDArray
 
 from argrank._files import open_bytes, read_all, split_suffixes, write_bytes
-from argrank._memory import check_memory
+from argrank._memory import check_memory, max_memory
 from argrank.data.io.columns.checks import check_columns, columns_to_read
 from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, Piece, by_rows, feature_columns, fill, number_types
 from argrank.data.io.columns.pieces import arguments_of_pieces
@@ -20,6 +20,7 @@ from argrank.errors import ArgrankError, FormatError, InputError
 
 ROWS = 1 << 14  # of a batch
 BUFFER = 1 << 17  # bytes of a file that are read together: whole columns would take fresh memory again and again
+LARGEST_PAGE = 1 << 31  # bytes that a damaged page may pretend to have, and a buffer would take before it reads them
 TOGETHER = 8  # columns of Parquet that are read together: so many numbers fill a line of the cache
 ARROW_FILE = b"ARROW1"  # first bytes of an IPC file; a stream has others
 
@@ -180,7 +181,8 @@ def _check_memory(path: str | os.PathLike[str], n_bytes: float) -> None:
 def _parquet_file(source: IO[bytes]) -> Opened:
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER)
+    buffer = BUFFER if max_memory() > LARGEST_PAGE else 0
+    file = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=buffer)
 
     def batches(names: list[str], n_rows: int) -> Iterator[Any]:
         for group in range(file.num_row_groups):  # a reader of several keeps what it has read of all
