@@ -311,3 +311,8 @@ def test_pictures_of_logs(data):
     pairs = ar.plot.rank_pairs(log).collections[0].get_array()
     assert pairs.shape == (4, 4)
     np.testing.assert_allclose(pairs, pairs.T)
+
+
+def test_a_curve_shows_its_ranks_from_one_up():
+    shown = repr(propensities(None, "given", values=[1.0, 0.5])).splitlines()
+    assert [line.split()[:2] for line in shown if line[:1].isdigit()] == [["1", "1.0000"], ["2", "0.5000"]]

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import argrank as ar
 from argrank.errors import InputError, OptionError
 from argrank.measures.conventions import Convention
-from argrank.measures.discounts import discounts
+from argrank.measures.discounts import _logarithms, discounts
 from argrank.measures.gains import GainTable, gains_of
 
 
@@ -72,3 +74,11 @@ def test_ideal_dcg_is_the_dcg_of_the_labels_as_scores(k):
     name = "dcg" if k is None else f"dcg@{k}"
     factors = ar.measure("ndcg" if k is None else f"ndcg@{k}").structure(Convention()).factors(labels, data.indptr)
     np.testing.assert_allclose(factors, 1 / ar.evaluate(labels, data, name).values[name])
+
+
+def test_tables_that_are_kept_cannot_be_changed():
+    first = discounts(5)
+    first[:] = 0.0  # a copy, which is the caller's
+    assert discounts(5)[0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        _logarithms(math.log2, 5)[1] = 7.0
