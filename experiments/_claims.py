@@ -108,20 +108,25 @@ def page(folder: Path) -> str:
     """Return the table of a paper's claims in Markdown, for the site's page of results."""
     lines = ["| where | claim | verdict | what came out | source |", "|---|---|---|---|---|"]
     for one in read_claims(folder):
-        badge = f"{{bdg-{COLOURS[one.verdict]}}}`{one.verdict}`"
         files = "<br>".join(_download(folder, name) for name in one.sources)
         claim = f"{_safe(one.claim)}<br><small>{_data(one)}</small>"
-        lines.append(f"| {one.where} | {claim} | {badge} | {_signed(_safe(one.stated(folder)))} | {files} |")
+        lines.append(
+            f"| {one.where} | {claim} | {_badge(one.verdict)} | {_signed(_safe(one.stated(folder)))} | {files} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def summary(folders: dict[str, Path]) -> str:
     """Return how many claims of each paper have which verdict."""
-    lines = ["| paper | claims | " + " | ".join(Verdict) + " |", "|---|--:|" + "--:|" * len(Verdict)]
-    for title, folder in folders.items():
-        found = [one.verdict for one in read_claims(folder)]
-        lines.append(f"| {title} | {len(found)} | " + " | ".join(str(found.count(one)) for one in Verdict) + " |")
+    found = [[one.verdict for one in read_claims(folder)] for folder in folders.values()]
+    lines = [f"| verdict | {' | '.join(folders)} |", f"|---|{'--:|' * len(folders)}"]
+    lines += [f"| {_badge(one)} | {' | '.join(str(own.count(one)) for own in found)} |" for one in Verdict]
+    lines.append(f"| all claims | {' | '.join(str(len(own)) for own in found)} |")
     return "\n".join(lines) + "\n"
+
+
+def _badge(verdict: Verdict) -> str:
+    return f"{{bdg-{COLOURS[verdict]}}}`{verdict}`"
 
 
 def _data(one: Claim) -> str:

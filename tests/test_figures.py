@@ -74,10 +74,12 @@ def test_a_cell_is_found_once_or_named(tmp_path):
 
 
 def test_the_summary_counts_every_claim():
-    rows = [line.split("|")[2:-1] for line in summary(FOLDERS).splitlines()[2:]]
-    for row in rows:
-        total, *parts = map(int, row)
-        assert total == sum(parts)
+    rows = [[int(cell) for cell in line.split("|")[2:-1]] for line in summary(FOLDERS).splitlines()[2:]]
+    *parts, total = rows
+    assert len(parts) == len(Verdict)
+    assert (
+        [sum(column) for column in zip(*parts, strict=True)] == total == [len(read_claims(f)) for f in FOLDERS.values()]
+    )
 
 
 def rows_of(folder: Path, names: list[str]) -> list[list[float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +12,17 @@ from experiments.directrank import _common as directrank
 from experiments.directrank._paired import errors
 
 from experiments import _common
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCRIPTS = [path for name in ("experiments", "benchmarks") for path in (ROOT / name).rglob("*.py")]
+
+
+def test_every_script_still_finds_what_it_imports():
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in SCRIPTS if path.stem != "__main__"]
+    assert len(names) > 50
+    for name in names:
+        import_module(name)
 
 
 def test_tables_come_back_as_they_were_written(tmp_path):

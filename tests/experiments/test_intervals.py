@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiments.intervals import coverage
+from experiments.intervals import coverage, power, weights
 from experiments.intervals.others import bca, betting, korn_graubard, studentised
 from experiments.intervals.populations import populations
 from scipy import stats
@@ -21,6 +21,23 @@ def test_intervals_cover_on_every_measure_and_segment(figure, kind):
     found = list(coverage.rows(populations(seed=1), {"now": kind}, figure))
     assert len(found) == 10 * len(coverage.SIZES)
     assert [row for row in found if row["coverage"] < 0.93] == []
+
+
+@pytest.mark.slow
+def test_intervals_of_tuned_weights_cover_and_are_as_wide_as_they_should_be():
+    for row in weights.rows(100):
+        assert row["coverage now"] >= 0.93
+        assert 0.9 < row["width now"] < 1.2
+        assert row["width before"] < 0.85 * row["width now"]
+
+
+@pytest.mark.slow
+def test_power_says_what_simulation_says():
+    """A pilot of 200 queries promises a chance of .8 and names a range that holds the truth."""
+    given = populations(seed=1)
+    for row in power.rows({name: given[name] for name in ("NDCG@10", "P@10")}, 100):
+        assert row["within"] >= 0.8
+        assert abs(row["power"] - 0.8) < (0.03 if row["pilot"] == 200 else 0.08)
 
 
 def test_the_bootstrap_it_replaced_is_scipys():
