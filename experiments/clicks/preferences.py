@@ -26,21 +26,45 @@ from argrank.clicks.interleaving import team_draft
 from argrank.evaluation.counterfactual.preference import confidence_sequence
 
 LENGTHS = (200, 1000, 3000)
-N_LOGS = {1.0: 400, 1.2: 200, 1.5: 200}  # by the better team's factor
+N_LOGS = {1.0: 1000, 1.2: 200, 1.5: 200}  # by the better team's factor
 EVERY = 50
 N_SESSIONS = 2000  # of a pair of systems
 
 
-def outcomes(rng: np.random.Generator, n: int, factor: float) -> np.ndarray:
-    """Return +1 for sessions whose click is on a document of the first team, else -1."""
+class Coins:
+    """A generator whose permutations of two are told beforehand."""
+
+    def __init__(self, flips: tuple[int, ...]) -> None:
+        self._flips = iter(flips)
+
+    def permutation(self, n: int) -> np.ndarray:
+        """Return the next order of the two teams."""
+        first = next(self._flips)
+        return np.array([first, n - 1 - first])
+
+
+def drafts() -> np.ndarray:
+    """Return the teams of all lists that team draft can give, one a row: they are equally likely."""
     order = [f"d{one}" for one in range(10)]
-    found = np.empty(n)
-    for session in range(n):
-        mixed = team_draft((order, order[3:] + order[:3]), 10, rng)  # anew: a few lists used again are not balanced
-        teams = np.array([team for _, team in mixed])
-        chances = np.where(teams == 0, factor, 1.0) / np.arange(1, 11)
-        found[session] = 1.0 - 2.0 * teams[rng.choice(10, p=chances / chances.sum())]
-    return found
+    lists = (order, order[3:] + order[:3])
+    found = [team_draft(lists, 10, Coins(flips)) for flips in itertools.product((0, 1), repeat=10)]
+    return np.array([[team for _, team in mixed] for mixed in found])
+
+
+def outcomes(rng: np.random.Generator, n: int, factor: float, teams: np.ndarray) -> np.ndarray:
+    """Return +1 for sessions whose click is on a document of the first team, else -1."""
+    shown = teams[rng.integers(len(teams), size=n)]
+    chances = np.cumsum(np.where(shown == 0, factor, 1.0) / np.arange(1, 11), axis=1)
+    clicked = (rng.random((n, 1)) * chances[:, -1:] > chances).sum(axis=1)
+    return 1.0 - 2.0 * shown[np.arange(n), clicked]
+
+
+def p_values(log: np.ndarray) -> np.ndarray:
+    """Return p of the paired t-test after every 50 sessions."""
+    n = np.arange(EVERY, len(log) + 1, EVERY)
+    mean, square = np.cumsum(log)[n - 1] / n, np.cumsum(log**2)[n - 1] / n
+    error = np.sqrt((square - mean**2) / (n - 1))
+    return 2 * stats.t.sf(np.abs(mean / error), n - 1)
 
 
 def systems() -> tuple[ar.Dataset, dict[str, np.ndarray]]:
@@ -89,17 +113,16 @@ def against_labels() -> Iterator[tuple[str, ...]]:
 
 def main() -> None:
     """Write the table."""
-    rows = []
+    rows, teams = [], drafts()
     for factor, n_logs in N_LOGS.items():
         rng = np.random.default_rng(int(10 * factor))
-        logs = [outcomes(rng, max(LENGTHS), factor) for _ in range(n_logs)]
+        logs = [outcomes(rng, max(LENGTHS), factor, teams) for _ in range(n_logs)]
         for length in LENGTHS:
             once = daily = sequence = 0
             for log in logs:
-                part = log[:length]
-                once += stats.ttest_1samp(part, 0.0).pvalue < 0.05
-                daily += any(stats.ttest_1samp(part[:n], 0.0).pvalue < 0.05 for n in range(EVERY, length + 1, EVERY))
-                low, high = confidence_sequence(part)
+                p = p_values(log[:length])
+                once, daily = once + (p[-1] < 0.05), daily + (p < 0.05).any()
+                low, high = confidence_sequence(log[:length])
                 sequence += low > 0 or high < 0
             shares = [f"{100 * one / n_logs:.1f} %" for one in (once, daily, sequence)]
             rows.append(

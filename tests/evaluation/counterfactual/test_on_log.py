@@ -201,3 +201,18 @@ def test_intervals_know_the_error_of_a_curve_from_another_log(world, estimator):
         error, plain = ((one.high[name] - one.means[name]) / stats.t.ppf(0.975, 63) for one in (found, known))
         assert error == pytest.approx(np.sqrt(plain**2 + of_curve), rel=1e-9)
         assert error > 1.001 * plain
+
+
+def test_it_is_said_where_intervals_do_not_know_the_error_of_the_curve(world):
+    log = drawn(world, 12, 1500, 0.5)
+    device = np.where(log.session_of_row % 2, "phone", "desk")
+    log = ar.Clicks.of(log.columns(), extra={"device": device})
+    said = "its own error is not in the intervals"
+    for curve, silent in (
+        (ar.propensities(log), True),
+        (ar.propensities(drawn(world, 13, 1500, 0.5)), True),
+        (ar.propensities(log, "given", values=THETA), False),
+        (ar.propensities(log, by="device"), False),
+    ):
+        notes = ar.evaluate(run_of(world[2]), log, "dcg@10", propensities=curve).notes
+        assert any(said in note for note in notes) != silent

@@ -166,7 +166,7 @@ def _notes(bench: Bench, ranked: Ranked) -> list[str]:
         f"{bench.worth.elsewhere:.3g}"
     ]
     curve = found.curve
-    if isinstance(curve, Propensities) and found.replicates is None and found.others is None:
+    if curve is not None and found.replicates is None and found.others is None:
         notes.append("the curve of examination is taken as known: its own error is not in the intervals")
     if isinstance(curve, Propensities) and curve.offsets is not None:
         notes.append("with trust only differences between rankers mean something")
