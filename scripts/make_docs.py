@@ -270,11 +270,18 @@ def options_as_code(text: str) -> str:
 def contributing() -> str:
     """Return CONTRIBUTING.md with the sources that show how things are added."""
     text = re.sub(r"\]\((?!http)([\w./-]+)\)", "]", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))
-    lines = [text.rstrip(), "", "## Recipes", "", "The files themselves, as they are in the repository."]
+    lines = [
+        text.rstrip(),
+        "",
+        "## Recipes",
+        "",
+        "The files themselves, as they are in the repository; open what you need.",
+    ]
     for what, paths in RECIPES.items():
         lines += ["", f"### To add {what}"]
         for path in paths:
-            lines += ["", f"`{path}`", "", "```python", (ROOT / path).read_text("utf-8").rstrip(), "```"]
+            code = (ROOT / path).read_text("utf-8").rstrip()
+            lines += ["", f":::{{dropdown}} `{path}`", "```python", code, "```", ":::"]
     return "\n".join(lines) + "\n"
 
 

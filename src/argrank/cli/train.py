@@ -89,9 +89,9 @@ def run(
     """Train a ranker on judged data, measure it, and save the model.
 
     By default several rankers are tried on queries held out, blended by the first measure, and trained again on
-    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker. The first
-    measure is also what a ranker optimises that can, unless -p measure=NAME says otherwise; a line says what is
-    optimised in its stead.
+    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker. A ranker
+    that can optimises the first measure, unless -p measure=NAME says otherwise; for one that cannot, a line says what
+    it optimises instead.
 
     factor-rank and factor-regression learn from ratings: a table with columns user, item and rating, text such as
     MovieLens' u.data, or a sparse matrix (.npz). position-match learns from a table in which columns whose names begin
@@ -359,7 +359,7 @@ def _aim(job: Job, estimator: Any) -> dict[str, Any]:
 
 
 def _told(job: Job, estimator: Any) -> list[str]:
-    """Say what was optimised, what in its stead, and whether the model is that of another method."""
+    """Say what was optimised, and whether the model is that of another method."""
     from argrank.rankers.optimised import optimised
 
     aim = optimised(estimator, job.names[0])

@@ -20,7 +20,7 @@ from argrank.errors import ArgrankWarning, InputError, OptionError, shown
 
 #: Words in the names of features that tell what the log says itself.
 LEAKS = frozenset(("click", "clicks", "clicked", "ctr", "position", "impression", "impressions", "examinations"))
-WHOLE = ("rank", "gain", "gains")  # names that tell it alone: a price_rank is none
+WHOLE = ("rank", "gain", "gains")  # names that mean a leak only as a whole: price_rank is allowed
 ALIKE = 0.999  # correlation with what the log says from which a feature counts as made of it
 
 
@@ -131,7 +131,8 @@ def _refuse_leaks(data: Dataset, pair: Integers, found: Evidence) -> None:
         told = ", ".join(f"{shown(name)} ({why})" for name, why in leaks.items())
         raise InputError(
             f"features: expected features that are known before anybody clicks, got {told}; such a leak teaches the "
-            "model the log's own pages: leave it out (columns={…: None}, --drop), or allow_leaks=True if it is none"
+            "model the log's own pages: leave it out (columns={…: None}, --drop), or "
+            "allow_leaks=True if it does not come from this log"
         )
 
 

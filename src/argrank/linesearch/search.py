@@ -134,7 +134,7 @@ class Placement(NamedTuple):
     likelihood: Likelihood | None = None
 
     def check(self) -> None:
-        """Refuse what is not known."""
+        """Raise OptionError for an unknown ``interval`` or ``point``."""
         if self.interval not in ("widest", "nearest"):
             raise OptionError(f"interval: expected 'widest' or 'nearest', got {shown(self.interval)}")
         if self.point not in ("likelihood", "middle") and not callable(self.point):

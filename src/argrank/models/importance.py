@@ -136,7 +136,7 @@ def dependence(model: Model, data: Dataset, column: int) -> Dependence:
     """Return how the mean score moves with one feature of the data, others staying as they are.
 
     Values are quantiles of the feature; of a text, the most frequent ones. A model that normalises within queries is
-    refused: to it, a value that all documents share is none.
+    refused, because normalising removes a value that all documents share.
     """
     if model.needs_queries:
         raise OptionError(

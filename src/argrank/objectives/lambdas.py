@@ -7,8 +7,9 @@ curvatures grow by s^2 * rho * (1 - rho) * delta. ``normalised`` is LightGBM's: 
 of scores| and a query's gradients by their sum S over log2(1 + S).
 
 For products a · b such as NDCG, delta is the mean over all orders of the documents of equal score, so the order of the
-rows has no say, not even in the first round, when all scores are equal. For other measures equal scores keep the order
-of their rows. Where rows have weights, which are brought to a mean of 1, delta is multiplied by both documents'.
+rows does not matter, not even in the first round, when all scores are equal. For other measures equal scores keep
+the order of their rows. Where rows have weights, which are brought to a mean of 1, delta is multiplied by both
+documents'.
 """
 
 from __future__ import annotations

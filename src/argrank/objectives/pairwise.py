@@ -152,7 +152,8 @@ def curvature_of_query(
 ) -> None:
     """Sum ``2 (v_i - v_j)`` over the active pairs of every document, from weights and sums of v, split by split.
 
-    Both documents of a pair put the same question, to the last bit, so the matrix is symmetric also at the margin.
+    Whether a pair is active is computed by the same expression for both of its documents, so rounding cannot make the
+    matrix asymmetric.
     """
     n, n_levels, weighted = len(scores), count_levels(levels, product), len(weights) > 0
     below = places[0, : n_levels + 1]  # how many documents have a lower level

@@ -229,7 +229,7 @@ class ExpectedMeasure(Objective):
 
 
 def product_of(measure: Measure, convention: Convention, name: str) -> Structure:
-    """Return a measure as a product a · b, or say that it is none."""
+    """Return a measure as a product a · b, or raise where it is not one."""
     product = measure.as_product(convention)
     if product is None:
         raise OptionError(f"{name}: expected a measure of the form a · b, such as ndcg@10, got {measure}")

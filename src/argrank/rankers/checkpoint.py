@@ -281,7 +281,7 @@ def storable(value: Any) -> bool:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a checkpoint, or raise DamagedError where it is none."""
+    """Read a checkpoint, or raise DamagedError where the file is not one."""
     document = unpacked(path)
     if not isinstance(document, dict) or document.get("argrank_checkpoint") != FORMAT:
         raise DamagedError(f"expected a state of format {FORMAT}")

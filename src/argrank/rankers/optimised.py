@@ -1,4 +1,4 @@
-"""What a ranker optimises when a measure is asked for: that measure, another one in its stead, or none at all."""
+"""What a ranker optimises when a measure is asked for: that measure, another one instead, or none at all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def together(found: Mapping[str, Optimised | None], asked: str) -> str | None:
 
 
 def measure_or_none(asked: Any) -> Measure | None:
-    """Return a measure; None for what is none that a ranker could be told of, such as a function of the user's."""
+    """Return a measure; None for what has no name that a ranker understands, such as a function of the user's."""
     try:
         return parse_measure(asked)
     except OptionError:

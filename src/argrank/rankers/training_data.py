@@ -202,7 +202,7 @@ def _tells_apart(ranker: BaseRanker, data: Dataset, values: Floats) -> bool:
 
 
 def _levels(parameters: Mapping[str, Any], y: Floats) -> list[Floats]:
-    """Return the levels that each measure of a ranker makes of labels; none where it has a say of its own."""
+    """Return the levels that each measure of a ranker makes of labels; none where gains were given one by one."""
     if parameters.get("b") is not None:  # gains of labels that were given one by one
         return []
     given = parameters.get("measures", parameters.get("measure"))

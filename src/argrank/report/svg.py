@@ -20,7 +20,7 @@ FARTHEST, NAME_HEIGHT = 14, 16  # steps that a point's name may be away from it,
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
-_numbers = count(1)  # ids within one page must differ; that they differ between pages does no harm
+_numbers = count(1)  # ids within one page must differ; they may also differ between pages
 
 
 @dataclass(frozen=True)

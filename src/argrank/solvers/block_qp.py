@@ -45,7 +45,7 @@ class QueryPlanes:
         self.gradients, self.offsets, self.weights = np.zeros((1, n_features)), np.zeros(1), np.full(1, share)
 
     def add(self, gradient: Floats, offset: float) -> None:
-        """Take in a plane, without weight."""
+        """Add the plane ``gradient @ w + offset`` with weight 0."""
         self.gradients = np.vstack([self.gradients, gradient])
         self.offsets, self.weights = np.append(self.offsets, offset), np.append(self.weights, 0.0)
 

@@ -69,12 +69,12 @@ class Planes:
             setattr(self, name, state[name])
 
     def cut(self, risk: Risk, point: Point) -> None:
-        """Take in the plane that touches the risk at a point."""
+        """Add the plane that touches the risk at a point."""
         gradient = risk.pull_back(point.u)
         self.add(gradient, point.value - float(gradient @ point.w))
 
     def add(self, gradient: Floats, offset: float) -> None:
-        """Take in a plane."""
+        """Add the plane ``gradient @ w + offset`` with weight 0."""
         self.gradients, self.offsets = np.vstack([self.gradients, gradient]), np.append(self.offsets, offset)
         self.weights, self._idle = np.append(self.weights, 0.0), np.append(self._idle, 0)
 
@@ -142,7 +142,7 @@ class FreePlanes(SquaredPlanes):
         self._gram = np.zeros((1, 1))  # of the gradients, times C
 
     def add(self, gradient: Floats, offset: float) -> None:
-        """Take in a plane."""
+        """Add a plane, and its products with the gradients of the others."""
         row = self.C * (self.gradients @ gradient)
         corner = np.full((1, 1), self.C * float(gradient @ gradient))
         self._gram = np.block([[self._gram, row[:, None]], [row[None, :], corner]])

@@ -146,7 +146,7 @@ def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> R
     warned = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ArgrankWarning))
     scores = found.ranker.predict(fold.test)
     trained = came_trained(found.ranker)
-    told = ("came fitted: tested as it is, honest only on queries it never saw, and never chosen",) * trained
+    told = ("already fitted: tested as it is, never chosen; fair only if it never trained on these queries",) * trained
     return Run(
         fold=number,
         ranker=found.ranker,

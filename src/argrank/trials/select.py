@@ -68,7 +68,7 @@ class Selection:
     on_border : dict
         Chosen parameters at an end of their values -> "below" or "above", where the grid should be extended.
     optimised : Optimised or None
-        What the ranker optimises: ``measure``, or what in its stead.
+        What the ranker optimises: ``measure``, or what instead of it.
     """
 
     ranker: Any

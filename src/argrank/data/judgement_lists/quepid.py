@@ -22,7 +22,7 @@ def is_own(path: str | os.PathLike[str]) -> bool:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
-    """Read judgements; an empty rating is none."""
+    """Read judgements; rows without a rating are left out."""
     with open_bytes(path) as stream:
         content = read_all(stream, os.fspath(path))
     try:

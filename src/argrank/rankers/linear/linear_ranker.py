@@ -136,8 +136,8 @@ class LinearRanker(BaseRanker):
         """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
 
         They are RankSVM and least squares on the labels, at several lengths, since their own length means nothing
-        here. The convex bound's solution is none of them: it costs more than all the rest, may have collapsed, and led
-        to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
+        here. The convex bound's solution is not among them: it costs more than all the rest, may have collapsed, and
+        led to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
         tangent would depend on the order of the rows.
         """
         cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]

@@ -90,7 +90,7 @@ def count_above_worse(
 ) -> None:
     """Go over the worse documents, from the worst score up, and add their coefficients.
 
-    The margin is compared in the same way as for the better ones, to the last bit.
+    The margin is computed by the same expression as for the better ones, so that rounding cannot tell them apart.
     """
     n_levels = len(tree) - 1
     reached = len(score) - 1

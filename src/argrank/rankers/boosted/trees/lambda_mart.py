@@ -29,7 +29,7 @@ class LambdaMART(Measured, LightGBMRanker):
     Parameters
     ----------
     truncation
-        Pairs count that have a document above this rank. Set it to a little more than the cut-off that you
+        Only pairs with at least one document above this rank count. Set it to a little more than the cut-off that you
         report; fewer pairs train faster.
     sigmoid
         Steepness of the pairwise logistic function. Leave it at 1 and change ``learning_rate`` instead, which
