@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import argrank as ar
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.load import load_clicks
 from argrank.data.clicks.log import Clicks
@@ -198,3 +200,19 @@ def test_queries_and_events_of_opensearch_as_tables(tmp_path):
         load_clicks([queries, pa.table(plain)], format="ubi")
     with pytest.raises(FormatError, match="queries with user_query"):
         load_clicks(sources[0][1], format="ubi")
+
+
+def test_the_same_log_has_one_fingerprint(tmp_path):
+    data = ar.make_ranking(20, 10, 3, random_state=0)
+    log, other = (
+        ar.simulate_clicks(data, data.X[:, 0], n_sessions=200, vary=1.0, random_state=seed) for seed in (0, 1)
+    )
+    ar.write_clicks(log, tmp_path / "log.csv")
+    again = ar.load_clicks(tmp_path / "log.csv")
+    assert again.pair.tolist() != log.pair.tolist()  # numbered as its rows come
+    prints = {one.counts().fingerprint for one in (log, again, log.select(np.arange(200)[::-1]))}
+    assert len(prints) == 1
+    changed = log.click.copy()
+    changed[3] = not changed[3]
+    for one in (other, log.select(np.arange(199)), replace(log, click=changed)):
+        assert one.counts().fingerprint not in prints

@@ -53,9 +53,9 @@ class ClickCounts(IsData):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the sums: the same log, the same fingerprint."""
+        """SHA-256 of the sums by rank and group: the same log, the same fingerprint, however its rows are numbered."""
         found = hashlib.sha256()
-        for part in (self.pair, self.position, self.impressions, self.clicks):
+        for part in self.by_group():
             found.update(np.ascontiguousarray(part, np.int64).data)
         return found.hexdigest()
 
