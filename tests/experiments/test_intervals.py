@@ -33,11 +33,13 @@ def test_intervals_of_tuned_weights_cover_and_are_as_wide_as_they_should_be():
 
 @pytest.mark.slow
 def test_power_says_what_simulation_says():
-    """A pilot of 200 queries promises a chance of .8 and names a range that holds the truth."""
+    """Pilots of 200 queries promise a chance of .8 rightly, smaller ones within what their own noise allows."""
     given = populations(seed=1)
     for row in power.rows({name: given[name] for name in ("NDCG@10", "P@10")}, 100):
-        assert row["within"] >= 0.8
-        assert abs(row["power"] - 0.8) < (0.03 if row["pilot"] == 200 else 0.08)
+        assert row["within"] >= 0.8  # the share of pilots whose range holds the number of queries needed
+        assert row["low"] < 0.8 < row["high"]
+        if row["pilot"] == 200:
+            assert row["power"] == pytest.approx(0.8, abs=0.03)
 
 
 def test_the_bootstrap_it_replaced_is_scipys():
