@@ -225,8 +225,10 @@ def _reordered(before: Floats, after: Floats) -> bool:
 
 def _rounding(plain: Plain, X: Floats, constant: float, share: float) -> Floats:
     """Return for every row how far rounding may move its score, or apart from another that is off as much."""
-    off = 0.0 if plain.forest is None or plain.classes is not None else plain.forest.rounding(X.astype(np.float32))
-    return np.asarray(share * (plain.magnitudes(X) + abs(constant)) + 2 * off)
+    if plain.forest is None or plain.classes is not None:
+        return share * (plain.magnitudes(X) + abs(constant))
+    leaves = plain.forest.leaves(X.astype(np.float32))
+    return share * (plain.magnitudes(X, leaves) + abs(constant)) + 2 * plain.forest.rounding(leaves)
 
 
 def _beyond(before: Floats, after: Floats, allowed: Floats) -> bool:

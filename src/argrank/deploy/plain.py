@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._types import Floats
+from argrank._types import Floats, Integers
 from argrank.data.prepare.preparation import MISSING
 from argrank.deploy.linear_part import Linear, Way, linear_and_trees, one_linear
 from argrank.deploy.raw_forest import forests
@@ -100,13 +100,13 @@ class Plain:
             0 if self.forest is None else len(self.forest.roots)
         )
 
-    def magnitudes(self, X: Floats) -> Floats:
-        """Return for every row how large the numbers are that are summed to its score."""
+    def magnitudes(self, X: Floats, leaves: Integers | None = None) -> Floats:
+        """Return for every row how large the numbers are that are summed to its score; its leaves may be given."""
         total = np.zeros(len(X))
         if self.linear is not None:
             total += self.linear.magnitudes(X) * (1.0 if self.classes is None else np.abs(self.classes.slopes).max())
         if self.forest is not None:
-            total += self.forest.magnitudes(X.astype(np.float32))
+            total += self.forest.magnitudes(self.forest.leaves(X.astype(np.float32)) if leaves is None else leaves)
         if self.classes is not None:  # a score moves by no more than a sum does times the range of the gains
             total = total * np.ptp(self.classes.gains) + np.abs(self.classes.gains).max()
         return total

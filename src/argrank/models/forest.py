@@ -87,9 +87,8 @@ class Forest:
         """Return the sum of the leaves of every row, added tree by tree in numbers of the given kind."""
         return self._added(self.leaves(X, strict), kind)
 
-    def rounding(self, X: NDArray[Any]) -> Floats:
-        """Return for every row how far the sum of its leaves in float32 is from their sum in float64."""
-        reached = self.leaves(X)
+    def rounding(self, reached: Integers) -> Floats:
+        """Return for every row, given its leaves, how far their sum in float32 is from that in float64."""
         return np.abs(self._added(reached, np.float32) - self._added(reached, np.float64))
 
     def _added(self, reached: Integers, kind: type[np.floating[Any]]) -> Floats:
@@ -107,9 +106,9 @@ class Forest:
             total[:, own] += self.value[reached[:, tree]]
         return total
 
-    def magnitudes(self, X: NDArray[Any]) -> Floats:
-        """Return the sum of the absolute leaves of every row: the scale of rounding errors."""
-        return np.asarray(np.abs(self.value)[self.leaves(X)].sum(axis=1))
+    def magnitudes(self, reached: Integers) -> Floats:
+        """Return for every row, given its leaves, the sum of their magnitudes: the scale of rounding errors."""
+        return np.asarray(np.abs(self.value)[reached].sum(axis=1))
 
     def walk(self, root: int) -> Iterator[tuple[int, int]]:
         """Yield (node or leaf, depth) of a tree, parents before children, left before right."""
