@@ -96,7 +96,6 @@ html_favicon = "_static/logo.svg"
 html_css_files = ["argrank.css"]
 html_js_files = ["argrank.js"]
 html_show_sourcelink = False
-html_show_search_summary = False  # which fetches pages: not from disk
 html_context = {"default_mode": "auto"}  # light or dark as the reader's system
 html_copy_source = False
 html_theme_options = {
