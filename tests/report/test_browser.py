@@ -89,8 +89,11 @@ def opened(driver) -> list[str]:
 
 
 def test_sections_fold_and_links_open_them(page):
+    from selenium.webdriver.support.wait import WebDriverWait
+
     assert opened(page) == ["comparison", "clicks", "queries"]
     page.find_element("css selector", "nav a[href='#data']").click()
+    WebDriverWait(page, 30).until(lambda _: "data" in opened(page))  # the page hears of its new address after the click
     assert opened(page) == ["comparison", "clicks", "queries", "data"]
     assert page.find_element("css selector", "#data .tiles").is_displayed()
 
