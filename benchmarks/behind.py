@@ -27,11 +27,12 @@ from benchmarks import _forests, read_tables
 from benchmarks.read_letor import _peak_memory
 from benchmarks.speed import LIGHTGBM_SCRIPT, _cost
 
-REPEATS = 5
+REPEATS = int(os.environ.get("ARGRANK_BENCH_REPEATS", "5"))
 SHARE = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # less than all rows, for a busy machine
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = (
     "work", "peer", "argrank s", "peer s", "times", "bar", "argrank MB", "peer MB", "times the memory", "before, times",
+    "repeats",
 )  # fmt: skip
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "ARROW_NUM_THREADS": "1"}
 WHO = ("argrank", "peer")
@@ -291,8 +292,11 @@ def _costs(work: str, folder: Path) -> dict[str, tuple[float, float]]:
 
 
 def run(*parts: str) -> None:
-    """Print the table, and write it where all rows were asked for."""
-    lines = []
+    """Print the rows that begin with some words, all by default, and write them into the table."""
+    lines = {}
+    if TABLE.exists():
+        with TABLE.open(newline="") as file:
+            lines = {cells[0]: cells for cells in list(csv.reader(file))[1:]}
     for work, row in ROWS.items():
         if parts and not work.startswith(parts):
             continue
@@ -300,11 +304,11 @@ def run(*parts: str) -> None:
             (ours, mine), (theirs, other) = _costs(work, Path(folder)).values()
         seconds = (f"{ours:.3f}", f"{theirs:.3f}", f"{ours / theirs:.2f}")
         memory = (f"{mine:.0f}", f"{other:.0f}", f"{mine / other:.2f}")
-        lines.append((work, row.peer, *seconds, row.bar, *memory, f"{row.before:.2f}"))
-        print(", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS, lines[-1], strict=True)), flush=True)
-    if not parts:
+        lines[work] = [work, row.peer, *seconds, row.bar, *memory, f"{row.before:.2f}", str(REPEATS)]
+        print(", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS, lines[work], strict=True)), flush=True)
         with TABLE.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *lines])
+            kept = [lines[name] for name in ROWS if name in lines]
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept])
 
 
 if __name__ == "__main__":

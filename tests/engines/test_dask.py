@@ -330,7 +330,15 @@ def altered(cluster, tmp_path_factory):
     source = Path(ar.__file__).parent
     shutil.copytree(source, folder / "argrank", ignore=shutil.ignore_patterns("*.nb*", "__pycache__"))
     module = folder / "argrank" / "objectives" / "pairwise.py"
-    module.write_text(module.read_text() + "\nALTERED = True\n")
+    text = module.read_text()
+    assert "        return losses\n\n    def curve" in text
+    module.write_text(
+        text.replace(
+            "        return losses\n\n    def curve",
+            "        gradient *= 1.5\n        return losses\n\n    def curve",
+            1,
+        )
+    )
     running = []
 
     def start():
@@ -350,11 +358,20 @@ def altered(cluster, tmp_path_factory):
         process.stderr.close()
 
 
+def _gradient():
+    import argrank
+
+    return argrank.objective("rank-svm")([0.5, 0.0, 1.0], argrank.Dataset(np.eye(3), [1, 0, 2], group=[3]))[1]
+
+
 def test_a_worker_with_an_altered_argrank_is_refused(packs, cluster, altered):
     """When data are placed, and when it takes over what was placed before it came."""
     cluster.wait_for_workers(1, timeout=60)
     data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=2)
     address = altered()
+    here, there = _gradient(), cluster.run(_gradient, workers=[address])[address]
+    assert np.abs(here).max() > 0
+    np.testing.assert_allclose(there, 1.5 * here)  # what such a worker would bring into a fit
     with pytest.raises(ClusterError, match=rf"on every worker.*with altered modules.*{re.escape(address)}"):
         DistributedDataset.read(packs / "plain.pack", cluster)
     how = _part.Placement(30, stamp())
