@@ -293,10 +293,6 @@ def _costs(work: str, folder: Path) -> dict[str, tuple[float, float]]:
 
 def run(*parts: str) -> None:
     """Print the rows that begin with some words, all by default, and write them into the table."""
-    lines = {}
-    if TABLE.exists():
-        with TABLE.open(newline="") as file:
-            lines = {cells[0]: cells for cells in list(csv.reader(file))[1:]}
     for work, row in ROWS.items():
         if parts and not work.startswith(parts):
             continue
@@ -304,11 +300,20 @@ def run(*parts: str) -> None:
             (ours, mine), (theirs, other) = _costs(work, Path(folder)).values()
         seconds = (f"{ours:.3f}", f"{theirs:.3f}", f"{ours / theirs:.2f}")
         memory = (f"{mine:.0f}", f"{other:.0f}", f"{mine / other:.2f}")
-        lines[work] = [work, row.peer, *seconds, row.bar, *memory, f"{row.before:.2f}", str(REPEATS)]
-        print(", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS, lines[work], strict=True)), flush=True)
-        with TABLE.open("w", newline="") as file:
-            kept = [lines[name] for name in ROWS if name in lines]
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept])
+        line = [work, row.peer, *seconds, row.bar, *memory, f"{row.before:.2f}", str(REPEATS)]
+        print(", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS, line, strict=True)), flush=True)
+        _write(line)
+
+
+def _write(line: list[str]) -> None:
+    """Put a line into the table, in the place of an older one of the same work."""
+    lines = {line[0]: line}
+    if TABLE.exists():
+        with TABLE.open(newline="") as file:
+            lines = {cells[0]: cells for cells in list(csv.reader(file))[1:]} | lines
+    with TABLE.open("w", newline="") as file:
+        kept = [lines[name] for name in ROWS if name in lines]
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept])
 
 
 if __name__ == "__main__":
