@@ -9,6 +9,7 @@ from scipy import sparse
 import argrank as ar
 from argrank.errors import InputError, OptionError
 from argrank.models.linear import LinearModel
+from argrank.models.sum import SumModel
 from argrank.models.symmetric import SymmetricTrees
 
 
@@ -86,11 +87,26 @@ def test_missing_values_texts_and_names_stay(tmp_path):
     assert loaded.predict(data).tobytes() == found.model.predict(data).tobytes()
 
 
-def test_sparse_data_is_followed_without_copies(parts):
+def test_sparse_data_is_followed_like_dense_data(parts, monkeypatch):
     train = parts[0]
     thin = ar.Dataset(sparse.csr_matrix(train.X), train.y, group=train.sizes)
-    found = ar.compress(ar.make_ranker("mart", n_trees=40, start=None, verbose=-1).fit(thin), thin, max_trees=60)
+    forest = ar.make_ranker("mart", n_trees=40, start=None, verbose=-1).fit(thin)
+    found, dense = (ar.compress(forest, data, max_trees=60) for data in (thin, train))
     assert found.follows > 0.95
+    np.testing.assert_allclose(found.model.predict(parts[1]), dense.model.predict(parts[1]), rtol=0, atol=1e-9)
+    monkeypatch.setattr("argrank.trials.compress.MOST_CELLS", 0)  # larger data has no copies
+    assert ar.compress(forest, thin, max_trees=60).follows > 0.95
+
+
+def test_a_small_model_takes_missing_values_where_the_large_one_does(parts):
+    """Those of later data, too, which its training data lacks."""
+    train = parts[0]
+    linear = ar.make_ranker("rank-svm", prepare="always", verbose=-1).fit(train).model_
+    forest = ar.make_ranker("mart", n_trees=20, start=None, verbose=-1).fit(train).model_
+    small = ar.compress(SumModel((linear, forest), np.ones(2)), train, max_trees=20).model
+    X = np.array(parts[1].X)
+    X[::3, 1] = np.nan
+    assert np.isfinite(small.predict(X)).all()
 
 
 def test_what_cannot_be_compressed_is_refused(parts):

@@ -18,6 +18,8 @@ from argrank.evaluation.intervals import TOO_FEW
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, fitted_model
 from argrank.models.sum import SumModel
+from argrank.models.symmetric import SymmetricTrees
+from argrank.models.trees import TreeModel
 from argrank.rankers import make_ranker
 
 #: Chosen by how well the scores of held-out documents were followed, without a look at labels.
@@ -25,7 +27,7 @@ SETTINGS: dict[str, Any] = {
     "learning_rate": 0.3, "bagging_fraction": 1.0, "feature_fraction": 1.0, "l2": 1.0, "n_seeds": 1, "verbose": -1,
 }  # fmt: skip
 COPIES = 2  # of the training documents, with values of other documents, to follow the model between them, too
-MOST_ROWS = 1 << 18  # with copies; larger data has none
+MOST_CELLS = 1 << 25  # with copies; larger data has none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,8 +108,13 @@ def compress(
         raise InputTypeError(f"model: expected a fitted ranker or a model of argrank, got {type(teacher).__name__}")
     if isinstance(teacher, LinearModel):
         raise OptionError("model: expected one with trees, got a linear model, which is as small as can be")
-    small = follow(teacher, train, max_trees, n_jobs)
-    scores, own = (_centred(one.predict(_plain(train)), train) for one in (teacher, small))
+    if train.normalised is not None:
+        raise OptionError("train: expected features as the model is given them, got a pack of normalised ones")
+    known: dict[str, Any] = {"feature_names": teacher.feature_names, "categories": teacher.categories}
+    data = Dataset(teacher.features_of(train), None, group=train.sizes, dates=teacher.dates, **known)
+    scores = _centred(teacher.predict(data), data)
+    small = follow(teacher, data, max_trees, n_jobs)
+    own = _centred(small.predict(data), data)
     spread = float((scores * scores).sum())
     follows = 1.0 - float(((scores - own) ** 2).sum()) / spread if spread > 0 else 1.0
     loss = None
@@ -118,17 +125,31 @@ def compress(
 
 
 def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -> Model:
-    """Return a small forest, with a linear part where the model has one, that follows the model's scores."""
+    """Return a small forest, with a linear part where the model has one, that follows the model's scores.
+
+    The columns of ``train`` are those of the model.
+    """
     data = _copied(train)
-    scores = teacher.predict(data)
+    scores = teacher.scores(data.X, data.indptr)
     members = teacher.members if isinstance(teacher, SumModel) else (teacher,)
-    start = "linear" if any(isinstance(member, LinearModel) for member in members) else None
+    linear = [member for member in members if isinstance(member, LinearModel)]
+    # a linear part that is prepared takes missing values, which a linear start does not
+    start = "linear" if linear and all(member.preparation is None for member in linear) else None
     ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, **SETTINGS)
-    found: Model = ranker.fit(_plain(data, scores - scores.min())).model_
+    found: Model = ranker.fit(_labelled(data, scores - scores.min())).model_
     return replace(found, training=teacher.training)
 
 
-def _plain(data: Dataset, y: Floats | None = None) -> Dataset:
+def n_trees_of(model: Model) -> int:
+    """Return the number of trees of a model."""
+    if isinstance(model, SumModel):
+        return sum(map(n_trees_of, model.members))
+    if isinstance(model, SymmetricTrees):
+        return len(model.values)
+    return len(model.trees) if isinstance(model, TreeModel) else 0
+
+
+def _labelled(data: Dataset, y: Floats) -> Dataset:
     """Return the documents alone in their stored order, with other labels."""
     known: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories, "dates": data.dates}
     return Dataset(data.X, y, group=data.sizes, **known)
@@ -136,13 +157,14 @@ def _plain(data: Dataset, y: Floats | None = None) -> Dataset:
 
 def _copied(data: Dataset) -> Dataset:
     """Return the documents, and copies of them with half of the values from other documents of the query."""
-    if data.is_sparse or (COPIES + 1) * data.n_documents > MOST_ROWS:
-        return _plain(data)
+    if (COPIES + 1) * data.n_documents * data.n_features > MOST_CELLS:
+        return data
     rng, query = np.random.default_rng(0), data.query_of_row
-    parts = [data.X]
+    X = data.X.toarray() if data.is_sparse else data.X
+    parts = [X]
     for _ in range(COPIES):
         other = np.lexsort((rng.random(len(query)), query))
-        parts.append(np.where(rng.random(data.X.shape) < 0.5, data.X, data.X[other]))
+        parts.append(np.where(rng.random(X.shape) < 0.5, X, X[other]))
     known: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories, "dates": data.dates}
     return Dataset(np.concatenate(parts), None, group=np.tile(data.sizes, COPIES + 1), **known)
 

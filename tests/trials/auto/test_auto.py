@@ -13,10 +13,13 @@ from sklearn.base import clone
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
+from argrank.trials.auto import compressed
 from argrank.trials.auto import members as members_module
+from argrank.trials.auto.compressed import compressed_estimate
 from argrank.trials.auto.members import Member, TreeMember
 from argrank.trials.auto.ranker import MEMBERS
 from argrank.trials.auto.search import SEEDS
+from argrank.trials.compress import n_trees_of
 
 
 @pytest.fixture(autouse=True)
@@ -174,7 +177,45 @@ def test_a_target_gets_a_blend_that_it_can_express(data):
 @pytest.mark.parametrize("most", [1, 7, 30])
 def test_max_trees_bounds_the_whole_model(data, most):
     ranker = auto(family="trees", max_trees=most).fit(data)
-    assert sum(len(part.trees) for part in ranker.model_.members) <= most
+    assert 1 <= n_trees_of(ranker.model_) <= most
+
+
+@pytest.mark.parametrize("better", ["few trees", "one forest that follows many"])
+def test_max_trees_takes_what_is_better_on_held_out_queries(data, monkeypatch, better):
+    estimates = []
+
+    def estimated(*given):
+        estimates.append(compressed_estimate(*given))
+        return estimates[-1]._replace(value=0.0 if better == "few trees" else 0.999)
+
+    monkeypatch.setattr("argrank.trials.auto.ranker.compressed_estimate", estimated)
+    ranker = auto(max_trees=60).fit(data)
+    assert n_trees_of(ranker.model_) <= 60
+    assert 0.0 < estimates[0].value < 1.0
+    follows = any("follows the blend" in note for note in ranker.notes_)
+    assert follows == any(part.kind == "symmetric-trees" for part in ranker.model_.members)
+    assert follows == (better != "few trees")
+    assert (ranker.estimate_.value == 0.999) == follows
+    assert ranker.score(data) > 0.5
+
+
+def test_what_is_expected_of_a_small_forest_comes_from_queries_that_it_did_not_see(data, monkeypatch):
+    seen = []
+    original = compressed.follow
+
+    def follow(teacher, train, *given):
+        small = original(teacher, train, *given)
+        seen.append(set(train.query_ids.tolist()))
+        return small
+
+    monkeypatch.setattr(compressed, "follow", follow)
+    auto(max_trees=40, n_folds=3).fit(data)
+    everything = set(data.query_ids.tolist())
+    left_out = [everything - train for train in seen]
+    assert len(seen) == 3
+    assert all(left_out)
+    assert set.union(*left_out) == everything
+    assert sum(map(len, left_out)) == len(everything)
 
 
 def test_own_members_by_name_and_as_rankers(data):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from argrank._types import Floats
+from argrank._types import Floats, Integers
+from argrank.data.dataset import Dataset
 from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.intervals import TOO_FEW, mean_interval
 from argrank.models.model import Model
@@ -53,6 +54,31 @@ class Blend:
         useful = np.where(self.deviations > 0, self.weights, 0.0)
         return useful / useful.sum() if useful.any() else np.full(len(useful), 1.0 / len(useful))
 
+    def n_trees(self, n_seeds: int) -> int:
+        """Return how many trees it has when its members are fitted again."""
+        chosen = [member for member, share in zip(self.members, self.shares.tolist(), strict=True) if share > 0]
+        return sum(member.seeds(n_seeds) * (member.stages[member.best].n_trees or 0) for member in chosen)
+
+    def served(self, models: Sequence[Model], data: Dataset) -> SumModel:
+        """Return the sum of the members' models, each divided by the deviation of its scores."""
+        parts: list[tuple[Model, float]] = []
+        for member, model, share, held_out in zip(self.members, models, self.shares, self.deviations, strict=True):
+            deviation = member.deviation(model, data, float(held_out)) if share > 0 else 0.0
+            if deviation > 0:
+                parts.append((model, float(share) / deviation))
+        if not parts:  # nothing tells documents apart
+            parts = [(models[0], 1.0)]
+        return summed([model for model, _ in parts], [weight for _, weight in parts])
+
+    def without(self, queries: Integers, folding: Folding) -> Blend:
+        """Return the same members, weighed without a part of the held-out queries."""
+        others = np.setdiff1d(np.arange(folding.pool.n_queries), queries)
+        theirs = np.isin(folding.pool.query_of_row, others)
+        chosen = [member.stages[member.best].scores[theirs] for member in self.members]
+        rest = folding.pool.select(others)
+        Z, deviations = standardised(chosen, rest)
+        return replace(self, weights=blend_weights(Z, rest), deviations=deviations)
+
 
 def _estimate(members: Sequence[Member], folding: Folding, scoring: Any) -> Estimate:
     """Choose trees and weights without a part of the held-out queries, for every part, and judge the blend on it."""
@@ -68,6 +94,11 @@ def _estimate(members: Sequence[Member], folding: Folding, scoring: Any) -> Esti
         Z, deviations = standardised([column[theirs] for column in columns], rest)
         weights = blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
         scores[mine] = np.stack([column[mine] for column in columns], axis=1) @ weights
+    return estimate_of(scores, pool, scoring)
+
+
+def estimate_of(scores: Floats, pool: Dataset, scoring: Any) -> Estimate:
+    """Return what to expect, given the scores of held-out documents."""
     found = evaluate(pool.to_caller(scores), pool, scoring)
     ((name, values),) = found.values.items()
     interval = mean_interval(values, found.bounds[name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,6 +123,11 @@ class Member:
         for queries in self.folding.queries:
             values[queries] = self.stages[self.best_without(queries)].values[queries]
         return mean_value(values)
+
+    def within(self, max_trees: int) -> Member:
+        """Return the member as if it had stopped at a number of trees."""
+        stages = [stage for stage in self.stages if stage.n_trees is None or stage.n_trees <= max_trees]
+        return replace(self, stages=stages)
 
     def state(self) -> dict[str, Any]:
         """Return all that another process needs to go on from here."""

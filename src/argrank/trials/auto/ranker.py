@@ -31,7 +31,6 @@ from argrank.errors import (
     shown,
 )
 from argrank.models.model import Model
-from argrank.models.sum import SumModel
 from argrank.rankers import make_ranker
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm
@@ -42,9 +41,11 @@ from argrank.rankers.trace import Watcher
 from argrank.rankers.training_data import BLEND, Work
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
-from argrank.trials.auto.blend import Blend, Estimate, summed
+from argrank.trials.auto.blend import Blend, Estimate
+from argrank.trials.auto.compressed import compressed_estimate
 from argrank.trials.auto.members import STAGES, Folding, Member, member_of
 from argrank.trials.auto.search import NOTES, SEEDS, Deadline, Search
+from argrank.trials.compress import follow, n_trees_of
 
 #: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
 MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
@@ -56,6 +57,7 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
         "lambda-mart": {},
     },
 }
+GROWN = 10  # times ``max_trees`` that a blend may have which one small forest follows
 GREATEST = 10.0  # of features that linear members take as they are
 OWN_NOISE = (
     "The interval is of the mean over all queries of this kind; the mean of a test set has noise of its own, "
@@ -63,6 +65,13 @@ OWN_NOISE = (
 )
 
 Given = cluster.Given
+
+
+class Budget(NamedTuple):
+    """How many seeds and trees members may have."""
+
+    seeds: int
+    numbers: tuple[int, ...]  # of trees, at which they may stop
 
 
 class MemberResult(NamedTuple):
@@ -107,7 +116,9 @@ class Auto(BaseRanker):
     time_limit
         Seconds, about half of which are for the folds; None for no limit. Set it on large data.
     max_trees
-        Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound.
+        Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound. The model
+        is then a blend of few trees, or one forest of symmetric trees that follows a blend of up to ten times as many
+        (see ``ar.compress``), whichever is better on the held-out queries.
     n_folds
         Number of folds by query. More folds judge members by models that saw more data, at their cost.
     target : str, optional
@@ -167,23 +178,39 @@ class Auto(BaseRanker):
         deadline = self._deadline(watcher.seconds)
         families = self._families()
         rankers = self._rankers(data, families)
-        seeds, numbers = self._budget(sum("n_trees" in ranker.get_params() for ranker in rankers.values()))
+        n_forests = sum("n_trees" in ranker.get_params() for ranker in rankers.values())
+        few = self._budget(n_forests, self.max_trees)
+        many = few if is_distributed(data) else self._budget(n_forests, self.max_trees and GROWN * self.max_trees)
+        numbers = sorted({*few.numbers, *many.numbers})
         fold, member = (cluster.folding, cluster.member_of) if is_distributed(data) else (Folding.of, member_of)
         folding = fold(cast(Any, data), self.n_folds, self.random_state)
         search = Search(watcher, self.verbose)
         waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
         done, stop = search.run(waiting, None if deadline is None else deadline.of_search)
-        blend = _best_blend(done, families, folding, self.scoring)
+        blend, seeds = _best_blend(done, families, folding, self.scoring), many.seeds
+        estimate = blend.estimate
+        if self.max_trees is not None and blend.n_trees(seeds) > self.max_trees:
+            few_done = [member.within(few.numbers[-1]) for member in done]
+            smaller = _best_blend(few_done, families, folding, self.scoring)
+            estimate = smaller.estimate
+            if stop.is_done and folding.queries:
+                estimate = compressed_estimate(blend, folding, self.scoring, self.max_trees, self.n_jobs)
+            if not estimate.value > smaller.estimate.value:
+                blend, seeds, done, estimate = smaller, few.seeds, few_done, smaller.estimate
         models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
         stop = late if stop.is_done else stop
-        model: Model = _served(blend, models, data)
+        model: Model = blend.served(models, data)
+        notes = [f"{member.name}: {note}" for member in done for note in member.notes]
+        if self.max_trees is not None and not is_distributed(data) and n_trees_of(model) > self.max_trees:
+            model = follow(model, data, self.max_trees, self.n_jobs)
+            notes.append(f"one forest of {n_trees_of(model)} symmetric trees follows the blend")
         if self.target is not None:
             model = suited(model, self.target)
-        self.estimate_: Estimate = blend.estimate
+        self.estimate_: Estimate = estimate
         self.members_ = _results(blend, done, refitted)
-        self.notes_ = tuple(f"{member.name}: {note}" for member in done for note in member.notes)
+        self.notes_ = tuple(notes)
         scores = [part.scores_of(model) for part in watcher.validations]
-        lacks = 1.0 - float(np.nan_to_num(blend.estimate.value))  # all, where no query shows that there is more
+        lacks = 1.0 - float(np.nan_to_num(estimate.value))  # all, where no query shows that there is more
         watcher.record(scores, {"objective": lacks})
         return Outcome(model, lacks, np.nan, len(watcher.trace), stop, NOTES.get(stop))
 
@@ -298,13 +325,13 @@ class Auto(BaseRanker):
             return True
         return bool((np.fmax.reduce(np.abs(data.X), axis=None) if greatest is None else greatest) <= GREATEST)
 
-    def _budget(self, n_forests: int) -> tuple[int, tuple[int, ...]]:
-        """Return seeds, and numbers of trees to stop at, that keep within ``max_trees``."""
-        if self.max_trees is None or n_forests == 0:
-            return SEEDS, STAGES
-        seeds = SEEDS if self.max_trees >= SEEDS * n_forests * STAGES[0] else 1
-        most = max(1, self.max_trees // (seeds * n_forests))
-        return seeds, (*(number for number in STAGES if number < most), min(most, STAGES[-1]))
+    def _budget(self, n_forests: int, max_trees: int | None) -> Budget:
+        """Return seeds, and numbers of trees to stop at, that keep within a number of trees."""
+        if max_trees is None or n_forests == 0:
+            return Budget(SEEDS, STAGES)
+        seeds = SEEDS if max_trees >= SEEDS * n_forests * STAGES[0] else 1
+        most = max(1, max_trees // (seeds * n_forests))
+        return Budget(seeds, (*(number for number in STAGES if number < most), min(most, STAGES[-1])))
 
 
 def _best_blend(done: list[Member], families: tuple[str, ...], folding: Folding, scoring: Any) -> Blend:
@@ -318,18 +345,6 @@ def _best_blend(done: list[Member], families: tuple[str, ...], folding: Folding,
         kinds = ", ".join(f"{member.name} ({member.family})" for member in done)
         raise OptionError(f"members: expected one of family {' or '.join(families)}, got {shown(kinds)}")
     return max(blends, key=lambda blend: float(np.nan_to_num(blend.estimate.value, nan=-np.inf)))
-
-
-def _served(blend: Blend, models: list[Model], data: Dataset) -> SumModel:
-    """Return the sum of the members' models, each divided by the deviation of its scores."""
-    parts: list[tuple[Model, float]] = []
-    for member, model, share, held_out in zip(blend.members, models, blend.shares, blend.deviations, strict=True):
-        deviation = member.deviation(model, data, float(held_out)) if share > 0 else 0.0
-        if deviation > 0:
-            parts.append((model, float(share) / deviation))
-    if not parts:  # nothing tells documents apart
-        parts = [(models[0], 1.0)]
-    return summed([model for model, _ in parts], [weight for _, weight in parts])
 
 
 def _results(blend: Blend, done: list[Member], refitted: list[bool]) -> tuple[MemberResult, ...]:

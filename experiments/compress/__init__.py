@@ -1,0 +1,1 @@
+"""What a small forest loses in the place of a large blend."""

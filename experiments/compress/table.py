@@ -1,0 +1,138 @@
+"""What ``ar.compress`` wins and loses: the blend of `auto`, and one small forest that follows it; table.csv, table.md.
+
+`auto` is trained on the training part of each set, and both are compared on its validation part, paired by query; test
+parts are not touched. Time is CPU on one thread: microseconds a document in one batch of the validation part, and
+milliseconds of its first query alone; median of repeats. Lines that are in table.csv already are not computed again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.peers.data import bundled, collection
+
+import argrank as ar
+from argrank.data.folds import Fold
+from argrank.models.model import Model
+from argrank.trials.compress import n_trees_of
+from experiments._common import fit, quiet, read_csv, write_csv
+
+HERE = Path(__file__).parent
+FIGURES, PAGE = HERE / "table.csv", HERE / "table.md"
+TREES = (30, 100, 300)
+HEAD = "| set | documents | trees | size | µs a document | ms a query | NDCG@10 lost |\n|---|--:|--:|--:|--:|--:|--:|"
+
+
+def made(truth: str, seed: int) -> Callable[[], Fold]:
+    """Return a maker of 240 training and 160 validation queries of 50 documents."""
+
+    def make() -> Fold:
+        train, valid = ar.make_ranking(400, 50, 40, truth=truth, random_state=seed).split(0.6, 0.4)
+        return Fold(train, valid, valid)
+
+    return make
+
+
+SETS: dict[str, Callable[[], Fold]] = {
+    "shop (bundled)": lambda: bundled(1),
+    "MQ2008": lambda: collection("MQ2008", 1),
+    "OHSUMED-LETOR3": lambda: collection("OHSUMED-LETOR3", 1),
+    "generated, nonlinear": made("nonlinear", 7),
+    "generated, linear": made("linear", 8),
+    "MQ2007-agg": lambda: collection("MQ2007-agg", 1),
+}
+
+
+def seconds(work: Callable[[], object], repeats: int) -> float:
+    """Return the median CPU seconds of some work, after one turn to warm up."""
+    work()
+    taken = []
+    for _ in range(repeats):
+        begin = time.process_time()
+        work()
+        taken.append(time.process_time() - begin)
+    return float(np.median(taken))
+
+
+def line(name: str, model: Model, valid: ar.Dataset, train: ar.Dataset) -> dict[str, Any]:
+    """Return what is told of one model."""
+    query = valid.select([0])
+    return {
+        "set": name,
+        "documents": train.n_documents,
+        "trees": n_trees_of(model),
+        "bytes": len(json.dumps(model.to_dict())),
+        "us_document": round(1e6 * seconds(lambda: model.predict(valid), 5) / valid.n_documents, 3),
+        "ms_query": round(1e3 * seconds(lambda: model.predict(query), 30), 4),
+    }
+
+
+def figures(name: str) -> Iterator[dict[str, Any]]:
+    """Yield the lines of one set: the blend, then the small forests."""
+    fold = SETS[name]()
+    valid = fold.valid
+    assert valid is not None
+    large = fit("auto", fold.train, n_jobs=1).model_
+    mean = ar.evaluate(large, valid, "ndcg@10").means["ndcg@10"]
+    nothing = {"follows": "", "difference": "", "low": "", "high": "", "queries": ""}
+    yield {**line(name, large, valid, fold.train), "ndcg10": round(mean, 5), **nothing}
+    for most in TREES:
+        with quiet():
+            found = ar.compress(large, fold.train, max_trees=most, check=valid, n_jobs=1)
+        assert found.loss is not None
+        low, high = found.loss.interval
+        yield {
+            **line(name, found.model, valid, fold.train),
+            "ndcg10": round(mean + found.loss.difference, 5),
+            "follows": round(found.follows, 4),
+            "difference": round(found.loss.difference, 5),
+            "low": round(low, 5),
+            "high": round(high, 5),
+            "queries": found.loss.n_queries,
+        }
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """Return the table in Markdown, and its means over sets."""
+    lines = [HEAD]
+    for row in rows:
+        size = f"{float(row['bytes']) / 1000:,.0f} kB"
+        lost = "the blend" if row["difference"] == "" else f"{-float(row['difference']):+.4f} [{_lost(row)}]"
+        cells = (row["set"], f"{int(row['documents']):,}", f"{int(row['trees']):,}", size, row["us_document"])
+        lines.append(f"| {' | '.join(map(str, (*cells, row['ms_query'], lost)))} |")
+    lines += ["", "Means over the sets, small forest against blend:", "", "| trees | size | time of a document | "]
+    lines[-1] += "time of a query | NDCG@10 lost |"
+    lines.append("|--:|--:|--:|--:|--:|")
+    blends = {row["set"]: row for row in rows if row["difference"] == ""}
+    for place, most in enumerate(TREES):
+        small = [[row for row in rows if row["set"] == name][place + 1] for name in blends]
+        shares = [
+            np.exp(np.mean([np.log(float(row[column]) / float(blends[row["set"]][column])) for row in small]))
+            for column in ("bytes", "us_document", "ms_query")
+        ]
+        lost = -float(np.mean([float(row["difference"]) for row in small]))
+        lines.append(f"| {most} | {' | '.join(f'{share:.1%}' for share in shares)} | {lost:+.4f} |")
+    return "\n".join(lines) + "\n"
+
+
+def _lost(row: dict[str, Any]) -> str:
+    return f"{-float(row['high']):+.4f}, {-float(row['low']):+.4f}"
+
+
+def main() -> None:
+    """Compute what is missing, and write the page."""
+    rows = [dict(row) for row in read_csv(FIGURES)] if FIGURES.exists() else []
+    for name in SETS:
+        if not any(row["set"] == name for row in rows):
+            rows += list(figures(name))
+            write_csv(FIGURES, rows)
+    PAGE.write_text("# A small forest in the place of a blend\n\n" + (__doc__ or "") + "\n" + page(rows))
+
+
+if __name__ == "__main__":
+    main()
