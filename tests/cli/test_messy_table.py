@@ -215,7 +215,7 @@ def test_the_same_table_gives_the_same_model_whichever_way_it_came(tmp_path: Pat
         assert path.read_bytes() == model, name
 
 
-def test_an_index_of_pandas_is_no_feature(run, caplog) -> None:
+def test_an_index_of_pandas_is_no_feature(run) -> None:
     """It often tells the label, where rows were sorted by it; files hold it, frames do not."""
     frame = pd.DataFrame(messy_rows(20)).drop(columns=["listed"])
     frame = frame[frame["price"] > 100].sort_values("grade", kind="stable")
@@ -228,8 +228,9 @@ def test_an_index_of_pandas_is_no_feature(run, caplog) -> None:
     for name in ("a.csv", "a.parquet", "twice.csv", "ends.csv"):
         loaded = ar.load(name)
         assert (loaded.feature_names, loaded.fingerprint) == (data.feature_names, data.fingerprint), name
-    assert "'__index_level_0__' left out as an index" in caplog.text
-    assert "'Unnamed: 0' left out as an index" in caplog.text
+    roles.tell.cache_clear()
+    assert "a.parquet: '__index_level_0__' left out as an index" in run("inspect", "a.parquet")[2]
+    assert "a.csv: 'Unnamed: 0' left out as an index" in run("inspect", "a.csv")[2]
     assert ar.load("a.parquet", columns={"__index_level_0__": "feature"}).n_features == data.n_features + 1
 
 
