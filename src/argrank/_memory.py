@@ -45,7 +45,7 @@ def machine_memory() -> int:
         limits += [limit for limit in soft if limit != resource.RLIM_INFINITY]
     for path in _CONTROL_GROUPS:
         with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
-            limits.append(int(Path(path).read_text()))
+            limits.append(int(Path(path).read_text("ascii")))
     return min(limits, default=1 << 34)
 
 

@@ -41,7 +41,7 @@ def run(
     folder = Path(config.stem) if output is None else output
     results = run_experiment(config, folder, force=force, n_jobs=jobs, progress=not quiet)
     if as_json or output_format == "json":
-        typer.echo((folder / "results.json").read_text().rstrip("\n"))
+        typer.echo((folder / "results.json").read_text("utf-8").rstrip("\n"))
     elif not quiet:
         typer.echo(results.render(output_format))
         told = f"{len(results.runs)} runs, {results.computed} of them computed now; see {folder}"

@@ -102,7 +102,7 @@ def write_report(
     >>> ranker = ar.make_ranker("regression").fit(data)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = ar.write_report(f"{folder}/report.html", data, {"learned": ranker, "first": data.X[:, 0]})
-    ...     path.read_text().startswith("<!DOCTYPE html>")
+    ...     path.read_text("utf-8").startswith("<!DOCTYPE html>")
     True
     """
     trial: Trial | None = None
