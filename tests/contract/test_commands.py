@@ -21,3 +21,12 @@ def check_help(name: str) -> None:
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_option_has_a_help_text(name):
     check_help(name)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_can_be_quiet_and_limited(name):
+    command = typer.main.get_command(cli._app())
+    for word in name.split():
+        command = command.commands[word]
+    spelled = {word for option in command.params for word in option.opts}
+    assert {"--quiet", "-q", "--max-memory"} <= spelled

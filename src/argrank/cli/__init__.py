@@ -189,7 +189,7 @@ def _app(epilog: str | None = None) -> typer.Typer:
         # a backspace before a paragraph keeps its lines as they are
         text = signatures.cleandoc(run.__doc__ or "").replace("\nFor example:\n", "\n\b\nFor example:\n")
         command = groups[group].command(name, help=text, epilog=epilog, context_settings=SETTINGS.get(words))
-        command(_with_memory(run))
+        command(_with_common(run))
     return app
 
 
@@ -203,8 +203,14 @@ MEMORY: Any = typer.Option(
 )
 
 
-def _with_memory(run: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the option that all of them have."""
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="Only errors on standard error.")
+
+
+def _with_common(run: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that all of them have: --max-memory, and -q where it has no more to say of it."""
+    common: dict[str, tuple[Any, Any]] = {"max_memory": (str | None, MEMORY)}
+    if "quiet" not in signatures.signature(run).parameters:
+        common["quiet"] = (bool, QUIET)
 
     @functools.wraps(run)
     def command(max_memory: str | None = None, **options: Any) -> None:
@@ -214,9 +220,9 @@ def _with_memory(run: Callable[..., None]) -> Callable[..., None]:
         if options.get("quiet"):  # cron sends a mail of whatever comes on standard error
             warnings.simplefilter("ignore")
             logging.getLogger("argrank").disabled = True
-        run(**options)
+        run(**{name: one for name, one in options.items() if name not in common})
 
-    return declared(command, run, {"max_memory": (str | None, MEMORY)})
+    return declared(command, run, common)
 
 
 def _text(error: BaseException) -> str:
