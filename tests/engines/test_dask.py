@@ -438,3 +438,15 @@ def test_frames_that_cannot_be_placed_and_categories_of_all_partitions(cluster):
 
 def _codes_and_queries(data):
     return list(zip(data.X[:, data.feature_names.index("kind")], data.qid, strict=True))
+
+
+@pytest.mark.parametrize("client", [None, 3, "tcp://127.0.0.1:8786", object])
+def test_what_is_no_client_no_pack_and_no_number_is_refused(packs, client):
+    with pytest.raises(OptionError, match="client: expected a dask"):
+        DistributedDataset.read(packs / "plain.pack", client)
+    with pytest.raises(OptionError, match="client: expected a dask"):
+        DistributedDataset.from_dask(None, client)
+    with pytest.raises(OptionError, match="pack: expected"):
+        DistributedDataset.read(None, client)
+    with pytest.raises(OptionError, match="n_partitions: expected a whole number from 1 up"):
+        DistributedDataset.read(packs / "plain.pack", client, n_partitions=0)

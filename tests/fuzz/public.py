@@ -192,6 +192,8 @@ def _of_methods(folder: Path) -> dict[str, Call]:
     power = ar.power(scores)
     mixed = ar.interleave({"a": {"1": {"x": 1.0, "y": 2.0}}, "b": {"1": {"x": 2.0, "y": 1.0}}})
     path = ar.regularisation_path("rank-svm", [1.0, 2.0], data, data, "map", progress=False)
+    risk = linear.risk(data)
+    risk.value_and_gradient(np.zeros(3))
     found = {
         **{f"plot.{name}": Call(getattr(ar.plot, name), given) for name, given in {
             "agreement": {"found": judges}, "click_rates": {"log": log},
@@ -258,6 +260,9 @@ def _of_methods(folder: Path) -> dict[str, Call]:
         "factor-rank.recommend": Call(factors.recommend, {"user": 1}),
         "factor-rank.score": Call(factors.score, {"users": people, "items": things, "ratings": people % 2}),
         "factor-rank.save": Call(factors.save, {"path": folder / "factors.json"}, writes=True),
+        "risk.value_and_gradient": Call(risk.value_and_gradient, {"w": np.zeros(3)}),
+        "risk.scores": Call(risk.scores, {"w": np.zeros(3)}),
+        "risk.hessian_product": Call(risk.hessian_product, {"direction": np.zeros(3)}),
         "objective()": Call(ar.objective("rank-svm").__call__, {"scores": scores, "data": data}),
         "position-match.fit": Call(
             PositionMatch().fit, {"X": data.X, "gains": np.zeros((data.n_documents, 6)), "qid": data.qid}

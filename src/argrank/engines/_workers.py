@@ -5,18 +5,29 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from argrank.engines._stamp import Stamp, named, stamp
-from argrank.errors import ClusterError, warn
+from argrank.errors import ClusterError, OptionError, shown, warn
 
 LIBRARIES = 400e6  # bytes of a worker before it has data: Python, Dask, argrank, compiled code
 BYTES_A_ROW = 110.0  # of the vectors of a fit, see "What it costs" in the guide
 MAPPED_SHARE = 0.3  # of a worker's limit, from which mapped pages are given back as soon as they have been used
 
 
+@runtime_checkable
+class Cluster(Protocol):
+    """What is used of a client of Dask."""
+
+    run: Any
+    map: Any
+    scheduler_info: Any
+
+
 def check_versions(client: Any) -> None:
     """Raise where a worker has another argrank than the client; warn where it has another NumPy or numba."""
+    if not isinstance(client, Cluster):
+        raise OptionError(f"client: expected a dask.distributed.Client, got {shown(client)}")
     here, found = stamp(), client.run(stamp, on_error="return")
     other = {
         worker: named(one, here) if isinstance(one, Stamp) else f"none that answers ({type(one).__name__})"

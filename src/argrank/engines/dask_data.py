@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from argrank._declared import Count, checked
 from argrank._types import Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders, offsets
@@ -21,7 +22,7 @@ from argrank.engines._stamp import stamp
 from argrank.engines._workers import check_versions, fits_in_limits, heard
 from argrank.engines.dask_frames import datasets_of, refuse_split
 from argrank.engines.partitioned import Partitioned
-from argrank.errors import ClusterError, check_count
+from argrank.errors import ClusterError
 
 PER_THREAD = 1  # partitions for every thread of the workers: a pass is a round trip, and every task adds to it
 MOST_BYTES = 2 << 30  # of a partition
@@ -37,7 +38,10 @@ class DistributedDataset(Partitioned):
     """
 
     @classmethod
-    def read(cls, pack: str | os.PathLike[str], client: Any, *, n_partitions: int | None = None) -> DistributedDataset:
+    @checked
+    def read(
+        cls, pack: str | os.PathLike[str], client: Any, *, n_partitions: Count | None = None
+    ) -> DistributedDataset:
         """Return the data of a pack, whose folder all workers see under the same path.
 
         Workers open their parts of the files themselves, and again where one takes over from another. Their argrank
@@ -72,6 +76,7 @@ class DistributedDataset(Partitioned):
         )
 
     @classmethod
+    @checked
     def from_dask(cls, frame: Any, client: Any, *, qid: str = "qid", label: str = "label") -> DistributedDataset:
         """Return the data of a Dask data frame: a column of query ids, one of labels, and features.
 
@@ -200,7 +205,6 @@ def _cuts(pack: Pack, n_partitions: int | None, n_threads: int) -> Integers:
     """Return the blocks at which partitions begin, and the number of blocks."""
     if n_partitions is None:
         n_partitions = max(PER_THREAD * n_threads, -(-pack.contents.n_bytes // MOST_BYTES))
-    check_count("n_partitions", n_partitions)
     n = min(n_partitions, pack.n_blocks)
     return np.linspace(0, pack.n_blocks, n + 1).round().astype(np.int64)
 

@@ -23,7 +23,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders
 from argrank.data.mapped import give_back, row_view
 from argrank.data.prepare.scaled_rows import ScaledRows
-from argrank.errors import InputError, OptionError
+from argrank.errors import InputError, OptionError, shown
 from argrank.models.dense_product import PULL_BACK, SCORE
 from argrank.objectives.objective import Difference, Objective, Sorter
 
@@ -138,7 +138,10 @@ class SummedRisk(ABC):
         return total
 
     def _weights(self, w: Floats) -> Floats:
-        weights = np.ascontiguousarray(w, np.float64)
+        try:
+            weights = np.ascontiguousarray(w, np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"w: expected {self.n_features} numbers, got {shown(w)}") from error
         if weights.shape != (self.n_features,):
             raise InputError(
                 f"w: expected one weight for each of {self.n_features} features, got shape {weights.shape}"
