@@ -55,3 +55,17 @@ def test_an_array_is_no_measure():
     for measure in (data.X, data.X[:0], ""):
         with pytest.raises(ArgrankError, match="measure"):
             ar.make_ranker("lambdarank", measure=measure).fit(data)
+
+
+@pytest.mark.parametrize("name", ["orm", "smooth-grad", "softrank", "rank-svm", "lambda-mart", "svm-ndcg"])
+@pytest.mark.parametrize("given", [np.zeros(3), np.zeros((2, 2)), sparse.csr_matrix(np.eye(3))])
+def test_no_ranker_takes_an_array_for_a_measure(name, given):
+    data = ar.make_ranking(4, 5, 2, random_state=0)
+    parameter = "measure" if "measure" in ar.make_ranker(name).get_params() else "scoring"
+    with pytest.raises(OptionError, match="measure: expected a name"):
+        ar.make_ranker(name, **{parameter: given}).fit(data).score(data)
+
+
+def test_steps_of_a_climb_are_a_number_that_memory_holds():
+    with pytest.raises(OptionError, match="n_steps: expected a whole number from 1 up, at most 1000000"):
+        ar.make_ranker("coordinate-ascent", n_steps=2**31).fit(ar.make_ranking(4, 5, 2, random_state=0))

@@ -41,7 +41,7 @@ class Measured:
     @property
     def _has_default_measure(self) -> bool:
         """Whether the user left it to the ranker what is optimised."""
-        return bool(self.measure == type(self).measure)
+        return isinstance(self.measure, str) and self.measure == type(self).measure
 
     def _trains(self, measure: Measure, data: Dataset | None) -> bool:
         """Tell whether this ranker can optimise a measure, on these data where they are known."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._declared import Above, Count, NotNegative, Positive
+from argrank._declared import Above, AtLeast, AtMost, Count, NotNegative, Positive
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.linesearch.landscape import Landscape, Value
@@ -50,7 +50,7 @@ class CoordinateAscent(ClimbingRanker):
     n_starts: Count = 2
     step_base: Positive = 0.05
     step_scale: Annotated[float, Above(1)] = 2.0
-    n_steps: Count = 25
+    n_steps: Annotated[int, AtLeast(1), AtMost(10**6)] = 25
     tol: NotNegative = 0.001
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:

@@ -37,7 +37,7 @@ class ProductMeasure(Measured, GainsAndDiscounts):
 
     @property
     def _optimised(self) -> Measure:
-        default = self.measure == type(self).measure and self.k != "auto"
+        default = isinstance(self.measure, str) and self.measure == type(self).measure and self.k != "auto"
         named = parse_measure(self.measure).whole_list() if default else self.measure
         return asked_measure(named, self.k, self.a, self.b, self.gain)
 
