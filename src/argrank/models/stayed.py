@@ -33,5 +33,5 @@ class Stayed(NamedTuple):
             return f"stayed near {self.start}: its weights are {100 * self.distance:.2g} % of their length away"
         if self.gain is None or np.isnan(self.gain):
             return f"kept its start, {self.start}: too few queries to try {self.tried} on some left out"
-        chance = "" if self.error is None or self.gain <= 0 else f", less than two standard errors ({self.error:.4f})"
+        chance = "" if self.error is None or self.gain <= 0 else f", less than two standard errors of {self.error:.4f}"
         return f"kept its start, {self.start}: queries left out gained {self.gain:+.4f} from {self.tried}{chance}"

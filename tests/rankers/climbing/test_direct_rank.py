@@ -272,5 +272,5 @@ def test_a_kept_start_is_known_to_model_files_and_reports(tmp_path):
 
 
 def test_a_gain_that_may_be_chance_says_so():
-    assert str(Stayed("RankSVM", 0.0, "the climb", 0.01, 0.007)).endswith("less than two standard errors (0.0070)")
+    assert str(Stayed("RankSVM", 0.0, "the climb", 0.01, 0.007)).endswith("less than two standard errors of 0.0070")
     assert str(Stayed("RankSVM", 0.0, "the climb", -0.003, 0.007)).endswith("gained -0.0030 from the climb")

@@ -86,7 +86,8 @@ class DirectRank(ClimbingRanker):
 
     @property
     def _reported(self) -> Any:
-        return parse_measure(self.measure if self.scoring is None else self.scoring)
+        asked = self.measure if self.scoring is None else self.scoring
+        return parse_measure(asked) if callable(asked) else asked
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         self.gain_ = self.gain_error_ = np.nan
