@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -13,12 +15,13 @@ from sklearn.base import clone
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
+from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Stop
 from argrank.trials.auto import compressed
 from argrank.trials.auto import members as members_module
 from argrank.trials.auto.compressed import compressed_estimate
+from argrank.trials.auto.efforts import EFFORTS, MEMBERS
 from argrank.trials.auto.members import Member, TreeMember
-from argrank.trials.auto.ranker import MEMBERS
-from argrank.trials.auto.search import SEEDS
 from argrank.trials.compress import n_trees_of
 
 
@@ -50,11 +53,11 @@ def test_the_public_face():
     parameters = ar.make_ranker("auto").get_params()
     expected = {"scoring": "ndcg@10", "family": "all", "members": None, "time_limit": None, "max_trees": None}
     assert expected.items() <= parameters.items()
-    assert (parameters["n_folds"], parameters["random_state"], parameters["target"]) == (4, 0, None)
+    assert (parameters["n_folds"], parameters["random_state"], parameters["target"]) == (None, 0, None)
 
 
 def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
-    names = ["listnet", "rank-svm", "query-mart", "mart", "xendcg-mart", "lambda-mart"]
+    names = ["listnet", "rank-svm", "query-mart", "mart", "xendcg-mart", "symmetric-mart"]
     assert [member.name for member in fitted.members_] == names
     assert sum(member.weight for member in fitted.members_) == pytest.approx(1.0)
     assert all(0 < member.value <= 1 for member in fitted.members_)
@@ -88,7 +91,7 @@ def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):
     grown = [(one, part) for one, part in zip(kept, model.members, strict=True) if one.n_trees is not None]
     assert grown
     for one, part in grown:  # the ranker itself, with the number of trees that is told, trained on everything
-        settings = {**MEMBERS["trees"][one.name], "n_trees": one.n_trees, "n_seeds": SEEDS}
+        settings = {**MEMBERS["trees"][one.name], "n_trees": one.n_trees, "n_seeds": EFFORTS["default"].seeds}
         alone = ar.make_ranker(one.name, **settings, verbose=-1).fit(data).model_
         assert len(part.trees) == len(alone.trees)
         np.testing.assert_array_equal(part.predict(data.X), alone.predict(data.X))
@@ -150,24 +153,28 @@ def test_long_forests_of_large_data_get_fewer_seeds(data, monkeypatch, holdout, 
     assert given == [seeds]
 
 
-@pytest.mark.parametrize(("family", "kind"), [("trees", "trees"), ("linear", "linear")])
-def test_a_family_is_one_forest_or_one_weight_vector(data, family, kind):
+def families(ranker):
+    return {members_module.FAMILY_OF[part.kind] for part in ranker.model_.members}
+
+
+@pytest.mark.parametrize("family", ["trees", "linear"])
+def test_a_family_is_one_forest_or_one_weight_vector(data, family):
     ranker = auto(family=family).fit(data)
-    assert {part.kind for part in ranker.model_.members} == {kind}
+    assert families(ranker) == {family}
     assert "opensearch" in ar.targets(ranker)
 
 
 def test_a_target_gets_a_blend_that_it_can_express(data):
     both = auto(target="opensearch").fit(data)
     assert len(both.members_) == 6
-    assert len({part.kind for part in both.model_.members}) == 1  # the better of trees and linear
+    assert len(families(both)) == 1  # the better of trees and linear
     assert "opensearch" in ar.targets(both)
     best = {}
     for family in ("trees", "linear"):
         best[family] = auto(family=family).fit(data).estimate_.value
-    assert both.model_.members[0].kind == max(best, key=best.get)
-    assert {part.kind for part in auto(target="xgboost").fit(data).model_.members} == {"trees"}
-    assert len({part.kind for part in auto(target="onnx").fit(data).model_.members}) == 2
+    assert families(both) == {max(best, key=best.get)}
+    assert families(auto(target="xgboost").fit(data)) == {"trees"}
+    assert families(auto(target="onnx").fit(data)) == {"trees", "linear"}
     with pytest.raises(OptionError, match="xgboost expresses a blend of trees"):
         auto(target="xgboost", family="linear").fit(data)
     with pytest.raises(OptionError, match="unknown target"):
@@ -193,7 +200,7 @@ def test_max_trees_takes_what_is_better_on_held_out_queries(data, monkeypatch, b
     assert n_trees_of(ranker.model_) <= 60
     assert 0.0 < estimates[0].value < 1.0
     follows = any("follows the blend" in note for note in ranker.notes_)
-    assert follows == any(part.kind == "symmetric-trees" for part in ranker.model_.members)
+    assert follows == all(part.kind != "trees" for part in ranker.model_.members)
     assert follows == (better != "few trees")
     assert (ranker.estimate_.value == 0.999) == follows
     assert ranker.score(data) > 0.5
@@ -332,7 +339,7 @@ def test_missing_values_are_prepared_for_linear_members(data):
     X = data.X.copy()
     X[::7, 2] = np.nan
     ranker = auto().fit(X, data.y, group=data.sizes)
-    assert {part.kind for part in ranker.model_.members} == {"linear", "trees"}
+    assert families(ranker) == {"linear", "trees"}
     assert np.isfinite(ranker.predict(X)).all()
     linear = auto(family="linear").fit(X, data.y, group=data.sizes)
     assert np.isfinite(linear.predict(X)).all()
@@ -365,11 +372,46 @@ def test_linear_members_standardise_what_is_far_from_one(data):
     np.testing.assert_allclose(ranker.score(wide), auto(family="linear", normalise="standard").fit(wide).score(wide))
 
 
-def test_without_lightgbm_linear_members_are_blended(data, monkeypatch):
+def test_without_lightgbm_linear_and_symmetric_members_are_blended(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.warns(ArgrankWarning, match=r"linear members alone; .*argrank\[trees\]"):
+    with pytest.warns(ArgrankWarning, match=r"listnet, rank-svm, symmetric-mart alone; .*argrank\[trees\]"):
         ranker = auto().fit(data)
-    assert [member.name for member in ranker.members_] == ["listnet", "rank-svm"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fast = auto(effort="fast").fit(data)
+    for one in (ranker, fast):
+        assert [member.name for member in one.members_] == ["listnet", "rank-svm", "symmetric-mart"]
+
+
+def test_efforts_have_more_and_more_members_folds_and_seeds(data):
+    found = {effort: auto(effort=effort, n_folds=None).fit(data) for effort in ("fast", "default", "best")}
+    names = [{member.name for member in ranker.members_} for ranker in found.values()]
+    assert names[0] < names[1] < names[2]
+    assert [EFFORTS[effort].n_folds for effort in found] == [4, 4, 8]
+    for effort, ranker in found.items():
+        grown = [one for one in ranker.members_ if one.n_trees is not None and one.weight > 0]
+        n_trees = sum(len(part.trees) for part in ranker.model_.members if part.kind != "linear")
+        assert n_trees <= EFFORTS[effort].seeds * sum(one.n_trees for one in grown)
+
+
+def test_a_time_limit_is_kept_to_and_used(data):
+    """Folds end when what is left is needed to fit again: members cost twice what the limit has."""
+    from argrank.trials.auto.search import Search
+
+    class Slow(Member):
+        def advance(self):
+            self.stages.append(self._stage(np.zeros(self.folding.pool.n_documents), None))
+            self.models, self.last_seconds = [None] * 4, 1.0
+            self.seconds += 1.0
+            return len(self.stages) < 100
+
+    folding = members_module.Folding.of(data, 4, 0)
+    watcher = Watcher("auto", [], -1)
+    left = [Slow(name, None, folding, "ndcg@10") for name in ("a", "b")]
+    now = time.perf_counter()
+    done, stop = Search(watcher, -1).run(left, 1, now + 11.0)  # every stage costs 1/4 s more to fit again
+    assert stop is Stop.TIME
+    assert [len(member.stages) for member in done] == [39]  # 1 / 4 for each, and 1 + 1 / 4 for another
 
 
 @pytest.mark.filterwarnings("ignore:.*nothing to learn")

@@ -97,7 +97,7 @@ class ClusterTrees(TreeMember):
             if len(self.stages) - 1 - self.best >= PATIENCE:
                 break
         self.models = [cast(Model, _slice(model, 0, self.numbers[self.best])) for model in grown]
-        self.seconds += time.perf_counter() - begin
+        self._spend(begin)
         return False
 
 

@@ -24,7 +24,7 @@ from argrank.solvers.problem import Stop
 
 STAGES = (40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280)
 PATIENCE = 2  # stages without a gain after which a member is finished
-FAMILY_OF = {"linear": "linear", "stumps": "trees", "trees": "trees"}
+FAMILY_OF = {"linear": "linear", "stumps": "trees", "symmetric-trees": "trees", "trees": "trees"}
 HOLDOUT_ROWS = 20_000  # above, one holdout instead of folds
 HOLDOUT_PARTS = 4  # a holdout of a quarter
 HOLDOUT_QUERIES = 100  # fewer held-out queries could not tell members and numbers of trees apart
@@ -86,6 +86,7 @@ class Member:
     stages: list[Stage] = field(default_factory=list)
     models: list[Model] = field(default_factory=list)  # of the folds
     seconds: float = 0.0
+    last_seconds: float = 0.0  # of the last stage
     notes: list[str] = field(default_factory=list)
 
     def advance(self) -> bool:
@@ -98,8 +99,18 @@ class Member:
             scores[rows] = self._scores(models[-1], held)
         self.models = models
         self.stages.append(self._stage(scores, None))
-        self.seconds += time.perf_counter() - begin
+        self._spend(begin)
         return False
+
+    def _spend(self, begin: float) -> None:
+        """Count the seconds of a stage."""
+        self.last_seconds = time.perf_counter() - begin
+        self.seconds += self.last_seconds
+
+    @property
+    def next_seconds(self) -> float:
+        """About how long the next stage will take."""
+        return self.last_seconds
 
     @property
     def family(self) -> str:
@@ -147,6 +158,10 @@ class Member:
     def seeds(self, most: int) -> int:
         """Return how many seeds the model of all data has."""
         return 1
+
+    def cost(self, n_seeds: int) -> float:
+        """Return about how many seconds it takes to fit it again."""
+        return self.seconds * self.seeds(n_seeds) / len(self.models)
 
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data."""
@@ -216,8 +231,14 @@ class TreeMember(Member):
         more = len(self.stages) < len(self.numbers) and after < PATIENCE and any(grown) and not alone
         if not more:
             self._growing = []
-        self.seconds += time.perf_counter() - begin
+        self._spend(begin)
         return more
+
+    @property
+    def next_seconds(self) -> float:
+        """About how long the next stage will take, by the trees that it grows."""
+        before, now, after = (0, *self.numbers, self.numbers[-1])[len(self.stages) - 1 :][:3]
+        return self.last_seconds * (after - now) / (now - before)
 
     def _boosters(self, states: Sequence[Any]) -> list[Any]:
         parts = zip(self.folding.train, self.folding.held, states, strict=True)

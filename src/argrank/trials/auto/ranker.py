@@ -34,8 +34,9 @@ from argrank.models.model import Model
 from argrank.rankers import make_ranker
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm
+from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.outcome import Outcome
-from argrank.rankers.registry import registered_name
+from argrank.rankers.registry import ranker_class, registered_name
 from argrank.rankers.row_gains import for_gains, takes_gains
 from argrank.rankers.trace import Watcher
 from argrank.rankers.training_data import BLEND, Work
@@ -43,20 +44,11 @@ from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate
 from argrank.trials.auto.compressed import compressed_estimate
+from argrank.trials.auto.efforts import EFFORTS, MEMBERS
 from argrank.trials.auto.members import STAGES, Folding, Member, member_of
-from argrank.trials.auto.search import NOTES, SEEDS, Deadline, Search
+from argrank.trials.auto.search import NOTES, Search
 from argrank.trials.compress import follow, n_trees_of
 
-#: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
-MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
-    "linear": {"listnet": {}, "rank-svm": {"C": 10.0}},
-    "trees": {
-        "query-mart": {"start": None, "n_seeds": 1},
-        "mart": {},
-        "xendcg-mart": {"start": None, "l2": 0.0},
-        "lambda-mart": {},
-    },
-}
 GROWN = 10  # times ``max_trees`` that a blend may have which one small forest follows
 GREATEST = 10.0  # of features that linear members take as they are
 OWN_NOISE = (
@@ -92,10 +84,9 @@ class MemberResult(NamedTuple):
 class Auto(BaseRanker):
     """Blend rankers of different kinds, chosen and weighed by queries that they did not train on.
 
-    Trees with four losses (squared error, the same within queries, XE-NDCG, lambdas) and two linear rankers (ListNet,
-    RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents and at least 400
-    queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Lambdas are for NDCG whatever
-    ``scoring`` is: lambdas of MAP, MRR, P@5 and ERR gained nothing on queries left out. Weights maximise a listwise
+    Trees with three losses (squared error, the same within queries, XE-NDCG), symmetric trees, and two linear rankers
+    (ListNet, RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents and at
+    least 400 queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise
     likelihood of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every
     member is then fitted on all data, trees with three seeds (fewer of long forests on large data). The model is a
     weighted sum of theirs, a function of one document alone. Trees take missing values and texts as they are; for
@@ -113,14 +104,20 @@ class Auto(BaseRanker):
         search engine can express.
     members : sequence of names or rankers, optional
         Members to use instead of those of the family.
+    effort
+        "fast" blends the linear members with symmetric trees, one seed each, in a few seconds on small data; "best" has
+        trees on lambdas (for NDCG, whatever ``scoring`` is) as well, eight folds instead of four and five seeds instead
+        of three.
     time_limit
-        Seconds, about half of which are for the folds; None for no limit. Set it on large data.
+        Seconds; None for no limit. Folds go on as long as time remains to fit again what they found. Set it on large
+        data.
     max_trees
         Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound. The model
         is then a blend of few trees, or one forest of symmetric trees that follows a blend of up to ten times as many
         (see ``ar.compress``), whichever is better on the held-out queries.
     n_folds
-        Number of folds by query. More folds judge members by models that saw more data, at their cost.
+        Number of folds by query; None for that of the effort. More folds judge members by models that saw more data, at
+        their cost.
     target : str, optional
         Engine that will serve the model, a name of ``ar.targets()``: keep to a blend that it can express. Where it
         takes trees or linear models, but no sum of both, the better of the two is taken; where it knows numbers alone,
@@ -156,9 +153,10 @@ class Auto(BaseRanker):
     scoring: Any = "ndcg@10"
     family: Literal["all", "trees", "linear"] = "all"
     members: Sequence[Any] | None = None
+    effort: Literal["fast", "default", "best"] = "default"
     time_limit: Positive | None = None
     max_trees: Count | None = None
-    n_folds: Annotated[int, AtLeast(2)] = 4
+    n_folds: Annotated[int, AtLeast(2)] | None = None
     target: str | None = None
     normalise: str | None = None
     prepare: Prepare = "auto"
@@ -183,10 +181,11 @@ class Auto(BaseRanker):
         many = few if is_distributed(data) else self._budget(n_forests, self.max_trees and GROWN * self.max_trees)
         numbers = sorted({*few.numbers, *many.numbers})
         fold, member = (cluster.folding, cluster.member_of) if is_distributed(data) else (Folding.of, member_of)
-        folding = fold(cast(Any, data), self.n_folds, self.random_state)
+        n_folds = EFFORTS[self.effort].n_folds if self.n_folds is None else self.n_folds
+        folding = fold(cast(Any, data), n_folds, self.random_state)
         search = Search(watcher, self.verbose)
         waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
-        done, stop = search.run(waiting, None if deadline is None else deadline.of_search)
+        done, stop = search.run(waiting, many.seeds, deadline)
         blend, seeds = _best_blend(done, families, folding, self.scoring), many.seeds
         estimate = blend.estimate
         if self.max_trees is not None and blend.n_trees(seeds) > self.max_trees:
@@ -240,11 +239,9 @@ class Auto(BaseRanker):
             return tuple(MemberResult(*one) for one in value)
         return Estimate(*value) if name == "estimate_" else super()._restored(name, value)
 
-    def _deadline(self, seconds: float) -> Deadline | None:
-        if self.time_limit is None:
-            return None
-        begin = time.perf_counter() - seconds  # which processes before this one have spent
-        return Deadline(begin, begin + self.time_limit)
+    def _deadline(self, seconds: float) -> float | None:
+        """Return when the fit has to be over; ``seconds`` are those that processes before this one have spent."""
+        return None if self.time_limit is None else time.perf_counter() - seconds + self.time_limit
 
     def _families(self) -> tuple[str, ...]:
         """Return the families of which the best blend is taken."""
@@ -300,23 +297,25 @@ class Auto(BaseRanker):
             refuse_texts(data, type(self).__name__)
             if not is_distributed(data):  # where workers find missing values in the first pass
                 refuse_missing(data)
-        given = [*MEMBERS["trees"].items()] if missing else [pair for one in wanted for pair in MEMBERS[one].items()]
+        chosen = ["trees"] if missing else wanted
+        given = [pair for one in chosen for pair in MEMBERS[one].items()]
+        given = [pair for pair in given if pair[0] in (*MEMBERS["linear"], *EFFORTS[self.effort].trees)]
         if not is_distributed(data) and data.gains is not None:
             given = [pair for pair in given if takes_gains(pair[0])]
         return self._grown(cluster.able(given, cast(Any, data)) if is_distributed(data) else given)
 
     def _grown(self, given: Given) -> Given:
-        """Leave the trees out where LightGBM is not installed and there are linear members."""
+        """Leave LightGBM's trees out where it is not installed; symmetric ones take their place."""
+        own = [one for one in given if not issubclass(ranker_class(one[0]), LightGBMRanker)]
+        if len(own) < len(given):
+            try:
+                load_lightgbm()
+            except MissingExtraError as error:
+                own = [*dict([*own, ("symmetric-mart", MEMBERS["trees"]["symmetric-mart"])]).items()]
+                names = ", ".join(name for name, _ in own)
+                warnings.warn(f"auto: {names} alone; {error}", ArgrankWarning, stacklevel=2)
+                given = own
         linear = [one for one in given if one[0] in MEMBERS["linear"]]
-        if len(linear) == len(given):
-            return given
-        try:
-            load_lightgbm()
-        except MissingExtraError as error:
-            if not linear:
-                raise
-            warnings.warn(f"auto: linear members alone; {error}", ArgrankWarning, stacklevel=2)
-            return linear
         return given if self.max_trees is None else [*linear, *given[len(linear) :][: self.max_trees]]
 
     def _is_scaled(self, data: Dataset, greatest: float | None) -> bool:
@@ -327,9 +326,10 @@ class Auto(BaseRanker):
 
     def _budget(self, n_forests: int, max_trees: int | None) -> Budget:
         """Return seeds, and numbers of trees to stop at, that keep within a number of trees."""
+        usual = EFFORTS[self.effort].seeds
         if max_trees is None or n_forests == 0:
-            return Budget(SEEDS, STAGES)
-        seeds = SEEDS if max_trees >= SEEDS * n_forests * STAGES[0] else 1
+            return Budget(usual, STAGES)
+        seeds = usual if max_trees >= usual * n_forests * STAGES[0] else 1
         most = max(1, max_trees // (seeds * n_forests))
         return Budget(seeds, (*(number for number in STAGES if number < most), min(most, STAGES[-1])))
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,25 +20,12 @@ from argrank.solvers.problem import Stop
 from argrank.trials.auto.blend import Blend
 from argrank.trials.auto.members import Member
 
-SEEDS = 3  # of every member of trees when it is fitted again
-SEARCH_SHARE = 0.5  # of the time limit; the rest is for fitting again
+MARGIN = 1.25  # of the time that a member is expected to take when it is fitted again
 REFITTED = "all data: "  # before the names of members whose models of all data a checkpoint has
 NOTES = {
     Stop.TIME: "the time limit was reached; the best blend of what was finished was kept",
     Stop.INTERRUPTED: "interrupted; the best blend of what was finished was kept",
 }
-
-
-class Deadline(NamedTuple):
-    """When a fit began and when it has to be over."""
-
-    begin: float
-    end: float
-
-    @property
-    def of_search(self) -> float:
-        """When the folds have to be over."""
-        return self.begin + SEARCH_SHARE * (self.end - self.begin)
 
 
 class Search:
@@ -51,8 +38,11 @@ class Search:
         found = watcher.resumed()
         self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
 
-    def run(self, members: list[Member], end: float | None) -> tuple[list[Member], Stop]:
-        """Return the members that have a stage, and why the others have none; the first one gets one in any case."""
+    def run(self, members: list[Member], n_seeds: int, deadline: float | None) -> tuple[list[Member], Stop]:
+        """Return the members that have a stage, and why the others have none; the first one gets one in any case.
+
+        It ends when the time that is left is what fitting the members again will take, the next stage included.
+        """
         done: list[Member] = []
         stop = Stop.DONE
         self._bar.expect(2 * len(members))  # the same members once more, on all data
@@ -61,15 +51,17 @@ class Search:
                 self._bar.advance(number - self._bar.done, member.name)
                 if self._is_finished(member, done):
                     continue
-                if end is not None and done and time.perf_counter() > end:
+                if done and _is_late(done, None, n_seeds, deadline):
                     stop = Stop.TIME
                     break
                 while self._advance(member, done):
                     self._keep(member.name, member.state)
-                    if end is not None and time.perf_counter() > end:
+                    if _is_late(done, member, n_seeds, deadline):
                         stop = Stop.TIME
                         break
                 self._keep(member.name, member.state, finished=True)
+                if stop is Stop.TIME:
+                    break
         except KeyboardInterrupt:
             if not done:
                 self._bar.__exit__(None, None, None)
@@ -112,7 +104,7 @@ class Search:
                     self._watcher.keeper.offer(lambda: self._kept | {name: {**state(), "finished": False}})
 
     def refit(
-        self, blend: Blend, data: Dataset, n_seeds: int, deadline: Deadline | None, hurry: bool
+        self, blend: Blend, data: Dataset, n_seeds: int, deadline: float | None, hurry: bool
     ) -> tuple[list[Model], list[bool], Stop]:
         """Return a model for every member of weight, whether it is one of all data, and why it may not be."""
         models: dict[int, Model] = {}
@@ -129,12 +121,12 @@ class Search:
                 if found is not None:
                     models[number] = model_from(found)
                     continue
-                cost = member.seconds * member.seeds(n_seeds) / len(member.models)
-                if deadline is not None and time.perf_counter() + 1.5 * cost > deadline.end:
+                seeds = _affordable(member, n_seeds, deadline)
+                if seeds == 0:
                     stop = Stop.TIME
                     continue
                 self._bar.advance(0, f"{member.name} on all data")
-                models[number] = member.refit(data, member.seeds(n_seeds))
+                models[number] = member.refit(data, seeds)
                 self._bar.advance(left, f"{member.name} on all data")
                 self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
         except KeyboardInterrupt:
@@ -142,6 +134,25 @@ class Search:
         finally:
             self._bar.__exit__(None, None, None)
         refitted = [number in models for number in range(len(shares))]
-        most = n_seeds if n_seeds < SEEDS else None
+        most = 1 if n_seeds == 1 else None
         found = [models.get(number) or member.folds_model(most) for number, member in enumerate(blend.members)]
         return found, refitted, stop
+
+
+def _is_late(done: list[Member], growing: Member | None, n_seeds: int, deadline: float | None) -> bool:
+    """Tell whether the time left is needed to fit members again, after another stage of the one that is growing."""
+    if deadline is None:
+        return False
+    left = deadline - time.perf_counter() - sum(member.cost(n_seeds) for member in done)
+    if growing is None:
+        return left < 0
+    return left < growing.next_seconds * (1.0 + growing.cost(n_seeds) / growing.seconds)
+
+
+def _affordable(member: Member, n_seeds: int, deadline: float | None) -> int:
+    """Return with how many seeds, at most a number, a member can be fitted again in the time left; 0 for none."""
+    most = member.seeds(n_seeds)
+    if deadline is None:
+        return most
+    left = deadline - time.perf_counter()
+    return min(most, int(left * most / max(MARGIN * member.cost(n_seeds), 1e-9))) if left > 0 else 0

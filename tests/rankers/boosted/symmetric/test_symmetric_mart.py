@@ -24,7 +24,9 @@ def data():
 
 
 def make(**parameters):
-    return ar.make_ranker("symmetric-mart", **{"n_trees": 12, "start": None, "depth": 4} | parameters)
+    return ar.make_ranker(
+        "symmetric-mart", **{"n_trees": 12, "start": None, "depth": 4, "l2": 3.0, "bagging_fraction": 0.6} | parameters
+    )
 
 
 PLAIN = {"feature_fraction": 1.0, "bagging_fraction": 1.0}

@@ -201,15 +201,21 @@ def fill_bins(
 ) -> None:
     """Fill some rows of a block with the bins of values, which lie column by column; NaN has bin 0.
 
-    The bin is 1 and the number of cuts below the value, found without branches: those could not be predicted.
+    The bin is 1 and the number of cuts below the value. All rows take a step of the search together, which needs no
+    branch and uses vector instructions.
     """
+    n_rows = values.shape[1]
+    place = np.empty(n_rows, np.int32)
     for column in range(values.shape[0]):
-        begin, size = borders[column], borders[column + 1] - borders[column]
-        for row in range(values.shape[1]):
-            x, low, left = values[column, row], begin, size
-            while left > 1:
-                half = left // 2
-                low += half if cuts[low + half - 1] < x else 0
-                left -= half
-            below = low - begin + (size > 0 and cuts[low] < x)
+        begin, left = borders[column], borders[column + 1] - borders[column]
+        for row in range(n_rows):
+            place[row] = begin
+        while left > 1:
+            half = left >> 1
+            for row in range(n_rows):
+                place[row] += half if cuts[place[row] + half - 1] < values[column, row] else 0
+            left -= half
+        for row in range(n_rows):
+            x = values[column, row]
+            below = place[row] - begin + (left > 0 and cuts[place[row]] < x)
             block[first_row + row, column] = 0 if x != x else below + 1

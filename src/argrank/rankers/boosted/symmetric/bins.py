@@ -45,7 +45,7 @@ class Bins(NamedTuple):
             "X: symmetric trees need a byte of every value", float(n_rows) * len(self.columns), "take fewer queries"
         )
         starts = range(0, len(self.columns), WIDTH)
-        made = [np.empty((n_rows, min(WIDTH, len(self.columns) - start)), np.uint8) for start in starts]
+        made = [_aligned(n_rows, min(WIDTH, len(self.columns) - start)) for start in starts]
         tables = [_flat(self.cuts[start : start + WIDTH]) for start in starts]
         for first, values in column_blocks(X, self.columns, numbers):
 
@@ -55,6 +55,13 @@ class Bins(NamedTuple):
 
             map_threads(fill, range(len(made)), n_jobs)
         return made
+
+
+def _aligned(n_rows: int, width: int) -> Bytes:
+    """Return an array whose rows of WIDTH bytes do not cross the lines of the cache."""
+    given = np.empty(n_rows * width + WIDTH, np.uint8)
+    first = -given.ctypes.data % WIDTH
+    return given[first : first + n_rows * width].reshape(n_rows, width)
 
 
 def _flat(cuts: list[Floats]) -> tuple[Floats, Integers]:
