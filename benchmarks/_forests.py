@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,9 @@ def _rows(n: int) -> Any:
     return np.random.default_rng(0).standard_normal((n, 136)).astype(np.float32)
 
 
-def write_forests(folder: Path, n_rows: int, n_trees: int = TREES) -> None:
-    """Write rows, and the same forest by every tool: 31 leaves, or depth 6 where a tool has levels."""
+@functools.cache
+def _trained(n_trees: int) -> dict[str, bytes]:
+    """Return the files of a forest by every tool: 31 leaves, or depth 6 where a tool has levels."""
     import catboost as cb
     import lightgbm as lgb
     import xgboost as xgb
@@ -27,15 +30,24 @@ def write_forests(folder: Path, n_rows: int, n_trees: int = TREES) -> None:
 
     X = _rows(TRAINING)
     y = X[:, 0] * X[:, 1] + np.abs(X[:, 2]) + np.random.default_rng(1).standard_normal(len(X))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        booster = lgb.train({"num_leaves": 31, "verbosity": -1, "num_threads": 1}, lgb.Dataset(X, y), n_trees)
+        booster.save_model(folder / "lightgbm.txt")
+        TreesModel.from_lightgbm(booster).save(folder / "trees.json")
+        symmetric = ar.make_ranker("symmetric-mart", n_trees=n_trees, start=None, n_seeds=1, n_jobs=1, verbose=-1)
+        symmetric.fit(ar.Dataset(X, y - y.min(), group=np.full(len(X) // 50, 50))).save(folder / "symmetric.json")
+        quiet = {"iterations": n_trees, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+        cb.CatBoost(quiet).fit(X, y).save_model(str(folder / "catboost.cbm"))
+        xgb.train({"max_depth": 6, "nthread": 1}, xgb.DMatrix(X, y), n_trees).save_model(folder / "xgboost.ubj")
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def write_forests(folder: Path, n_rows: int, n_trees: int = TREES) -> None:
+    """Write rows, and the same forest by every tool."""
     np.save(folder / "X.npy", _rows(n_rows))
-    booster = lgb.train({"num_leaves": 31, "verbosity": -1, "num_threads": 1}, lgb.Dataset(X, y), n_trees)
-    booster.save_model(folder / "lightgbm.txt")
-    TreesModel.from_lightgbm(booster).save(folder / "trees.json")
-    symmetric = ar.make_ranker("symmetric-mart", n_trees=n_trees, start=None, n_seeds=1, n_jobs=1, verbose=-1)
-    symmetric.fit(ar.Dataset(X, y - y.min(), group=np.full(len(X) // 50, 50))).save(folder / "symmetric.json")
-    quiet = {"iterations": n_trees, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
-    cb.CatBoost(quiet).fit(X, y).save_model(str(folder / "catboost.cbm"))
-    xgb.train({"max_depth": 6, "nthread": 1}, xgb.DMatrix(X, y), n_trees).save_model(folder / "xgboost.ubj")
+    for name, content in _trained(n_trees).items():
+        (folder / name).write_bytes(content)
 
 
 def write_to_load(folder: Path, n_rows: int) -> None:
@@ -72,10 +84,9 @@ def score(tool: str, model: Any, X: Any) -> Any:
     return model.predict(X, **threads.get(tool, {}))
 
 
-def read_forests(folder: Path) -> tuple[dict[str, Any], Any]:
-    """Return all forests and the rows."""
-    tools = ("trees", "symmetric", "lightgbm", "xgboost", "catboost")
-    return {tool: load(tool, folder) for tool in tools}, np.load(folder / "X.npy")
+def reading(*tools: str) -> Callable[[Path], tuple[dict[str, Any], Any]]:
+    """Return what reads the forests of some tools and the rows."""
+    return lambda folder: ({tool: load(tool, folder) for tool in tools}, np.load(folder / "X.npy"))
 
 
 def scoring(tool: str, size: int | None = None) -> Callable[[tuple[dict[str, Any], Any]], object]:
