@@ -150,7 +150,8 @@ def _type_of(types: ModuleType, hint: Any) -> Any:
     if hint in scalars:
         return scalars[hint]
     array, layout = get_args(hint) if get_origin(hint) is Annotated else (hint, Layout(1, False))
-    (element,) = get_args(get_args(array)[1])
+    parts = get_args(array)  # of NDArray: its element, or with NumPy before 2.5 its shape and dtype[element]
+    (element,) = parts if len(parts) == 1 else get_args(parts[1])
     name = "boolean" if element is np.bool_ else element.__name__
     return types.Array(getattr(types, name), layout.n_axes, "C", readonly=not layout.is_filled)
 
