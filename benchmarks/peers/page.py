@@ -19,7 +19,8 @@ INTRODUCTION = (
     "How well does argrank rank beside LightGBM, XGBoost and CatBoost, and what does it cost? The first two tables",
     "have the answer: the mean over data sets of the difference in NDCG@10 on test queries. Then come the places where",
     "others are better, how it was measured, and every data set. `python -m benchmarks.peers page` writes this page",
-    "from what `make bench-peers` has run.",
+    "from what `make bench-peers` has run. `auto` is the blend of before `symmetric-mart` took the place of",
+    "`lambda-mart` in it; the runs with the new blend are still to come.",
     "",
 )
 #: What was found inside the training part of the shop's first fold, in four folds of it; no test part was looked at.
