@@ -226,11 +226,11 @@ for one, peer, bar, then in (
     ("symmetric", "catboost", "1.0", float("nan")),
 ):
     for size, title in ((None, "all at once"), (100, "queries of 100")):
-        ROWS[f"forest of 300 {one}, 100,000 rows, {title}; {peer}"] = Row(
+        ROWS[f"forest of 300 {one}, 20,000 rows, {title}; {peer}"] = Row(
             peer,
             _forests.write_forests,
             2000,  # enough that the kernel is loaded before the clock runs
-            100_000,
+            20_000,
             _forests.reading(one, peer),
             _forests.scoring(one, size),
             _forests.scoring(peer, size),
