@@ -499,7 +499,7 @@ def test_train_blends_by_default_for_the_measure_and_the_engine_asked_for(files,
     arguments = ("train", "train.txt", "--test", "test.txt", "-m", "map", "-p", "max_trees=8", "-o", "m.json")
     code, out, err = run(*arguments, "--target", "opensearch")
     assert code == 0, err
-    for words in ("member", "rank-svm", "lambda-mart", "out of fold", "It can go to", "opensearch"):
+    for words in ("member", "rank-svm", "symmetric-mart", "out of fold", "It can go to", "opensearch"):
         assert words in out
     loaded = ar.load_model("m.json")
     assert loaded.training["ranker"] == "Auto"

@@ -246,11 +246,9 @@ def default_grid(ranker: Any) -> Mapping[str, Any]:
 
     What an estimator has set to another value than its class is not chosen again.
     """
-    from sklearn.base import BaseEstimator  # which takes long to import
-
     if isinstance(ranker, str):
         return RANKERS[ranker].grid
-    name, current = registered_name(ranker), ranker.get_params() if isinstance(ranker, BaseEstimator) else {}
+    name, current = registered_name(ranker), ranker.get_params() if hasattr(ranker, "get_params") else {}
     if name not in RANKERS:  # a user's own class
         return C_VALUES if "C" in current else {}
     defaults = type(ranker)().get_params()

@@ -89,7 +89,7 @@ def load_clicks(
     >>> frame = pd.DataFrame({"session": [1, 1], "query": ["tv", "tv"], "sku": ["a", "b"]})
     >>> frame = frame.assign(rank=[1, 2], click=[0, 1])
     >>> ar.load_clicks(frame, columns={"sku": "docid"})
-    Clicks(1 sessions, 1 queries, 2 shown documents, 1 clicks)
+    Clicks(1 session, 1 query, 2 shown documents, 1 click)
     """
     check_choice("format", format, (None, *FORMATS))
     how: dict[str, Any] = {"first_position": first_position, "repeated": repeated}

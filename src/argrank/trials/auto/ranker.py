@@ -299,7 +299,10 @@ class Auto(BaseRanker):
                 refuse_missing(data)
         chosen = ["trees"] if missing else wanted
         given = [pair for one in chosen for pair in MEMBERS[one].items()]
-        given = [pair for pair in given if pair[0] in (*MEMBERS["linear"], *EFFORTS[self.effort].trees)]
+        trees = EFFORTS[self.effort].trees
+        if is_distributed(data) and "symmetric-mart" in trees:  # which grows in one process alone
+            trees += ("lambda-mart",)
+        given = [pair for pair in given if pair[0] in (*MEMBERS["linear"], *trees)]
         if not is_distributed(data) and data.gains is not None:
             given = [pair for pair in given if takes_gains(pair[0])]
         return self._grown(cluster.able(given, cast(Any, data)) if is_distributed(data) else given)

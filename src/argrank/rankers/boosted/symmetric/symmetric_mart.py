@@ -56,9 +56,9 @@ class SymmetricMART(GradientBoostedRanker):
     --------
     >>> import argrank as ar
     >>> data = ar.make_ranking(40, 30, 5, truth="nonlinear", random_state=1)
-    >>> ranker = ar.make_ranker("symmetric-mart", n_trees=20, objective="lambda-mart").fit(data)
-    >>> ranker.model_.members[-1].values.shape, ranker.score(data) > 0.8
-    ((20, 64), True)
+    >>> ranker = ar.make_ranker("symmetric-mart", n_trees=60, objective="lambda-mart").fit(data)
+    >>> ranker.model_.members[-1].values.shape, ranker.score(data) > 0.7
+    ((60, 64), True)
     """
 
     uses_row_weights: ClassVar[bool] = True
