@@ -178,8 +178,8 @@ def run() -> dict[str, float]:
     print("\none climb on 100 x 100 x 136, one thread each")
     for name in ("direct-rank", "coordinate-ascent", "fastrank"):
         if f"{name}_seconds" in climbs:
-            rounds = climbs[f"{name}_rounds"]
-            figures[f"{name}_round_cpu_seconds"] = climbs[f"{name}_cpu_seconds"] / rounds
+            rounds = climbs[f"{name}_rounds"]  # 0 where the climb was not kept
+            figures[f"{name}_round_cpu_seconds"] = climbs[f"{name}_cpu_seconds"] / max(rounds, 1)
             print(
                 f"{name:18}{climbs[f'{name}_seconds']:8.1f} s {climbs[f'{name}_cpu_seconds']:8.1f} s CPU, "
                 f"{rounds:.0f} rounds of {figures[f'{name}_round_cpu_seconds']:.2f} s CPU, "
