@@ -102,7 +102,7 @@ def test_6_a_leak_is_named_and_the_innocent_column_is_not(run) -> None:
     frame["rating"] = 5 - frame["discount"] / 20
     frame[LEAK] = [row[LEAK] for row in messy_rows(40)[:-1]]
     frame.to_csv("a.csv", index=False)
-    code, out, err = run("inspect a.csv")
+    code, _, err = run("inspect a.csv")
     assert code == 0, err
     (told,) = (finding for finding in ar.doctor(ar.load("a.csv")).findings if "like a label" in finding.what)
     assert LEAK in told.what + told.example

@@ -152,7 +152,7 @@ def test_a_fit_with_a_memory_limit_of_half_the_data_for_each_of_two_workers(tmp_
     data = ar.Dataset(np.load(tmp_path / "X.npy", mmap_mode="r"), y, group=[size] * n_queries)
     ar.pack(data, tmp_path / "a.pack")
     limit = data.X.nbytes // 2
-    ranker = ar.make_ranker("rank-svm", max_iter=5, verbose=-1)
+    ranker = ar.make_ranker("rank-svm", max_iter=3, verbose=-1)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=limit
@@ -166,4 +166,4 @@ def test_a_fit_with_a_memory_limit_of_half_the_data_for_each_of_two_workers(tmp_
         assert ranker.score(placed) > 0
         assert set(client.run(os.getpid).values()) == workers  # none was ended
         assert max(client.run(resident_bytes).values()) < 0.8 * limit
-    assert_same_fit(ranker, ar.make_ranker("rank-svm", max_iter=5, verbose=-1).fit(ar.load(tmp_path / "a.pack")))
+    assert_same_fit(ranker, ar.make_ranker("rank-svm", max_iter=3, verbose=-1).fit(ar.load(tmp_path / "a.pack")))
