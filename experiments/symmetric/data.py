@@ -9,6 +9,7 @@ import argrank as ar
 from argrank.errors import ArgrankError
 
 KINDS = ("linear", "interactions", "thresholds", "asymmetric trees")
+NOISE = "noise"  # linear in three features, under four times as much noise
 
 
 def made(kind: str, seed: int, n_queries: int = 500, n: int = 40, n_features: int = 30) -> ar.Dataset:
@@ -17,8 +18,9 @@ def made(kind: str, seed: int, n_queries: int = 500, n: int = 40, n_features: in
     X = rng.normal(size=(n_queries * n, n_features))
     value = TRUTHS[kind](X, truths)
     noise = rng.normal(size=len(X)) + np.repeat(0.5 * rng.normal(size=n_queries), n)
-    score = (value - value.mean()) / value.std() + 0.8 * noise
-    return ar.Dataset(X.astype(np.float32), np.digitize(score, (0.5, 1.0, 1.7, 2.4)), group=[n] * n_queries)
+    score = (value - value.mean()) / value.std() + (3.2 if kind == NOISE else 0.8) * noise
+    cuts = np.array((0.5, 1.0, 1.7, 2.4)) * (2.6 if kind == NOISE else 1.0)  # about as many of each label
+    return ar.Dataset(X.astype(np.float32), np.digitize(score, cuts), group=[n] * n_queries)
 
 
 def _linear(X, rng):
@@ -53,7 +55,11 @@ def _asymmetric(X, rng):
     return total
 
 
-TRUTHS = dict(zip(KINDS, (_linear, _interactions, _thresholds, _asymmetric), strict=True))
+def _few(X, rng):
+    return X[:, :3] @ rng.normal(size=3)
+
+
+TRUTHS = dict(zip((*KINDS, NOISE), (_linear, _interactions, _thresholds, _asymmetric, _few), strict=True))
 
 
 def parts(name: str) -> tuple[ar.Dataset, ar.Dataset] | None:

@@ -43,6 +43,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "second, n_seeds=3": {"n_seeds": 3},
 }
 VARIANTS |= {name: ("symmetric-mart", {**SECOND, **more}) for name, more in CHANGES.items()}
+CHOSEN: dict[str, Any] = {**SECOND, "feature_fraction": 0.8, "start": None}
+VARIANTS |= {
+    f"{objective}, l2={l2:g}": ("symmetric-mart", {**CHOSEN, "objective": objective, "l2": l2})
+    for objective, values in (("lambda-mart", (1.0, 3.0, 10.0, 30.0)), ("xendcg-mart", (3.0, 10.0, 30.0)))
+    for l2 in values
+}
 BASE = {
     "n_trees": ROUNDS[-1], "learning_rate": 0.05, "depth": 6, "n_bins": 64, "l2": 3.0, "bagging_fraction": 0.6,
     "feature_fraction": 0.5, "start": "linear", "n_seeds": 1,

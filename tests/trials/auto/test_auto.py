@@ -19,9 +19,11 @@ from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import compressed
 from argrank.trials.auto import members as members_module
+from argrank.trials.auto.blend import Blend
 from argrank.trials.auto.compressed import compressed_estimate
 from argrank.trials.auto.efforts import EFFORTS, MEMBERS
-from argrank.trials.auto.members import Member, TreeMember
+from argrank.trials.auto.members import Member, Stage, TreeMember
+from argrank.trials.auto.search import Search
 from argrank.trials.compress import n_trees_of
 
 
@@ -394,24 +396,55 @@ def test_efforts_have_more_and_more_members_folds_and_seeds(data):
         assert n_trees <= EFFORTS[effort].seeds * sum(one.n_trees for one in grown)
 
 
-def test_a_time_limit_is_kept_to_and_used(data):
-    """Folds end when what is left is needed to fit again: members cost twice what the limit has."""
-    from argrank.trials.auto.search import Search
+@pytest.mark.parametrize(
+    ("limit", "members", "seeds", "used"),
+    [
+        (20.0, {"long": 14}, [1], 14 + 14 / 3),  # one more stage would leave too little time to fit it again
+        (100.0, {"long": 40, "short": 3}, [3, 3], 43 + 43),  # all is done
+        (60.0, {"long": 40, "short": 2}, [1, 3], 42 + 40 / 3 + 2),  # the second one stops early
+        (90.0, {"long": 40, "short": 3}, [2, 3], 43 + 80 / 3 + 3),  # more seeds, but others keep the time for one
+        (20.0, {"doubling": 3, "short": 3}, [3, 2], 10 + 7 + 2),  # no time for its 8 seconds, but for the second one
+    ],
+)
+def test_a_time_limit_is_kept_to_and_used(monkeypatch, limit, members, seeds, used):
+    """A clock of our own: a stage takes a second or more in four folds, so a third to fit it again on all data."""
+    clock, data = [0.0], ar.make_ranking(24, 10, 5, random_state=3)
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
 
     class Slow(Member):
         def advance(self):
-            self.stages.append(self._stage(np.zeros(self.folding.pool.n_documents), None))
-            self.models, self.last_seconds = [None] * 4, 1.0
-            self.seconds += 1.0
-            return len(self.stages) < 100
+            seconds = self.next_seconds
+            clock[0] += seconds
+            better = np.full(data.n_queries, 0.001 * len(self.stages))
+            self.stages.append(Stage(np.zeros(data.n_documents), better, None, seconds))
+            return len(self.stages) < (3 if self.name == "short" else 40)
 
-    folding = members_module.Folding.of(data, 4, 0)
-    watcher = Watcher("auto", [], -1)
-    left = [Slow(name, None, folding, "ndcg@10") for name in ("a", "b")]
-    now = time.perf_counter()
-    done, stop = Search(watcher, -1).run(left, 1, now + 11.0)  # every stage costs 1/4 s more to fit again
-    assert stop is Stop.TIME
-    assert [len(member.stages) for member in done] == [39]  # 1 / 4 for each, and 1 + 1 / 4 for another
+        @property
+        def next_seconds(self):
+            return 2.0 ** len(self.stages) if self.name == "doubling" else 1.0
+
+        def seeds(self, most):
+            return most
+
+        def refit(self, whole, n_seeds):
+            given[self.name] = n_seeds
+            clock[0] += n_seeds * self.seconds / 3
+            return self.name
+
+    given, folding = {}, members_module.Folding.of(data, 4, 0)
+    search = Search(Watcher("auto", [], -1), -1)
+    names = list(dict.fromkeys([*members, "short"]))
+    done, stop = search.run([Slow(name, None, folding, "ndcg@10") for name in names], limit)
+    assert {member.name: len(member.stages) for member in done} == members
+    blend = Blend(done, np.arange(len(done), 0, -1.0), np.ones(len(done)), None)
+    models, refitted, late = search.refit(blend, data, 3, limit, hurry=False)
+    assert models == [member.name for member in done]
+    assert all(refitted)
+    assert [given[member.name] for member in done] == seeds
+    assert clock[0] == pytest.approx(used)
+    assert clock[0] <= limit
+    assert stop is (Stop.DONE if members == {"long": 40, "short": 3} else Stop.TIME)
+    assert late is Stop.DONE
 
 
 @pytest.mark.filterwarnings("ignore:.*nothing to learn")

@@ -92,12 +92,11 @@ class ClusterTrees(TreeMember):
             for model, held, rows in zip(grown, self.folding.held, self.folding.rows, strict=True):
                 some = _slice(model, before, number)
                 scores[rows] += 0.0 if some is None else self._scores(some, held)
-            self.stages.append(self._stage(scores.copy(), number))
-            before = number
+            self.stages.append(self._stage(scores.copy(), number, begin))
+            before, begin = number, time.perf_counter()
             if len(self.stages) - 1 - self.best >= PATIENCE:
                 break
         self.models = [cast(Model, _slice(model, 0, self.numbers[self.best])) for model in grown]
-        self._spend(begin)
         return False
 
 

@@ -58,11 +58,12 @@ class Folding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Held-out scores of all folds, their measure query by query, and the trees that were grown for them."""
+    """Held-out scores of all folds, their measure query by query, the trees that were grown for them, and seconds."""
 
     scores: Floats
     values: Floats
     n_trees: int | None = None
+    seconds: float = 0.0  # since the stage before
 
     @property
     def mean(self) -> float:
@@ -85,8 +86,6 @@ class Member:
     scoring: Any
     stages: list[Stage] = field(default_factory=list)
     models: list[Model] = field(default_factory=list)  # of the folds
-    seconds: float = 0.0
-    last_seconds: float = 0.0  # of the last stage
     notes: list[str] = field(default_factory=list)
 
     def advance(self) -> bool:
@@ -98,19 +97,18 @@ class Member:
             models.append(self._fitted(train).model_)
             scores[rows] = self._scores(models[-1], held)
         self.models = models
-        self.stages.append(self._stage(scores, None))
-        self._spend(begin)
+        self.stages.append(self._stage(scores, None, begin))
         return False
 
-    def _spend(self, begin: float) -> None:
-        """Count the seconds of a stage."""
-        self.last_seconds = time.perf_counter() - begin
-        self.seconds += self.last_seconds
+    @property
+    def seconds(self) -> float:
+        """The time of all stages."""
+        return sum(stage.seconds for stage in self.stages)
 
     @property
     def next_seconds(self) -> float:
         """About how long the next stage will take."""
-        return self.last_seconds
+        return self.stages[-1].seconds
 
     @property
     def family(self) -> str:
@@ -145,7 +143,6 @@ class Member:
         return {
             "stages": [vars(stage) for stage in self.stages],
             "models": [model_state(model) for model in self.models],
-            "seconds": self.seconds,
             "notes": list(self.notes),
         }
 
@@ -153,7 +150,7 @@ class Member:
         """Go on from the state of another process."""
         self.stages = [Stage(**stage) for stage in state["stages"]]
         self.models = [model_from(one) for one in state["models"]]
-        self.seconds, self.notes = state["seconds"], list(state["notes"])
+        self.notes = list(state["notes"])
 
     def seeds(self, most: int) -> int:
         """Return how many seeds the model of all data has."""
@@ -161,7 +158,12 @@ class Member:
 
     def cost(self, n_seeds: int) -> float:
         """Return about how many seconds it takes to fit it again."""
-        return self.seconds * self.seeds(n_seeds) / len(self.models)
+        return self.seeds(n_seeds) * self.again(sum(stage.seconds for stage in self.stages[: self.best + 1]))
+
+    def again(self, seconds: float) -> float:
+        """Return about how long all data take, once, for what takes some seconds in the folds together."""
+        train, held = self.folding.train, self.folding.rows[0]
+        return seconds / len(train) * (1.0 + len(held) / train[0].n_documents)
 
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data."""
@@ -195,10 +197,10 @@ class Member:
             raise KeyboardInterrupt
         return ranker
 
-    def _stage(self, scores: Floats, n_trees: int | None) -> Stage:
+    def _stage(self, scores: Floats, n_trees: int | None, begin: float) -> Stage:
         pool = self.folding.pool
         (values,) = evaluate(pool.to_caller(scores), pool, self.scoring).values.values()
-        return Stage(scores, np.asarray(values), n_trees)
+        return Stage(scores, np.asarray(values), n_trees, time.perf_counter() - begin)
 
 
 @dataclass(eq=False)
@@ -220,7 +222,7 @@ class TreeMember(Member):
             while max(boosters.sizes) < target and boosters.grow():
                 grown[number] = True
             scores[self.folding.rows[number]] = loss.score(boosters.scores()[0])
-        self.stages.append(self._stage(scores, target))
+        self.stages.append(self._stage(scores, target, begin))
         after = len(self.stages) - 1 - self.best
         if after == 0:
             self.models = [
@@ -231,14 +233,13 @@ class TreeMember(Member):
         more = len(self.stages) < len(self.numbers) and after < PATIENCE and any(grown) and not alone
         if not more:
             self._growing = []
-        self._spend(begin)
         return more
 
     @property
     def next_seconds(self) -> float:
         """About how long the next stage will take, by the trees that it grows."""
         before, now, after = (0, *self.numbers, self.numbers[-1])[len(self.stages) - 1 :][:3]
-        return self.last_seconds * (after - now) / (now - before)
+        return self.stages[-1].seconds * (after - now) / (now - before)
 
     def _boosters(self, states: Sequence[Any]) -> list[Any]:
         parts = zip(self.folding.train, self.folding.held, states, strict=True)

@@ -109,8 +109,8 @@ class Auto(BaseRanker):
         trees on lambdas (for NDCG, whatever ``scoring`` is) as well, eight folds instead of four and five seeds instead
         of three.
     time_limit
-        Seconds; None for no limit. Folds go on as long as time remains to fit again what they found. Set it on large
-        data.
+        Seconds; None for no limit. Members grow as long as time remains to fit each of them again with one seed; more
+        seeds get what is left. Set it on large data.
     max_trees
         Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound. The model
         is then a blend of few trees, or one forest of symmetric trees that follows a blend of up to ten times as many
@@ -185,7 +185,7 @@ class Auto(BaseRanker):
         folding = fold(cast(Any, data), n_folds, self.random_state)
         search = Search(watcher, self.verbose)
         waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
-        done, stop = search.run(waiting, many.seeds, deadline)
+        done, stop = search.run(waiting, deadline)
         blend, seeds = _best_blend(done, families, folding, self.scoring), many.seeds
         estimate = blend.estimate
         if self.max_trees is not None and blend.n_trees(seeds) > self.max_trees:

@@ -38,10 +38,11 @@ class Search:
         found = watcher.resumed()
         self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
 
-    def run(self, members: list[Member], n_seeds: int, deadline: float | None) -> tuple[list[Member], Stop]:
-        """Return the members that have a stage, and why the others have none; the first one gets one in any case.
+    def run(self, members: list[Member], deadline: float | None) -> tuple[list[Member], Stop]:
+        """Return the members that have a stage, and why others are not finished; the first one has one in any case.
 
-        It ends when the time that is left is what fitting the members again will take, the next stage included.
+        A member stops growing where the time left without its next stage is needed to fit all members again, with one
+        seed each; the next member may still have time for its first stage. More seeds get what is left in the end.
         """
         done: list[Member] = []
         stop = Stop.DONE
@@ -51,17 +52,15 @@ class Search:
                 self._bar.advance(number - self._bar.done, member.name)
                 if self._is_finished(member, done):
                     continue
-                if done and _is_late(done, None, n_seeds, deadline):
+                if done and _is_late(done, max(one.stages[0].seconds for one in done), deadline):
                     stop = Stop.TIME
                     break
                 while self._advance(member, done):
                     self._keep(member.name, member.state)
-                    if _is_late(done, member, n_seeds, deadline):
+                    if _is_late(done, member.next_seconds, deadline):
                         stop = Stop.TIME
                         break
                 self._keep(member.name, member.state, finished=True)
-                if stop is Stop.TIME:
-                    break
         except KeyboardInterrupt:
             if not done:
                 self._bar.__exit__(None, None, None)
@@ -113,15 +112,15 @@ class Search:
         try:
             left = 0.5 * (self._bar.total or 0.0) / max(1, int(np.count_nonzero(shares)))
             self._bar.advance(0.5 * (self._bar.total or 0.0) - self._bar.done, "all data")
-            for number in np.argsort(-shares, kind="stable").tolist():
+            waiting = [number for number in np.argsort(-shares, kind="stable").tolist() if shares[number] > 0]
+            while waiting and not hurry:
+                number = waiting.pop(0)
                 member = blend.members[number]
-                if shares[number] == 0 or hurry:
-                    continue
                 found = self._kept.get(f"{REFITTED}{member.name}")
                 if found is not None:
                     models[number] = model_from(found)
                     continue
-                seeds = _affordable(member, n_seeds, deadline)
+                seeds = _affordable(member, n_seeds, [blend.members[one] for one in waiting], deadline)
                 if seeds == 0:
                     stop = Stop.TIME
                     continue
@@ -139,20 +138,23 @@ class Search:
         return found, refitted, stop
 
 
-def _is_late(done: list[Member], growing: Member | None, n_seeds: int, deadline: float | None) -> bool:
-    """Tell whether the time left is needed to fit members again, after another stage of the one that is growing."""
-    if deadline is None:
-        return False
-    left = deadline - time.perf_counter() - sum(member.cost(n_seeds) for member in done)
-    if growing is None:
-        return left < 0
-    return left < growing.next_seconds * (1.0 + growing.cost(n_seeds) / growing.seconds)
+def _is_late(done: list[Member], seconds: float, deadline: float | None) -> bool:
+    """Tell whether a stage of some seconds leaves too little time to fit members again, with one seed each."""
+    return deadline is not None and _left(done, deadline) < seconds + MARGIN * done[-1].again(seconds)
 
 
-def _affordable(member: Member, n_seeds: int, deadline: float | None) -> int:
-    """Return with how many seeds, at most a number, a member can be fitted again in the time left; 0 for none."""
-    most = member.seeds(n_seeds)
+def _left(members: list[Member], deadline: float) -> float:
+    """Return the time that is left beside fitting members again, with one seed each."""
+    return deadline - time.perf_counter() - MARGIN * sum(member.cost(1) for member in members)
+
+
+def _affordable(member: Member, n_seeds: int, waiting: list[Member], deadline: float | None) -> int:
+    """Return with how many seeds, at most a number, a member can be fitted again; 0 for none.
+
+    Members that wait keep the time for one seed, where there is as much.
+    """
+    most, one = member.seeds(n_seeds), MARGIN * member.cost(1)
     if deadline is None:
         return most
-    left = deadline - time.perf_counter()
-    return min(most, int(left * most / max(MARGIN * member.cost(n_seeds), 1e-9))) if left > 0 else 0
+    spare, left = _left(waiting, deadline), _left([], deadline)
+    return max(min(most, int(spare / max(one, 1e-9))), int(left > one))

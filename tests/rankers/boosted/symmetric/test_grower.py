@@ -75,9 +75,9 @@ def enumerated(X, gradient, curvature, depth, l2, signs):
 
 def grown_on(X, gradient, curvature, depth, l2, signs, rows=None, n_jobs=1):
     bins = find_bins(X, 255, {}, np.ones(len(X)), 1)
-    grower = Grower(bins, bins.blocks(X, {}, 1), depth, l2, np.asarray(signs, float), n_jobs)
+    grower = Grower(bins, bins.blocks(X, {}, 1), depth, np.asarray(signs, float), n_jobs)
     rows = np.arange(len(X)) if rows is None else rows
-    return bins, grower.grow(gradient, curvature, rows.astype(np.int32), np.arange(len(bins.columns)))
+    return bins, grower.grow(gradient, curvature, l2, rows.astype(np.int32), np.arange(len(bins.columns)))
 
 
 @pytest.mark.parametrize("signs", [(0, 0, 0, 0), (1, -1, 0, 1), (-1, 0, 0, 0)])

@@ -66,6 +66,18 @@ def test_the_first_tree_is_the_newton_step_of_its_leaves(data):
         assert value == pytest.approx(centred[own].sum() / (own.sum() + 2.0), abs=1e-12)
 
 
+def test_the_penalty_is_counted_in_documents_whatever_the_scale_of_the_loss(data):
+    ranker = make(n_trees=1, learning_rate=1.0, l2=2.0, objective="lambda-mart", **PLAIN).fit(data)
+    gradient, curvature = ar.make_ranker("lambda-mart")._loss(data).slopes(np.zeros((data.n_documents, 1)), None)
+    assert curvature.mean() < 0.1
+    scores = ranker.predict(data)
+    assert len(np.unique(scores)) > 4
+    for value in np.unique(scores):
+        own = scores == value
+        expected = -gradient[own].sum() / (curvature[own].sum() + 2.0 * curvature.mean())
+        assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
 def test_objective_is_the_loss_of_the_model(data):
     for more in ({}, {"n_seeds": 3}, {"start": "linear"}):
         ranker = make(**more).fit(data)

@@ -84,21 +84,21 @@ class Part(NamedTuple):
 class Grower:
     """Grows symmetric trees on binned rows. The same bits for any number of threads: sums are of whole numbers."""
 
-    def __init__(
-        self, bins: Bins, blocks: list[Bytes], depth: int, l2: float, signs: Floats, n_jobs: int | None
-    ) -> None:
-        self._bins, self._blocks, self._depth, self._l2 = bins, blocks, depth, l2
+    def __init__(self, bins: Bins, blocks: list[Bytes], depth: int, signs: Floats, n_jobs: int | None) -> None:
+        self._bins, self._blocks, self._depth = bins, blocks, depth
         self._signs, self._n_bins = signs[bins.columns], bins.n_bins
         self._n_jobs = count_jobs(n_jobs)
 
-    def grow(self, gradient: Floats, curvature: Floats, rows: NDArray[np.int32], columns: Integers) -> Grown | None:
+    def grow(
+        self, gradient: Floats, curvature: Floats, l2: float, rows: NDArray[np.int32], columns: Integers
+    ) -> Grown | None:
         """Grow a tree on some rows, asking some of the columns; None where no question gains anything."""
         own = gradient[rows], curvature[rows]
         if not len(rows) or not own[1].max() > 0 or not np.isfinite(own[0]).all():
             return None
         packed, rows = Packed.of(*own), rows.copy()
         values, spare = packed.values, (np.empty_like(rows), np.empty_like(packed.values))
-        l2 = max(self._l2, TINY * float(own[1].mean()))
+        l2 = max(l2, TINY * float(own[1].mean()))
         borders, bounds = np.array([0, len(rows)]), np.array([[-np.inf, np.inf]])
         parts, questions = self._parts(columns), list[Question]()
         (all_g,), (all_h,) = packed.sums(borders)

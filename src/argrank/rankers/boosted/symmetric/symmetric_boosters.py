@@ -69,10 +69,12 @@ class SymmetricBoosters(Boosters):
         begin = tuple(np.zeros(one.n_documents) for one in (data, *parts)) if starts is None else tuple(starts)
         encoded = Encoded.of(data, settings.categorical, *self._slopes(begin[0], 0))
         self._codes = encoded.codes
-        self._bins = find_bins(data.X, settings.n_bins, encoded.numbers, row_weights(data), settings.n_jobs)
+        weight = row_weights(data)
+        self._weight = float(weight.sum()) or 1.0
+        self._bins = find_bins(data.X, settings.n_bins, encoded.numbers, weight, settings.n_jobs)
         self._blocks = [self._bins.blocks(data.X, encoded.numbers, settings.n_jobs)]
         self._blocks += [self._bins.blocks(one.X, encoded.served(one), settings.n_jobs) for one in parts]
-        self._grower = Grower(self._bins, self._blocks[0], settings.depth, settings.l2, settings.signs, settings.n_jobs)
+        self._grower = Grower(self._bins, self._blocks[0], settings.depth, settings.signs, settings.n_jobs)
         self._forests = [Forest((), begin) for _ in settings.seeds]
         if kept is not None:
             self._number = kept["number"]
@@ -111,7 +113,9 @@ class SymmetricBoosters(Boosters):
         n_columns = len(self._bins.columns)
         n_asked = max(1, round(settings.feature_fraction * n_columns))
         columns = np.sort(rng.permutation(n_columns)[:n_asked])
-        grown = self._grower.grow(*self._slopes(forest.scores[0], number), rows, columns)
+        gradient, curvature = self._slopes(forest.scores[0], number)
+        l2 = settings.l2 * float(curvature.sum()) / self._weight  # in units of a row's curvature
+        grown = self._grower.grow(gradient, curvature, l2, rows, columns)
         if grown is None:
             return False
         values = settings.learning_rate * grown.values

@@ -44,11 +44,14 @@ class SymmetricMART(GradientBoostedRanker):
         "mart", "xendcg-mart", "lambda-mart"), a ranker with parameters of its own, such as
         ``ar.make_ranker("lambda-mart", measure="map")``, or whatever `custom` takes: another ranker that has an
         objective, or a function ``f(scores, labels) -> (value, gradient)``.
-        The default of ``l2`` was chosen for "query-mart"; lambdas have smaller curvatures and want a smaller one.
     depth
         Questions of a tree, which has 2^depth leaves. Fewer are faster and overfit less.
     n_bins
         Most bins that the values of a feature are put into; questions are asked at their borders.
+    l2
+        Penalty on the values of the leaves, as a number of documents: a leaf of as many documents gets half the value
+        that it would have without. So one default serves every objective, whatever its scale. Raise it where training
+        is far better than validation.
     bagging_fraction
         Share of the queries, drawn anew for every tree, that it is grown on. Less than all is faster, and was less
         accurate on most data.
@@ -57,8 +60,7 @@ class SymmetricMART(GradientBoostedRanker):
     --------
     >>> import argrank as ar
     >>> data = ar.make_ranking(40, 30, 5, truth="nonlinear", random_state=1)
-    >>> settings = {"n_trees": 60, "l2": 0.1, "objective": "lambda-mart"}
-    >>> ranker = ar.make_ranker("symmetric-mart", **settings).fit(data)
+    >>> ranker = ar.make_ranker("symmetric-mart", n_trees=60, objective="lambda-mart").fit(data)
     >>> ranker.model_.members[-1].values.shape, ranker.score(data) > 0.8
     ((60, 64), True)
     """
