@@ -253,7 +253,7 @@ def test_an_archive_of_an_enormous_text_is_refused_before_it_fills_the_memory(
     path.write_bytes(packed(suffix, b"1 qid:1 1:1\n" * 200_000))
     monkeypatch.setattr(_files, "PIECE", 1 << 16)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "1MB")
-    with open_bytes(path) as stream, pytest.raises(InputError, match=r"expected what fits into 1.0 MB of memory, got"):
+    with open_bytes(path) as stream, pytest.raises(InputError, match=r"expected at most 1.0 MB of memory, got"):
         read_all(stream, str(path))
 
 

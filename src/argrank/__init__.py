@@ -1,6 +1,6 @@
 """argrank: learning to rank that optimises the measure you report.
 
-The public names are loaded on first use, so ``import argrank`` stays as light as NumPy. They are listed here alone:
+The public names are loaded on first use, so ``import argrank`` stays as light as NumPy. This is the only list of them:
 ``scripts/make_stub.py`` writes ``__init__.pyi`` from the list, for editors and type checkers.
 """
 

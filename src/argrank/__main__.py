@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C while it is being loaded ends it as Ctrl-C ends a command."""
+    """Run the command line; Ctrl-C during its imports has the same exit code as Ctrl-C during a command."""
     try:
         from argrank.cli import main as run
 

@@ -8,7 +8,7 @@ from argrank.errors import MissingExtraError, OptionError, shown
 
 
 def axes_or_new(given: Any) -> Any:
-    """Return the axes given, else new ones; matplotlib is imported only here."""
+    """Return the given axes, or new ones if none are given."""
     try:
         import matplotlib.axes
         import matplotlib.pyplot as plt

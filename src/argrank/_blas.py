@@ -1,4 +1,4 @@
-"""BLAS on one thread while our own threads work: the same bits for any number of them, and no oversubscription."""
+"""Limit BLAS to one thread while our own threads work, so that results do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _users = 0
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS at one thread; nested and simultaneous users share one limit, lifted by the last to leave.
+    """Limit BLAS to one thread; nested and concurrent users share one limit, which the last one lifts.
 
-    BLAS libraries have one setting for the whole process, so users that saved and restored it each for themselves
-    could leave the limit behind for ever.
+    BLAS libraries have one setting per process: if each user saved and restored it separately, the limit could stay
+    set.
     """
     global _controller, _limit, _users
     with _lock:
@@ -42,10 +42,10 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 def _take_control() -> None:
-    """Make this thread's settings count.
+    """Make threadpoolctl accept limits from this thread.
 
-    Newer versions of threadpoolctl silently ignores every thread but the first that set a limit; ours may be
-    lifted by another thread than the one that set it, and the lock already keeps our threads apart.
+    Newer versions of threadpoolctl silently ignore every thread but the first that set a limit. Our limit may be lifted
+    by a different thread than the one that set it, and our lock already serialises the threads.
     """
     for library in _controller.lib_controllers:
         clear = getattr(library, "clear_controlling_thread", None)

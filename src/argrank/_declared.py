@@ -1,9 +1,10 @@
-"""What an argument may be: declared once, on its annotation, as in ``C: Annotated[float, Above(0)]``.
+"""The allowed values of an argument, declared once on its annotation, as in ``C: Annotated[float, Above(0)]``.
 
-From the declaration follow the check (of a ranker's parameters before it learns, of a public function's arguments at
-its door), the range that the docs show, the errors of the command line and the values that the fuzz draws. Types say
-what they say in Python: a union is a choice, ``Literal`` lists values, ``Optional[float]`` is a float or None. Numbers
-are finite, and whole ones fit 64 bits. What a type cannot say (Any, arrays, protocols) is checked where it is used.
+The declaration is used to check a ranker's parameters before fitting and a public function's arguments when it is
+called, to show the range in the docs and in errors of the command line, and to draw values for fuzzing. Types mean what
+they mean in Python: a union is a choice, ``Literal`` lists values, ``Optional[float]`` is a float or None. Numbers must
+be finite, and integers must fit 64 bits. Whatever a type cannot express (Any, arrays, protocols) is checked where it is
+used.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ Returned = TypeVar("Returned")
 
 
 class IsData:
-    """What holds data, such as a Dataset, or ``Annotated[…, IsData]``: errors about it are InputErrors."""
+    """Marks arguments that hold data (a Dataset, or ``Annotated[…, IsData]``): errors about them are InputErrors."""
 
 
-LARGEST = 2**63 - 1  # of whole numbers: compiled code can hold no larger one
-LARGEST_32 = 2**31 - 1  # of those that LightGBM can hold; the docs do not mention it
+LARGEST = 2**63 - 1  # of integers: the largest that compiled code can hold
+LARGEST_32 = 2**31 - 1  # of integers that go to LightGBM; not shown in the docs
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ FloatType = str | np.dtype[Any] | type[np.floating[Any]] | type[float]  # float3
 
 @dataclass(frozen=True)
 class Kind:
-    """One of the things that an argument may be: a type with its bounds, or the values of a ``Literal``."""
+    """One alternative of an argument: a type with its bounds, or the values of a ``Literal``."""
 
     type: Any
     words: str  # in an error
@@ -93,7 +94,7 @@ class Kind:
     is_data: bool = False  # otherwise it is an option
 
     def keeps(self, value: Any) -> bool:
-        """Tell whether a value that it accepts keeps to the bounds."""
+        """Tell whether an accepted value is within the bounds."""
         plain = value.item() if isinstance(value, np.generic) else value
         return all(bound.holds(plain, bound.limit) for bound in self.bounds)
 
@@ -107,7 +108,7 @@ class Kind:
 
     @property
     def head(self) -> str:
-        """What it is, for the docs."""
+        """The type and range, for the docs."""
         name = _listed(map(_quoted, self.choices)) or getattr(self.type, "__name__", str(self.type))
         ranges = ", ".join(bound.range for bound in self.bounds if bound.limit < LARGEST_32)
         return f"{name} ({ranges})" if ranges else name
@@ -115,23 +116,23 @@ class Kind:
 
 @dataclass(frozen=True)
 class Declared:
-    """What an argument may be, by its annotation."""
+    """The allowed values of an argument, from its annotation."""
 
     kinds: tuple[Kind, ...]
 
     @property
     def is_open(self) -> bool:
-        """Whether it may be things that are checked where they are used."""
+        """Whether some alternatives are checked only where they are used."""
         return any(kind.type is Any for kind in self.kinds)
 
     @property
     def is_path(self) -> bool:
-        """Whether a text is the name of a file."""
+        """Whether a string is taken as a file name."""
         return any(kind.type is os.PathLike for kind in self.kinds)
 
     @property
     def head(self) -> str:
-        """What the docs write after the name: types and ranges; an empty text where they say nothing."""
+        """Types and ranges, as the docs write them after the name; an empty string if there are none."""
         if self.is_open:
             return ""
         some = [kind.head for kind in self.kinds if kind.type is not None]
@@ -139,7 +140,7 @@ class Declared:
         return text + ("" if len(some) == len(self.kinds) else ", optional")
 
     def check(self, name: str, value: Any) -> None:
-        """Raise unless a value is of one of the kinds, and within its bounds."""
+        """Raise unless a value matches one of the kinds and is within its bounds."""
         fitting = [kind for kind in self.kinds if kind.accepts(value)]
         if any(kind.keeps(value) for kind in fitting):
             return
@@ -232,7 +233,7 @@ def _is_choice(choices: tuple[Any, ...], value: Any) -> bool:
 
 
 def _is_group(kind: type, parts: Sequence[Declared], value: Any) -> bool:
-    """Tell whether a value is a sequence or mapping; what lists, tuples and mappings hold has to fit, too."""
+    """Tell whether a value is a sequence or mapping whose elements also match."""
     if isinstance(value, str | bytes) or issubclass(kind, Mapping) != isinstance(value, Mapping):
         return False
     if isinstance(value, Mapping):
@@ -274,7 +275,7 @@ def _quoted(choice: Any) -> str:
 
 
 def fields_of(cls: type) -> Mapping[str, Declared]:
-    """Return what the annotated attributes of a class may be, its bases' among them, each as its own file means it."""
+    """Return the declarations of a class's annotated attributes, inherited ones too, resolved in their own modules."""
     found: dict[str, Declared] = {}
     for base in reversed(cls.__mro__):
         space = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
@@ -283,7 +284,7 @@ def fields_of(cls: type) -> Mapping[str, Declared]:
 
 
 def check_fields(value: Any) -> None:
-    """Raise where a field of a dataclass is not what its class declares."""
+    """Raise if a field of a dataclass does not match its declaration."""
     kind: type = type(value)
     known = parameters_of(kind)
     for field in dataclasses.fields(value):
@@ -292,13 +293,13 @@ def check_fields(value: Any) -> None:
 
 @functools.cache
 def parameters_of(cls: type) -> Mapping[str, Declared]:
-    """Return what the parameters of ``__init__`` may be: by the fields of the class, else by its own annotations."""
+    """Return the declarations of ``__init__``'s parameters: from the class's fields, else from its own annotations."""
     return {**arguments_of(cls.__init__), **fields_of(cls)}  # type: ignore[misc]
 
 
 @functools.cache
 def arguments_of(function: Callable[..., Any]) -> Mapping[str, Declared]:
-    """Return what the arguments of a function may be."""
+    """Return the declarations of a function's arguments."""
     plain = inspect.unwrap(function)
     space = getattr(plain, "__globals__", {})
     given = inspect.get_annotations(plain) if callable(plain) and hasattr(plain, "__annotations__") else {}
@@ -306,7 +307,7 @@ def arguments_of(function: Callable[..., Any]) -> Mapping[str, Declared]:
 
 
 def _resolved(annotation: Any, space: dict[str, Any]) -> Declared:
-    """Return what an annotation declares, be it a type or its text; names that only type checkers know say nothing."""
+    """Return what an annotation (a type or its text) declares; names known only to type checkers declare nothing."""
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     try:
         return declared(get_type_hints(holder, space, include_extras=True)["it"])
@@ -314,11 +315,11 @@ def _resolved(annotation: Any, space: dict[str, Any]) -> Declared:
         return OPEN
 
 
-CHECKED: set[Callable[..., Any]] = set()  # the functions whose arguments are checked at the door, unwrapped
+CHECKED: set[Callable[..., Any]] = set()  # the functions decorated with `checked`, unwrapped
 
 
 def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Have the arguments of a public function or method checked at its door, by their annotations."""
+    """Check the arguments of a public function or method against their annotations when it is called."""
     parameters = inspect.signature(function).parameters.values()
     names = [one.name for one in parameters if one.kind < one.VAR_POSITIONAL]
     rest = [one.name for one in parameters if one.kind == one.VAR_POSITIONAL]
@@ -336,7 +337,7 @@ def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
 
 
 def _taken(known: Mapping[str, Declared], name: str, value: Any) -> Any:
-    """Return an argument that fits its declaration; NumPy's numbers, maybe of 8 bits, and lists become Python's."""
+    """Return a valid argument with NumPy's numbers (perhaps of 8 bits) and lists converted to Python's."""
     if name not in known or known[name].is_open:
         return value
     known[name].check(name, value)

@@ -26,16 +26,16 @@ from argrank._once import is_stream, open_stream
 from argrank.errors import FormatError, InputError, InputTypeError, MissingExtraError, shown
 
 COMPRESSIONS = (".gz", ".xz", ".bz2", ".zip")
-PART = ".part"  # how the name of an unfinished file ends
-ASIDE = ".old.part"  # and that of a folder that is being replaced
-LONGEST_NAME = 60  # characters of a name that go into that of its unfinished file
-PIECE = 1 << 22  # bytes that are decompressed at a time
+PART = ".part"  # suffix of an unfinished file
+ASIDE = ".old.part"  # suffix of a folder that is being replaced
+LONGEST_NAME = 60  # characters of a name that its unfinished file keeps
+PIECE = 1 << 22  # bytes to decompress at a time
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def check_path(path: object) -> None:
-    """Raise unless something can be the name of a file."""
+    """Raise unless the argument can be a file name."""
     if not isinstance(path, str | os.PathLike):
         raise InputTypeError(f"expected the name of a file, got {shown(path)}")
     try:
@@ -54,7 +54,7 @@ def check_path(path: object) -> None:
 
 
 def refuse_endless(path: str | os.PathLike[str]) -> None:
-    """Raise where something is a pipe or a device, which may never end, for readers that take a whole file."""
+    """Raise if the path is a pipe or a device, which may never end; for readers that need a whole file."""
     place = Path(path)
     if place.exists() and not place.is_file() and not place.is_dir():
         raise InputError(f"{os.fspath(path)}: expected a file, got a pipe or a device")
@@ -72,7 +72,7 @@ def split_suffixes(path: str | os.PathLike[str]) -> tuple[str, str]:
 def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed by its suffix; ``-`` is standard input.
 
-    Damage to an archive surfaces while reading, so it is turned into a FormatError here, around the caller's block.
+    A damaged archive is noticed only while reading, so errors of the caller's block are turned into a FormatError here.
     """
     path = os.fspath(path)
     try:
@@ -87,16 +87,16 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _is_damage(error: Exception, compression: str) -> bool:
-    """Tell errors of the decompressors from system errors, which may come from the caller's block."""
+    """Tell whether an error is the decompressor's, and not a system error from the caller's block."""
     if isinstance(error, RuntimeError):  # zipfile: an unknown method of compression, or encryption
         return compression == ".zip"
-    if isinstance(error, OSError):  # bz2 and gzip give no number; a damaged zip makes zipfile seek to nowhere
+    if isinstance(error, OSError):  # bz2 and gzip set no errno; with a damaged zip, zipfile seeks to an invalid offset
         return error.errno is None or (compression == ".zip" and error.errno == errno.EINVAL)
     return True
 
 
 def read_all(stream: IO[bytes], name: str) -> bytearray:
-    """Read a stream to its end, but no more than memory allows: a small archive may hold an enormous text."""
+    """Read a stream to its end, up to the memory limit: a small archive may hold an enormous text."""
     text = bytearray()
     while piece := stream.read(PIECE):
         text += piece
@@ -125,12 +125,12 @@ def _decompressor(path: str) -> Iterator[IO[bytes]]:
 
 
 def is_remote(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a name is an address of a file system that pyarrow knows: s3://, gs://, hdfs://, file://."""
+    """Tell whether a name is a URL of a file system that pyarrow supports: s3://, gs://, hdfs://, file://."""
     return bool(_ADDRESS.match(os.fspath(path)))
 
 
 def remote_files(path: str) -> list[str] | None:
-    """Return the addresses of the files in a remote folder and below it, sorted; None where it is not a folder."""
+    """Return the URLs of all files below a remote folder, sorted; None if it is not a folder."""
     fs, system, place = _remote(path)
     try:
         if system.get_file_info(place).type != fs.FileType.Directory:
@@ -163,7 +163,7 @@ def _remote(path: str) -> tuple[Any, Any, str]:
 
 @contextlib.contextmanager
 def _only_member(source: Any, path: str) -> Iterator[IO[bytes]]:
-    """Open the one file of a zip archive; what zipfile makes of damaged tables of contents is damage too."""
+    """Open the only file of a zip archive; zipfile's errors about a damaged directory become FormatErrors too."""
     with contextlib.ExitStack() as opened:
         try:
             archive = opened.enter_context(zipfile.ZipFile(source))
@@ -178,10 +178,10 @@ def _only_member(source: Any, path: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing, compressed by its suffix; it takes its name only when the block ends without error.
+    """Open a file for writing, compressed by its suffix; it gets its name only when the block ends without error.
 
-    The new contents are on the disk before they take the name of the old ones. A link stays one: what it points to is
-    written. Devices and pipes are written to directly, since replacing them would destroy them.
+    The new contents are synced to disk before they replace the old ones. A link stays a link: its target is written.
+    Devices and pipes are written to directly, since replacing them would destroy them.
     """
     name = os.fspath(path)
     try:
@@ -219,10 +219,10 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
-    """Give an empty folder to fill; it takes its name only when the block ends without error.
+    """Yield an empty folder to fill; it gets its name only when the block ends without error.
 
-    A folder of that name is replaced where it holds the file ``mark``, or nothing: other folders are not ours. Who has
-    files of the old folder open keeps them. The new contents are on the disk before they take the name.
+    An existing folder is replaced only if it is empty or holds the file ``mark``; other folders are not ours. Processes
+    that have files of the old folder open can keep reading them. The new contents are synced before they get the name.
     """
     check_path(path)
     name = os.fspath(path)
@@ -231,9 +231,7 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
         _take_back(target)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o777 & ~_mask()
         if target.exists() and not (target.is_dir() and ((target / mark).exists() or not any(target.iterdir()))):
-            raise InputError(
-                f"{name}: expected a new name or that of a folder with {mark} to replace, got another thing"
-            )
+            raise InputError(f"{name}: expected a new name, or a folder with {mark} to replace, got something else")
         temporary = Path(_unfinished(target, tempfile.mkdtemp))
     except OSError as error:
         raise _unwritable(name, error) from error
@@ -256,7 +254,7 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
 
 
 def _target(name: str) -> Path:
-    """Return what a name stands for, links followed; what is still a link then is one of links in a circle."""
+    """Return a path with links followed; if the result is still a link, the links form a cycle."""
     target = Path(os.path.realpath(name))
     if target.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
@@ -264,7 +262,7 @@ def _target(name: str) -> Path:
 
 
 def _take_back(target: Path) -> None:
-    """Give a folder its name back that a process had set aside when it was killed, before the new one took the name."""
+    """Restore a folder that was set aside by a process that was killed before the new folder got its name."""
     if not target.exists():
         for aside in _leftovers(target):
             if aside.name.endswith(ASIDE):
@@ -273,7 +271,7 @@ def _take_back(target: Path) -> None:
 
 
 def _swap(folder: Path, target: Path) -> None:
-    """Give a folder its name; what had the name is set aside before and deleted after."""
+    """Rename a folder to its final name; an existing one is set aside first and deleted afterwards."""
     if not target.exists():
         os.rename(folder, target)
         return
@@ -305,7 +303,7 @@ def _host() -> str:
 
 
 def _unfinished(target: Path, make: Callable[..., Any]) -> Any:
-    """Make a file or a folder beside the target, whose name says that it is unfinished and whose it is."""
+    """Create a file or folder beside the target; its name says that it is unfinished and which process owns it."""
     _remove_leftovers(target)
     prefix = f".{target.name[:LONGEST_NAME]}.{_host()}.{os.getpid()}."
     return make(dir=target.parent, prefix=prefix, suffix=PART)
@@ -318,7 +316,7 @@ def _mask() -> int:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what processes of this machine that are gone have left unfinished of the same file or folder."""
+    """Remove unfinished versions of this file or folder left by processes of this machine that no longer run."""
     for left in _leftovers(target):
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
@@ -344,13 +342,13 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # somebody else's
+    except OSError:  # owned by another process
         return True
     return True
 
 
 def _sync(place: Path) -> None:
-    """Make a file, or the names in a folder, last over a power failure; where a system cannot, nothing can be done."""
+    """Sync a file, or the entries of a folder, to disk; ignored on systems that cannot."""
     with contextlib.suppress(OSError):
         descriptor = os.open(place, os.O_RDONLY)
         try:

@@ -1,8 +1,8 @@
-"""The only file that knows numba: kernels declared here compile on first use and are cached on disk.
+"""The only file that imports numba: kernels declared here compile on first use and are cached on disk.
 
-A kernel is a plain Python function with a declared signature. Declared signatures are what lets numba find the
-machine code in its disk cache from a new process; kernels passed untyped or made by a factory never hit it. Nothing
-is imported or compiled before a kernel is first called, and with ``NUMBA_DISABLE_JIT=1`` the plain function runs.
+A kernel is a plain Python function with a declared signature. With declared signatures a new process finds the machine
+code in numba's disk cache; kernels passed untyped or made by a factory never hit the cache. Nothing is imported or
+compiled before a kernel is first called, and with ``NUMBA_DISABLE_JIT=1`` the plain function runs.
 
 Most kernels handle the scores of one query and have one of two shapes:
 
@@ -39,7 +39,7 @@ Signature = Callable[[Any], Any]  # takes the module numba.types, returns a sign
 _compiling = threading.Lock()  # numba's compiler is not re-entrant across threads while it fills the cache
 _declared: list[LazyKernel] = []
 _helpers: dict[str, list[Callable[..., Any]]] = {}  # of each module
-_registered: set[str] = set()  # modules whose helpers numba knows
+_registered: set[str] = set()  # modules whose helpers are registered with numba
 
 
 class LazyKernel:
@@ -76,7 +76,7 @@ class LazyKernel:
 
 
 def _machine_code(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Callable[..., Any]:
-    """Compile a function, or find its machine code where it was kept."""
+    """Compile a function, or load its machine code from the cache."""
     import numba
 
     if _may_cache(numba.njit(**options)(function), function):
@@ -86,7 +86,7 @@ def _machine_code(function: Callable[..., Any], signature: Any, options: dict[st
 
 
 def _may_cache(dispatcher: Any, function: Callable[..., Any]) -> bool:
-    """Tell whether there is a folder for machine code that nobody else can write to: numba unpickles it."""
+    """Tell whether there is a cache folder that no other user can write to: numba unpickles its files."""
     if not hasattr(dispatcher, "enable_caching"):
         return False  # JIT is switched off
     try:
@@ -100,9 +100,9 @@ def _may_cache(dispatcher: Any, function: Callable[..., Any]) -> bool:
 
 @functools.lru_cache
 def is_private(folder: str, source: str) -> bool:
-    """Tell whether a folder, and all above it, can only be changed by us, the system or who owns the source code."""
+    """Tell whether a folder and its parents can be changed only by us, the system or the owner of the source code."""
     if not hasattr(os, "getuid"):
-        return True  # Windows, where a user's folders are his own
+        return True  # Windows, where a user's folders are private
     trusted = {os.getuid(), 0, os.stat(source).st_uid if os.path.exists(source) else 0}
     path = os.path.realpath(folder)
     private = True
@@ -113,8 +113,8 @@ def is_private(folder: str, source: str) -> bool:
         private = private and found.st_uid in trusted and not by_others
     if not private:
         logging.getLogger("argrank").warning(
-            "%s can be written by others: compiled code is not kept there, and every process compiles anew; "
-            "set NUMBA_CACHE_DIR to a folder of your own",
+            "%s can be written by others: compiled code is not cached there, so every process compiles again; set "
+            "NUMBA_CACHE_DIR to a private folder",
             folder,
         )
     return private
@@ -123,18 +123,18 @@ def is_private(folder: str, source: str) -> bool:
 def kernel(
     signature: Signature | None = None, *, reorder_sums: bool = False
 ) -> Callable[[Callable[..., Any]], LazyKernel]:
-    """Declare a kernel, ``@kernel()``, whose types are those of its annotations.
+    """Declare a kernel, ``@kernel()``; its types are taken from its annotations.
 
-    An ``int`` is an int64, a ``float`` a float64, an array a vector that is only read, unless its annotation is one of
-    those of ``_types``. A kernel that takes functions, or is compiled for several types, brings its ``signature``.
-    ``reorder_sums`` lets the compiler add in another order than written, which a long sum needs to use vector
-    instructions; NaN and infinity keep their meaning.
+    An ``int`` is an int64, a ``float`` a float64, an array a read-only vector, unless its annotation is one of those in
+    ``_types``. A kernel that takes functions, or is compiled for several types, passes its ``signature``.
+    ``reorder_sums`` lets the compiler reorder additions, so that long sums use vector instructions; NaN and infinity
+    keep their meaning.
     """
     return lambda function: LazyKernel(function, signature or _annotated(function), reorder_sums)
 
 
 def _annotated(function: Callable[..., Any]) -> Signature:
-    """Return the signature that the annotations of a function state."""
+    """Return the signature given by a function's annotations."""
 
     def signature(types: ModuleType) -> Any:
         hints = get_type_hints(function, include_extras=True)
@@ -162,9 +162,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def helper(function: Function) -> Function:
     """Let the kernels of the same file call a function: a named step of a long kernel.
 
-    The function stays a plain one. Numba compiles it into the kernel that calls it, and since it lies in the kernel's
-    own file, an edit of it invalidates the cached machine code. A helper fills arrays that it is given and makes none:
-    compiled without reference counts it costs nothing, with them the reader of LETOR text took twice as long.
+    The function stays a plain one. Numba compiles it into the kernel that calls it, and because it is in the kernel's
+    own file, an edit of it invalidates the cached machine code. A helper fills arrays that it is given and allocates
+    none: it is compiled without reference counting, which made the reader of LETOR text twice as slow.
     """
     _helpers.setdefault(function.__module__, []).append(function)
     return function
@@ -273,9 +273,9 @@ def curvature_over_queries(kernel: LazyKernel, *arrays: NDArray[Any]) -> None:
 
 @functools.lru_cache(maxsize=256)
 def compiled_own(function: Callable[..., Any], n_arrays: int, returns_number: bool = True) -> Callable[..., Any] | None:
-    """Compile a function of the user's that takes arrays of floats, once a process; None where numba cannot.
+    """Compile a user's function of float arrays, once per process; None if numba cannot compile it.
 
-    Indices are checked, as Python does. The machine code is kept on disk only where the function uses nothing but its
+    Indices are checked, as Python does. The machine code is cached on disk only if the function uses nothing but its
     arguments, NumPy and math: numba would not notice a change of anything else.
     """
     import warnings
@@ -294,7 +294,7 @@ def compiled_own(function: Callable[..., Any], n_arrays: int, returns_number: bo
             if _stands_alone(plain):
                 return _machine_code(plain, signature, options)
             return cast("Callable[..., Any]", numba.njit(signature, **options)(_with_helpers(plain, {})))
-        except Exception:  # whatever the compiler says of somebody's Python: it runs as Python, then
+        except Exception:  # any compiler error: the function then runs as Python
             return None
 
 
@@ -313,7 +313,7 @@ def _with_helpers(function: FunctionType, known: dict[FunctionType, Any]) -> Fun
         helper = space.get(name)
         if isinstance(helper, FunctionType):
             if helper not in known:
-                known[helper] = None  # one that calls itself stays as it is, and does not compile
+                known[helper] = None  # a recursive function is left as it is, and does not compile
                 known[helper] = numba.njit(nogil=True, boundscheck=True)(_with_helpers(helper, known))
             space[name] = known[helper] or helper
     return FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
@@ -326,6 +326,6 @@ def own_type(types: ModuleType) -> Any:
 
 @kernel(lambda types: types.void(own_type(types), read_only(types), read_only(types, "int64"), types.float64[::1]))
 def over_rankings(function: Any, values: Floats, indptr: Integers, results: Floats) -> None:
-    """Call a compiled function with every part of some values."""
+    """Call a compiled function with the values of each query."""
     for part in range(len(indptr) - 1):
         results[part] = function(values[indptr[part] : indptr[part + 1]])

@@ -1,4 +1,4 @@
-"""Results as plain data that JSON can hold, and JSON of others, read in no more memory than is allowed."""
+"""Convert results to plain data for JSON, and parse JSON of others within the memory limit."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from argrank._memory import check_memory
 
-#: Bytes that Python needs for each of these in a text, at most: a list, an object, a value, half a string.
+#: Upper bounds on the bytes that Python needs per character: of a list, an object, a value, half a string.
 COSTS = {b"[": 96, b"{": 240, b",": 44, b'"': 30}
 
 
 def json_value(value: Any) -> Any:
-    """Return a value as JSON can hold it.
+    """Convert a value to what JSON can hold.
 
-    NumPy's numbers become Python's, numbers that are not finite None, arrays and tuples lists, anything else its repr.
+    NumPy's numbers become Python's, non-finite numbers become None, arrays and tuples lists, anything else its repr.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -36,7 +36,7 @@ def json_value(value: Any) -> Any:
 
 
 def parse_json(text: bytes | bytearray, what: str, **hooks: Any) -> Any:
-    """Return what a JSON text says, unless its lists and numbers would take more memory than is allowed."""
+    """Parse a JSON text; raise if its lists and numbers would exceed the memory limit."""
     needed = 2.0 * len(text) + sum(cost * text.count(sign) for sign, cost in COSTS.items())
     check_memory(what, needed, "take a smaller file")
     return json.loads(text, **hooks)

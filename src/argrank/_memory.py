@@ -1,4 +1,4 @@
-"""How much memory one thing may take, asked before it is allocated: a clear refusal instead of a crash."""
+"""The memory limit, checked before a large allocation: a clear error instead of a crash."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.li
 
 
 def parse_memory(text: str, what: str = "max-memory") -> int:
-    """Return the bytes that a text means: ``500MB``, ``4GiB``, or ``50%`` of the machine's memory."""
+    """Return the number of bytes given by a text: ``500MB``, ``4GiB``, or ``50%`` of the machine's memory."""
     found = _SIZE.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None or float(found[1]) <= 0:
         raise OptionError(f"{what}: expected a size such as 500MB, 4GB or 50%, got {text!r:.60}")
@@ -29,14 +29,14 @@ def parse_memory(text: str, what: str = "max-memory") -> int:
 
 
 def max_memory() -> int:
-    """Return the most bytes that one allocation may have: what the environment says, else 80 % of the memory."""
+    """Return the limit in bytes for one allocation: from the environment variable, else 80 % of the memory."""
     return parse_memory(os.environ.get(VARIABLE) or DEFAULT)
 
 
 def machine_memory() -> int:
-    """Return the memory of the machine, of the container that this process is in, or of its limits (ulimit)."""
+    """Return the memory of the machine, or the limit of its container or of the process (ulimit) if smaller."""
     limits = []
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # no such question on this system
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # not available on this system
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
         import resource
@@ -44,17 +44,17 @@ def machine_memory() -> int:
         soft = [resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
         limits += [limit for limit in soft if limit != resource.RLIM_INFINITY]
     for path in _CONTROL_GROUPS:
-        with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
+        with contextlib.suppress(OSError, ValueError):  # "max" is not a number and means no limit
             limits.append(int(Path(path).read_text("ascii")))
     return min(limits, default=1 << 34)
 
 
 def check_memory(what: str, n_bytes: float, advice: str) -> None:
-    """Raise where something would take more memory than is allowed."""
+    """Raise if something would exceed the memory limit."""
     limit = max_memory()
     if n_bytes > limit:
         raise InputError(
-            f"{what}: expected what fits into {_size(limit)} of memory, got {_size(n_bytes)}; {advice}, "
+            f"{what}: expected at most {_size(limit)} of memory, got {_size(n_bytes)}; {advice}, "
             f"or allow more (--max-memory, {VARIABLE})"
         )
 

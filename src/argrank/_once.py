@@ -1,4 +1,4 @@
-"""Standard input, pipes and devices: read once, and kept while a call or a command looks at them again."""
+"""Standard input, pipes and devices: read once, and kept so that a call or command can read them again."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import IO, Any
 from argrank.errors import InputError
 
 STDIN = "-"
-IN_MEMORY = 1 << 24  # bytes that are kept without a file
+IN_MEMORY = 1 << 24  # bytes kept in memory before a temporary file is used
 
 
 class _Kept:
-    """A stream, and all that has been read of it so far."""
+    """A stream and everything read from it so far."""
 
     def __init__(self, path: str) -> None:
         if path == STDIN and sys.stdin is None:
@@ -29,7 +29,7 @@ class _Kept:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
 
     def read(self, place: int, n_bytes: int) -> bytes:
-        """Return up to ``n_bytes`` from a place on; nothing at the end."""
+        """Return up to ``n_bytes`` from an offset; nothing at the end."""
         if place < self._size:
             self._file.seek(place)
             return self._file.read(min(n_bytes, self._size - place))
@@ -49,7 +49,7 @@ class _Kept:
 
 
 class _Again(io.RawIOBase):
-    """What a stream brings, from its beginning."""
+    """A view of a kept stream from its beginning."""
 
     def __init__(self, kept: _Kept) -> None:
         self._kept, self._place = kept, 0
@@ -68,7 +68,7 @@ _streams: ContextVar[dict[str, _Kept] | None] = ContextVar("streams", default=No
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a name is that of standard input, a pipe or a device: of what may not be there a second time."""
+    """Tell whether a name is standard input, a pipe or a device, which can be read only once."""
     if os.fspath(path) == STDIN:
         return True
     try:
@@ -80,7 +80,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 @contextlib.contextmanager
 def reading_once() -> Iterator[None]:
-    """Let every stream that is opened in the block, or in the function so decorated, be opened again and again."""
+    """Let every stream opened in the block, or in the decorated function, be opened repeatedly."""
     if _streams.get() is not None:
         yield
         return

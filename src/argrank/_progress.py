@@ -21,7 +21,7 @@ class Progress:
         self._task: Any = None
 
     def advance(self, amount: float, note: str = "") -> None:
-        """Add ``amount`` to the work that is done."""
+        """Add ``amount`` to the work done."""
         self.done += amount
         if not self._enabled:
             return
@@ -31,7 +31,7 @@ class Progress:
             self._bar.update(self._task, completed=self.done, description=f"{self.what} {note}".rstrip())
 
     def expect(self, total: float) -> None:
-        """Say how much there is to do, as soon as it is known: the bar then shows a share and the time left."""
+        """Set the total once it is known: the bar then shows a percentage and the time left."""
         self.total = total
         if self._bar is not None:
             self._bar.update(self._task, total=total)

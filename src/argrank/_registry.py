@@ -1,13 +1,13 @@
 """One class for everything that has a name: rankers, measures, solvers, targets, kinds of model.
 
-A registry holds argrank's own lines, one for each name. Other packages add theirs with the public ``register_…``
-functions, or by an entry point, which is loaded when somebody lists the names or asks for one that is not known yet:
+A registry holds argrank's own entries, one per name. Other packages add theirs with the public ``register_…``
+functions, or by an entry point, which is loaded when the names are listed or an unknown one is looked up:
 
     [project.entry-points."argrank.rankers"]
     my-ranker = "my_package:MyRanker"
 
-Its object is what the ``register_…`` function takes after the name. A module that registers the name itself while it is
-imported, with a grid say, is left as it did.
+Its object is what the ``register_…`` function takes after the name. If the module registers the name itself during
+import, perhaps with a grid, that registration is kept.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ Line = TypeVar("Line")
 
 
 class Registry(Generic[Line]):
-    """Names and what is known of each, in the order of the names.
+    """Entries by name, sorted by name.
 
     Parameters
     ----------
     kind : str
-        What the names are of, as messages say it.
+        What is registered, for messages ("ranker").
     own : mapping
-        argrank's lines; nobody can take their names.
+        argrank's entries, which cannot be replaced.
     group : str, optional
-        The group of entry points by which other packages add lines; without one none are looked for.
+        The entry-point group of other packages' entries; None for no entry points.
     adopt : callable(name, object), optional
-        Registers what an entry point stands for.
+        Registers the object of an entry point.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Registry(Generic[Line]):
         self._lock, self._loaded = threading.RLock(), adopt is None
 
     def register(self, name: str, line: Line, *, own: bool = False) -> None:
-        """Add a line, or replace one that was added before; ``own`` says that argrank itself adds it."""
+        """Add an entry, or replace one that was added before; ``own`` marks argrank's own."""
         if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
             raise OptionError(f"{self._kind}: expected a name of letters, digits and dashes, got {shown(name)}")
         if name in self._own and not own:
@@ -60,12 +60,12 @@ class Registry(Generic[Line]):
             self._own.add(name)
 
     def remove(self, name: str) -> None:
-        """Take away a line that was registered."""
+        """Remove a registered entry."""
         check_name(f"registered {self._kind}", name, self._lines.keys() - self._own)
         del self._lines[name]
 
     def find(self, fits: Callable[[Line], bool]) -> str | None:
-        """Return the first name whose line fits; entry points are loaded only if no known line does."""
+        """Return the first name whose entry matches; entry points are loaded only if no known entry does."""
         for names in (sorted(self._lines), self):
             for name in names:
                 if fits(self._lines[name]):
@@ -73,15 +73,15 @@ class Registry(Generic[Line]):
         return None
 
     def own(self) -> dict[str, Line]:
-        """Return argrank's own lines; entry points stay where they are."""
+        """Return argrank's own entries; entry points are not loaded."""
         return {name: self._lines[name] for name in sorted(self._own)}
 
     def items(self) -> list[tuple[str, Line]]:
-        """Return all names with their lines."""
+        """Return all names with their entries."""
         return [(name, self._lines[name]) for name in self]
 
     def values(self) -> list[Line]:
-        """Return the lines of all names."""
+        """Return all entries."""
         return [self._lines[name] for name in self]
 
     def __getitem__(self, name: str) -> Line:
@@ -105,11 +105,11 @@ class Registry(Generic[Line]):
         return len(self._lines)
 
     def _load(self) -> None:
-        """Load the entry points, once; one that fails is named in a warning and left out."""
+        """Load the entry points, once; one that fails gives a warning and is skipped."""
         with self._lock:
             if self._loaded or self._adopt is None:
                 return
-            self._loaded = True  # first: what is imported now may itself ask for names
+            self._loaded = True  # set first: the imported packages may list names themselves
             from importlib.metadata import entry_points
 
             for point in sorted(entry_points(group=self._group)):
@@ -121,7 +121,7 @@ class Registry(Generic[Line]):
                 thing = point.load()
             if point.name not in self._lines or point.name in self._own:
                 adopt(point.name, thing)
-        except Exception as error:  # another package's code: whatever it raises must not end ours
+        except Exception as error:  # another package's code may raise anything
             package = point.dist.name if point.dist else "an unknown package"
             warnings.warn(
                 f"the {self._kind} {point.name!r} of {package} ({point.value}) is left out: "
@@ -132,7 +132,7 @@ class Registry(Generic[Line]):
 
 
 def imported(home: str, package: str) -> Any:
-    """Return the module, or what stands at ``module:name``; ``.module`` is below the package."""
+    """Import and return a module, or ``module:name``; ``.module`` is relative to argrank."""
     module, _, name = home.partition(":")
     with uninterrupted():
         found = importlib.import_module(module, package)

@@ -1,4 +1,4 @@
-"""Results that are shown and handed on: tables with sentences below them in every format, plain data, data frames."""
+"""Base classes of results: rendered as tables with notes in every format, as plain data, as data frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argrank.errors import MissingExtraError, unknown_name
 
 
 def check_format(format: str) -> None:  # noqa: A002 (what the command line calls it)
-    """Refuse the name of a format that results are not rendered in."""
+    """Raise if a format is unknown."""
     if format != "json" and format not in FORMATS:
         raise unknown_name("format", format, [*FORMATS, "json"])
 
@@ -28,11 +28,11 @@ def frame_of(package: str, columns: Mapping[str, Any], purpose: str) -> Any:
 
 
 class Rendered(ABC):
-    """A result that is shown as tables with sentences below them, and told as plain data."""
+    """A result that can be rendered as tables with notes, or returned as plain data."""
 
     @abstractmethod
     def _shown(self) -> tuple[Sequence[Table], Sequence[str]]:
-        """Return the tables, and the sentences below them."""
+        """Return the tables and the notes below them."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

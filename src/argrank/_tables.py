@@ -30,7 +30,7 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Cell:
-    """A piece of text, perhaps the best of its column, perhaps with letters raised behind it."""
+    """The text of a cell, whether it is the best of its column, and superscript letters."""
 
     text: str
     best: bool = False
@@ -53,7 +53,7 @@ class Table:
 def table(
     header: Sequence[str], rows: Iterable[Sequence[object]], n_names: int = 1, widths: tuple[int, ...] = ()
 ) -> Table:
-    """Return a table of cells; whatever is not a Cell is shown as text."""
+    """Return a table of cells; anything that is not a Cell is converted to text."""
     cells = tuple(tuple(cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row) for row in rows)
     return Table(tuple(header), cells, n_names, widths)
 
@@ -76,12 +76,12 @@ def heading(format: str, text: str) -> str:  # noqa: A002 (as in render)
 
 
 def text_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Return one table as lines of text, for results that print more than tables."""
+    """Return one table as lines of text, for results that print other text too."""
     return _text_table(table(header, rows)).split("\n")
 
 
 def measure_text(value: float) -> str:
-    """Return the value of a measure with four digits, as tables of this field have them; "-" where it is undefined."""
+    """Return the value of a measure with four digits, as is usual; "-" if it is undefined."""
     return "-" if math.isnan(value) else f"{value:.4f}"
 
 
@@ -97,7 +97,7 @@ def parameters_text(parameters: Mapping[str, Any]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text without line breaks and what `printable` escapes, which are shown as Python writes them."""
+    """Return a text on one line, with line breaks and what `printable` escapes shown as Python escapes."""
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
@@ -164,7 +164,7 @@ def to_latex(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
         lines = [" & ".join(map(_latex, table.header)) + r" \\", r"\hline"]
         for row in table.rows:
             line = " & ".join(_latex_cell(cell, position < table.n_names) for position, cell in enumerate(row))
-            # behind the double backslash a bracket or star would be taken for its argument
+            # after a double backslash LaTeX would take a bracket or star as its argument
             lines.append(f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\")
         body = "\n".join([r"\hline", *lines, r"\hline"])
         parts.append(f"\\begin{{tabular}}{{{alignment}}}\n{body}\n\\end{{tabular}}")
@@ -210,11 +210,11 @@ FORMATS = {"html": to_html, "latex": to_latex, "markdown": to_markdown, "text": 
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """Return a number with the words that agree with it."""
+    """Return a number with its noun in singular or plural."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def facts_html(name: str, facts: Sequence[tuple[str, str]]) -> str:
-    """Return what an object tells of itself, a word and a few more each, for a notebook."""
+    """Return facts about an object, as pairs of name and text, as HTML for a notebook."""
     rows = "".join(f"<tr><th>{_html(word)}</th><td>{_html(text)}</td></tr>" for word, text in facts)
     return f"<table><caption>argrank {name}</caption>{rows}</table>"

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def count_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads meant by ``n_jobs``: None and -1 are every core this process may use."""
+    """Return the number of threads for ``n_jobs``: None and -1 mean every core this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None or n_jobs == -1:
         return cores

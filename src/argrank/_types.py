@@ -1,4 +1,4 @@
-"""Names of the array types that signatures use everywhere; kernels are compiled by them."""
+"""Array types used in signatures; kernels are compiled for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Element = TypeVar("Element", bound=np.generic)
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
-# In the signature of a kernel an array is a vector that is only read, unless it is one of these.
+# In a kernel's signature an array is a read-only vector, unless it has one of these types.
 Matrix: TypeAlias = Annotated[NDArray[Element], Layout(2, False)]
 Filled: TypeAlias = Annotated[NDArray[Element], Layout(1, True)]
 FilledMatrix: TypeAlias = Annotated[NDArray[Element], Layout(2, True)]

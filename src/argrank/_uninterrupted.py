@@ -1,4 +1,4 @@
-"""Work that Ctrl-C must not cut in two: compiling, and imports of compiled libraries, which happen once a process."""
+"""Work that Ctrl-C must not interrupt: compiling, and importing compiled libraries, which happen once per process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C, and other signals whose handler may raise, wait until the work is done.
+    """Delay Ctrl-C, and other signals whose handler may raise, until the work is done.
 
     A library whose import was interrupted stays half loaded, and the process cannot use it any more. Python handles
-    signals in the main thread alone, so that work on other threads is never cut.
+    signals only in the main thread, so work on other threads is never interrupted.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -35,15 +35,15 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028
 
 
 class ArgrankError(Exception):
-    """Base of all exceptions that argrank raises on purpose."""
+    """Base class of all exceptions that argrank raises deliberately."""
 
     def __str__(self) -> str:
-        """Return the message; what would steer a terminal, from a file that is quoted, is shown as Python writes it."""
+        """Return the message, with control characters (perhaps quoted from a file) escaped."""
         return printable(super().__str__())
 
 
 class InputError(ArgrankError, ValueError):
-    """Data that cannot be used; the message says what was expected and what came."""
+    """Data that cannot be used; the message says what was expected and what was found."""
 
 
 class FormatError(InputError):
@@ -63,11 +63,11 @@ class InputTypeError(InputError, TypeError):
 
 
 class OptionError(ArgrankError, ValueError):
-    """An option's value that does not exist or does not fit."""
+    """An option's value that is unknown or out of range."""
 
 
 class ModelError(ArgrankError):
-    """A model file that is refused, with the reason."""
+    """A model file that cannot be loaded, with the reason."""
 
 
 class ClusterError(ArgrankError):
@@ -75,18 +75,18 @@ class ClusterError(ArgrankError):
 
 
 class MissingExtraError(ArgrankError, ImportError):
-    """An optional package is needed; the message names the extra that brings it."""
+    """An optional package is missing; the message names the extra that installs it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f'{purpose} needs {package}: pip install "argrank[{extra}]"')
 
 
 class ArgrankWarning(UserWarning):
-    """Something that will probably hurt, though work can go on."""
+    """A probable problem that does not stop the work."""
 
 
 def warn(message: str) -> None:
-    """Warn at the line outside argrank from which the work was asked for."""
+    """Warn with the location of the caller's line outside argrank."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "argrank":
         level, frame = level + 1, frame.f_back
@@ -102,7 +102,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> OptionError:
 
 
 def check_name(kind: str, name: object, known: Collection[str]) -> None:
-    """Raise unless a name is one of the known ones; what is not a text may not even be hashable."""
+    """Raise unless a name is one of the known ones; a value that is not a string may be unhashable."""
     if not isinstance(name, str) or name not in known:
         raise unknown_name(kind, name, known)
 
@@ -120,13 +120,13 @@ def check_choice(what: str, value: object, known: Iterable[object]) -> None:
 
 
 def closest(name: object, known: Iterable[str]) -> list[str]:
-    """Return the known names that someone may have meant."""
+    """Return the known names that are similar to a misspelt one."""
     by_lower = {known_name.lower(): known_name for known_name in known}
     return [by_lower[match] for match in difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)]
 
 
 def check_count(name: str, value: object, least: int = 1, most: int = 2**63 - 1) -> None:
-    """Raise unless an option's value is a whole number from ``least`` up, at most what compiled code can hold."""
+    """Raise unless an option's value is a whole number, at least ``least``, that compiled code can hold."""
     if isinstance(value, Integral) and int(value) > most:
         raise OptionError(f"{name}: expected a whole number up to {most}, got {shown(value)}")
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -140,18 +140,18 @@ def check_positive(name: str, value: object) -> None:
 
 
 def is_finite(value: object) -> bool:
-    """Tell whether something is a number that a float can hold; whole numbers may be larger."""
+    """Tell whether a value is a finite number that a float can hold; Python's integers may be too large."""
     most: Any = sys.float_info.max
     return isinstance(value, Real) and bool(-most <= value <= most)
 
 
 def printable(text: str) -> str:
-    """Return a text with control characters, also those of direction, as escapes; line ends and tabs stay."""
+    """Return a text with control characters (also those of text direction) escaped; line ends and tabs are kept."""
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def is_text(text: str) -> bool:
-    """Tell whether UTF-8 can hold a text: half a surrogate pair it cannot."""
+    """Tell whether a text can be encoded as UTF-8; it cannot with half a surrogate pair."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""argrank's objectives as losses of PyTorch: ``from argrank.torch import RankingLoss``; needs PyTorch.
+"""argrank's objectives as PyTorch losses: ``from argrank.torch import RankingLoss``; needs PyTorch.
 
 This is the only module that imports it.
 """
@@ -26,18 +26,18 @@ __all__ = ["RankingLoss"]
 
 
 class RankingLoss(torch.nn.Module):
-    """What the ranker of a name minimises, as a loss for any network: the mean over the queries of a batch.
+    """The objective of a named ranker as a loss for any network: the mean over the queries of a batch.
 
-    Forward and backward call ``ar.objective(name, **parameters)`` on the CPU, in float64; the gradient by the scores is
-    exact where there is one (a subgradient at the kinks of a hinge), and PyTorch carries it on. A loss that counts all
-    pairs alike (``rank-svm``, ``log-mle``, …) is a mean over the pairs of the batch.
+    Forward and backward call ``ar.objective(name, **parameters)`` on the CPU, in float64; the gradient with respect to
+    the scores is exact (a subgradient at the kinks of a hinge), and PyTorch backpropagates it. A loss that weights all
+    pairs equally (``rank-svm``, ``log-mle``, …) is a mean over the pairs of the batch.
 
     Parameters
     ----------
     name : str
         A ranker with an objective, such as "listnet", "svm-ndcg", "orm", "smooth-grad", "lambdarank"; or "custom".
     **parameters
-        Those of the ranker that its objective depends on: ``measure``, ``k``, ``gain``, ``bound``, ….
+        The ranker's parameters on which its objective depends: ``measure``, ``k``, ``gain``, ``bound``, ….
 
     Examples
     --------
@@ -54,14 +54,14 @@ class RankingLoss(torch.nn.Module):
         Parameters
         ----------
         scores : tensor
-            One score for each document: of shape (n,) or (n, 1), or (queries, documents), one query a row.
+            One score for each document: of shape (n,) or (n, 1), or (queries, documents), one query per row.
         labels : tensor of as many labels, or list of tensors
             A list holds the labels of one query after the other, as losses of sentence-transformers' CrossEncoder get
             them; the scores are then those of all its documents in this order.
         queries : tensor or array of shape (n,), optional
             The query of each document, in any order; without it, scores of shape (n,) are those of one query.
         mask : tensor of shape (queries, documents), optional
-            True where there is a document, False in the padding.
+            True for documents, False for padding.
         """
         flat, known, data = _batch(scores, labels, queries, mask)
         return _Loss.apply(flat if known is None else flat[known], self.objective, data)
@@ -90,7 +90,7 @@ class _Loss(torch.autograd.Function):
 
 
 def _batch(scores: Any, labels: Any, queries: Any, mask: Any) -> tuple[Any, Any, Dataset]:
-    """Return the scores as a vector, which of them are of documents (None for all), and the labels of those."""
+    """Return the scores as a vector, a mask of those that belong to documents (None for all), and their labels."""
     if not isinstance(scores, torch.Tensor) or not scores.is_floating_point() or scores.ndim not in (1, 2):
         raise InputError(f"scores: expected a tensor of floats of one or two dimensions, got {shown(scores)}")
     flat = scores.reshape(-1)
@@ -98,7 +98,7 @@ def _batch(scores: Any, labels: Any, queries: Any, mask: Any) -> tuple[Any, Any,
         parts = [_array(part).reshape(-1) for part in labels]
         y, qid = np.concatenate([*parts, np.empty(0)]), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         if queries is not None or mask is not None:
-            raise InputError("queries, mask: expected None where labels are a list, which says the queries")
+            raise InputError("queries, mask: expected None if labels are a list, which has one entry per query")
     else:
         y = _array(labels).reshape(-1)
         wide = scores.ndim == 2 and scores.shape[1] > 1

@@ -76,7 +76,7 @@ def test_a_file_with_an_equals_sign_in_its_name(files, capsys):
     ("arguments", "message"),
     [
         (["good.txt"], "at least two systems"),
-        (["good.txt", "good.txt"], "good.txt: expected systems of different names, got 'good' twice"),
+        (["good.txt", "good.txt"], "good.txt: expected systems with different names, got 'good' twice"),
         (["good.txt", "x=absent.txt"], "absent.txt: cannot be read"),
         (["good.txt", "poor.txt", "--baseline", "god"], "unknown baseline 'god'; did you mean good"),
         (["good.txt", "poor.txt", "--test", "anova"], "unknown test 'anova'; known: randomisation, t, wilcoxon"),

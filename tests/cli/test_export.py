@@ -59,7 +59,7 @@ def test_export_refuses_in_one_line(capsys, saved, tmp_path):
 def test_import_makes_a_model_that_goes_on(capsys, tmp_path):
     code, out, _ = run(capsys, "import", STORED / "catboost.json", "-o", tmp_path / "model.json")
     assert code == 0
-    assert "can go to" in out
+    assert "can be exported to" in out
     code, _, _ = run(capsys, "export", tmp_path / "model.json", "--to", "solr", "-o", tmp_path / "solr", "--strict")
     assert code == 0
     code, _, err = run(capsys, "import", STORED / "catboost.json", "--from", "ranklib", "-o", tmp_path / "m.json")

@@ -42,7 +42,7 @@ def test_one_that_is_not_leaves_the_old_one(place: Path, capsys: pytest.CaptureF
     before = Path("model.json").read_bytes()
     code, _, err = run(capsys, "--fail-if-worse", "-o", "model.json")  # the same once more is not better
     assert (code, Path("model.json").read_bytes()) == (1, before)
-    assert err.endswith("argrank: the new model is not better than all others, and was not saved\n")
+    assert err.endswith("argrank: the new model is not better than all others and was not saved\n")
     assert run(capsys, "--baseline", "model.json", "--fail-if-worse", "-o", "new.json", "-q")[::2] == (1, "")
     assert not Path("new.json").exists()
 
@@ -50,7 +50,7 @@ def test_one_that_is_not_leaves_the_old_one(place: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--fail-if-worse", "-o", "new.json"], "expected --baseline, or a model of before at -o FILE, got neither"),
+        (["--fail-if-worse", "-o", "new.json"], "expected --baseline, or an earlier model at -o FILE, got neither"),
         (["--baseline", "nothing"], "expected a feature (a, b, c, d, good, bad), a model or a file of scores"),
     ],
 )

@@ -111,7 +111,7 @@ def test_our_faults_ask_to_be_reported_and_keep_their_traceback_on_demand(capsys
     fail(ZeroDivisionError("a fault of ours"))
     code, out, err = run(capsys, "made")
     assert (code, out, err.count("\n")) == (4, "", 1)
-    assert err.startswith("argrank: internal error: ZeroDivisionError: a fault of ours; this is a mistake of argrank")
+    assert err.startswith("argrank: internal error: ZeroDivisionError: a fault of ours; this is a bug in argrank")
     monkeypatch.setenv("ARGRANK_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         cli.main(["made"])

@@ -33,7 +33,7 @@ def test_sigterm_saves_the_model_of_a_long_training(tmp_path: Path) -> None:
         process.kill()
         process.wait()
     assert process.returncode == 3, complaint
-    assert "the best model so far is in model.json; the same command goes on from fit.ckpt" in complaint
+    assert "the best model so far is in model.json; run the same command again to continue from fit.ckpt" in complaint
     assert np.ptp(ar.load_model(tmp_path / "model.json").predict(data)) > 0
 
 
@@ -69,7 +69,7 @@ def test_an_interrupted_command_goes_on_from_its_folder(
     with monkeypatch.context() as patch:
         patch.setattr(selecting, "_map", interrupted)
         code, _, complaint = run(*command)
-    assert (code, complaint) == (3, "argrank: interrupted: the same command goes on from work\n")
+    assert (code, complaint) == (3, "argrank: interrupted: run the same command again to continue from work\n")
     assert any(Path("work").iterdir())
     assert run(*command) == whole
 

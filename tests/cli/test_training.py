@@ -74,7 +74,7 @@ def test_labels_that_leave_nothing_to_learn_save_no_model(files, run):
     for options in ([], ["--valid", "flat.txt"], ["--resume", "work"], ["--checkpoint", "fit.ckpt"]):
         code, out, err = run("train", "-r", "rank-svm", "flat.txt", "-o", "flat.json", *options)
         assert (code, out) == (2, "")
-        assert "expected labels to learn from, got such that all labels are 1; --allow-constant trains" in err
+        assert "expected labels to learn from, got data in which all labels are 1; --allow-constant trains" in err
         assert not Path("flat.json").exists()
     code, _, err = run("train", "-r", "rank-svm", "flat.txt", "-o", "flat.json", "--allow-constant")
     assert code == 0
@@ -170,7 +170,7 @@ def test_a_trec_run(files, run):
     first = (files / "m.run").read_text().splitlines()[0].split()
     assert (first[1], first[3], first[5]) == ("Q0", "1", "mine")
     code, _, err = run("predict", "m.json", "test.txt", "--run")
-    assert (code, err) == (2, "argrank: --run: expected -o FILE, where to write the run, got none\n")
+    assert (code, err) == (2, "argrank: --run: expected -o FILE, the run to write, got none\n")
 
 
 def test_grid(files, run):
@@ -286,7 +286,7 @@ def test_a_file_may_not_mention_the_last_features(files, run):
         (("cv", "train.txt", "-r", ""), "-r: expected names of rankers, got ''"),
         (("cv", "train.txt", "-r", "rank-svm", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
         (("train", "train.txt", "--valid", "v", "--grid", "C=1,2", "-p", "C=3"), "C: expected -p, which fixes it, or"),
-        (("cv", "train.txt", "--grid", "C=1"), "expected the ranker they are for, -r NAME"),
+        (("cv", "train.txt", "--grid", "C=1"), "expected -r NAME, the ranker they belong to"),
         (("cv", "train.txt", "--format", "pdf"), "unknown format"),
         (("experiment", "none.toml"), "none.toml: cannot be read"),
     ],
@@ -416,7 +416,7 @@ def test_ratings_from_files(ratings, run, name):
     for wrong in (("--grid", "rank=1,2", "--valid", "test.csv"), ("--target", "solr")):
         code, out, err = run("train", "-r", name, "train.csv", *wrong)
         assert code == 2
-        assert f"{name}: expected no {wrong[0]}, which it cannot do" in err
+        assert f"{name}: expected no {wrong[0]}, which it does not support" in err
     (ratings / "bad.csv").write_text("user,item,rating\n1,2,much\n")
     assert "with numbers as ratings, got 'much' in column 'rating'" in run("train", "-r", name, "bad.csv")[2]
 

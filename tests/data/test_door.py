@@ -146,14 +146,14 @@ def test_weights_of_which_no_sum_can_be_taken() -> None:
 def test_a_copy_of_features_is_asked_for(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X = make()
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "200kB")
-    with pytest.raises(InputError, match=r"X: expected what fits into 200\.0 kB of memory"):
+    with pytest.raises(InputError, match=r"X: expected at most 200\.0 kB of memory"):
         ar.Dataset(X, np.zeros(X.shape[0]) if len(X.shape) and X.shape[0] < 10**5 else None, group=[X.shape[0]])
 
 
 def test_a_gram_matrix_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     data = ar.make_ranking(40, 10, 3, random_state=0)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "1MB")
-    with pytest.raises(InputError, match=r"kernel: the Gram matrix of all documents: expected what fits into 1\.0 MB"):
+    with pytest.raises(InputError, match=r"kernel: the Gram matrix of all documents: expected at most 1\.0 MB"):
         ar.make_ranker("orm", kernel="rbf").fit(data)
 
 
@@ -234,14 +234,14 @@ def test_data_beyond_the_memory_are_refused_before_they_are_read(
     path = tmp_path / "data.txt"
     path.write_text("1 qid:1 1:1 99:1\n" * 30 + "#" + "x" * size)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "10kB")
-    with pytest.raises(InputError, match=r"data.txt: expected what fits into 10.0 kB of memory, got 24.0 kB; .*sparse"):
+    with pytest.raises(InputError, match=r"data.txt: expected at most 10.0 kB of memory, got 24.0 kB; .*sparse"):
         ar.load(path)
 
 
 def test_features_numbered_up_to_the_end_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "1GB")
     X = sparse.csr_matrix(([1.0, 2.0], ([0, 1], [0, 2147483645])), shape=(2, 2147483646))
-    with pytest.raises(InputError, match=r"X: expected what fits into 1.0 GB of memory, got 171.8 GB; number the"):
+    with pytest.raises(InputError, match=r"X: expected at most 1.0 GB of memory, got 171.8 GB; number the"):
         ar.make_ranker("rank-svm").fit(X, [1, 0], qid=[1, 1])
 
 
@@ -251,7 +251,7 @@ def test_tables_beyond_the_memory_are_refused_while_they_are_read(
 ) -> None:
     ar.dump(ar.make_ranking(40, 10, 6, random_state=0), tmp_path / name)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "5kB")
-    with pytest.raises(InputError, match=r"expected what fits into 5.0 kB of memory, got .*--max-memory"):
+    with pytest.raises(InputError, match=r"expected at most 5.0 kB of memory, got .*--max-memory"):
         ar.load(tmp_path / name)
 
 
@@ -260,7 +260,7 @@ def test_texts_without_end_are_refused(tmp_path: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr("argrank.data.io.text.LOOK", 100)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "10kB")
     path.write_text("q1 Q0 d 1 0.5 tag\n" * 100)
-    with pytest.raises(InputError, match=r"a\.run: expected what fits into 10\.0 kB of memory"):
+    with pytest.raises(InputError, match=r"a\.run: expected at most 10\.0 kB of memory"):
         read_run(path)
     monkeypatch.setattr("argrank.data.io.text.LONGEST_LINE", 300)
     path.write_text("x" * 1000)

@@ -34,7 +34,7 @@ def test_copies_that_do_not_fit_are_refused(tmp_path, monkeypatch):
     data = ar.Dataset(X, y, qid)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "300B")
     assert data.select([2]).n_queries == 1
-    with pytest.raises(InputError, match=r"select: expected what fits into 300 bytes.*take adjacent queries"):
+    with pytest.raises(InputError, match=r"select: expected at most 300 bytes.*take adjacent queries"):
         data.select([0, 2])
     with pytest.raises(InputError, match=r"not adjacent.*ar\.pack"):
         ar.Dataset(X, y, np.arange(ROWS) % QUERIES)

@@ -315,7 +315,7 @@ def test_a_small_checkpoint_cannot_fill_the_memory(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "20MB")
     for state in (b" " * 30_000_000, b"[" + b"[]," * 300_000 + b"[]]"):
         rewritten(path, state)
-        with pytest.raises(DamagedError, match=r"expected what fits into 20\.0 MB"):
+        with pytest.raises(DamagedError, match=r"expected at most 20\.0 MB"):
             unpacked(path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("1.npy", bytes(30_000_000))

@@ -36,7 +36,7 @@ print(told("VmHWM") - before, working_memory(ranker, data))
 def test_a_fit_that_does_not_fit_is_refused_before_it_begins(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = ar.make_ranking(20, 50, 10, random_state=0)
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "100kB")
-    with pytest.raises(InputError, match=r": a fit: expected what fits into 100.0 kB of memory, got .*B; take a part"):
+    with pytest.raises(InputError, match=r": a fit: expected at most 100.0 kB of memory, got .*B; take a part"):
         ar.make_ranker(name).fit(data)
 
 

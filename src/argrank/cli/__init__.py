@@ -1,4 +1,4 @@
-"""The command line: one file per command, no logic here or there."""
+"""The command line: one file per command, without logic of its own."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from argrank.cli._versions import versions
 from argrank.cli.options import declared
 from argrank.errors import ArgrankError, printable
 
-#: The commands, in the order that --help shows them: name -> module with a function ``run``, below argrank.cli. The
-#: first of two words is a group of commands, whose help is the docstring of its folder. A plain dict: only argrank has
-#: commands, and typer itself says what was meant by a misspelt one.
+#: The commands, in the order of --help: name -> module below argrank.cli with a function ``run``. The first of two
+#: words is a group of commands, whose help is the docstring of its folder. This is not a Registry: other packages
+#: cannot add commands, and typer itself suggests names for a misspelt one.
 COMMANDS = {
     "demo": ".demo",
     "inspect": ".inspect",
@@ -56,29 +56,29 @@ COMMANDS = {
     "ranklib": ".ranklib",
 }
 
-#: How a command's options are read where it is not the usual way: RankLib's flags have one dash and many letters.
+#: Commands whose options are parsed differently: RankLib's flags have one dash and many letters.
 SETTINGS = {"ranklib": {"ignore_unknown_options": True}}
 
 #: What the exit codes mean; 0 is success.
 CHECK_FAILED, BAD_INPUT, INTERRUPTED_KEPT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
-SELECTING = "argrank-select"  # how the names of threads begin that fit the points of a grid
+SELECTING = "argrank-select"  # prefix of the names of threads that fit the points of a grid
 MOMENT = 1.0  # seconds
 DEBUG = "ARGRANK_DEBUG"  # an environment variable that lets an internal error show its traceback
 
-#: Options whose value may be left out, which typer does not know.
+#: Options whose value may be omitted, which typer does not support.
 SPELLED_OUT = {"--strict": "--strict=order"}
 
 HELP = "Learning to rank that optimises the measure you report."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; whatever goes wrong ends in one plain line on standard error.
+    """Run the command line; any error is one plain line on standard error.
 
-    Exit codes: 0 done, 1 a check failed (or the reader of our output has left), 2 bad input or a full disk, 3
-    interrupted with what was done so far kept, 4 an error of argrank itself, 130 interrupted with nothing kept.
+    Exit codes: 0 done, 1 a check failed (or the reader of our output was closed), 2 bad input or a full disk, 3
+    interrupted with partial work saved, 4 an internal error of argrank, 130 interrupted with nothing saved.
     """
     _open_closed_streams()
-    gc.set_threshold(100_000)  # loading modules leaves no garbage to look for: 0.1 s of every command
+    gc.set_threshold(100_000)  # importing modules leaves no garbage: saves 0.1 s in every command
     try:
         with reading_once(), listening(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = finished.exit_code
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has left: `argrank … | head`
+    except BrokenPipeError:  # the reader of our output was closed: `argrank … | head`
         _silence()
         code = CHECK_FAILED
     except (ArgrankError, OSError, typer.TyperException) as error:
@@ -106,18 +106,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         code = INTERNAL
         _complain(
-            f"internal error: {type(error).__name__}: {error}; this is a mistake of argrank, please report it with the "
+            f"internal error: {type(error).__name__}: {error}; this is a bug in argrank, please report it with the "
             f"command and the traceback that {DEBUG}=1 shows"
         )
     finally:
         logger = logging.getLogger("argrank")
         logger.disabled = False
-        logger.handlers.clear()  # a command's handler must not outlive its standard error
+        logger.handlers.clear()  # the handler must not outlive the command's standard error
     if code == INTERRUPTED:  # typer silently turns Ctrl-C into this code
         _complain("interrupted")
     code = _flushed(code if isinstance(code, int) else 0)
     if code in (INTERRUPTED, INTERRUPTED_KEPT) and _is_busy():
-        os._exit(code)  # Python would wait for fits that nobody wants any more; files appear whole or not at all
+        os._exit(code)  # exit at once: Python would wait for fits that nobody needs; files are written atomically
     sys.exit(code)
 
 
@@ -130,14 +130,14 @@ def _is_busy() -> bool:
 
 
 def _flushed(code: int) -> int:
-    """Write what is left of our output while an error can still be told; return the exit code."""
+    """Flush our output while an error can still be reported; return the exit code."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _silence()
         return code or CHECK_FAILED
     except OSError as error:  # a full disk behind `> file`
-        if not code:  # else it has been told
+        if not code:  # else it has been reported
             _complain(f"standard output: {error.strerror}")
         _silence()
         return code or BAD_INPUT
@@ -145,22 +145,22 @@ def _flushed(code: int) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Give what was closed (``>&-``) something to hold its place, which the first file opened would take.
+    """Open standard streams that were closed (``>&-``), so that the next file does not get their number.
 
-    Writing to a standard output that was closed is an error; complaints to a closed standard error go nowhere.
+    Writing to a closed standard output is an error; messages to a closed standard error are discarded.
     """
     for number, name, kind in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
             with contextlib.suppress(OSError):
                 os.fstat(number)
-                continue  # somebody else's by now
+                continue  # now belongs to another file
             os.open(os.devnull, kind)  # gets the lowest number that is free
             if number > 0:
                 setattr(sys, name, os.fdopen(number, "w"))
 
 
 def _silence() -> None:
-    """Let what Python flushes at its end go nowhere."""
+    """Discard what Python flushes at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -199,15 +199,15 @@ def _help(context: typer.Context) -> None:
 
 
 MEMORY: Any = typer.Option(
-    None, "--max-memory", metavar="SIZE", help="Most memory that the data may take: 4GB, or 50% (default 80%)."
+    None, "--max-memory", metavar="SIZE", help="Memory limit for the data: 4GB, or 50% (default 80%)."
 )
 
 
-QUIET: Any = typer.Option(False, "--quiet", "-q", help="Only errors on standard error.")
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="Write only errors to standard error.")
 
 
 def _with_common(run: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that all of them have: --max-memory, and -q where it has no more to say of it."""
+    """Add the options that all commands have: --max-memory, and -q if the command does not define it itself."""
     common: dict[str, tuple[Any, Any]] = {"max_memory": (str | None, MEMORY)}
     if "quiet" not in signatures.signature(run).parameters:
         common["quiet"] = (bool, QUIET)
@@ -217,7 +217,7 @@ def _with_common(run: Callable[..., None]) -> Callable[..., None]:
         if max_memory is not None:
             parse_memory(max_memory)
             os.environ[VARIABLE] = max_memory
-        if options.get("quiet"):  # cron sends a mail of whatever comes on standard error
+        if options.get("quiet"):  # cron mails anything written to standard error
             warnings.simplefilter("ignore")
             logging.getLogger("argrank").disabled = True
         run(**{name: one for name, one in options.items() if name not in common})
@@ -238,5 +238,5 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _complain(message: str) -> None:
-    with contextlib.suppress(OSError, ValueError):  # nobody listens
+    with contextlib.suppress(OSError, ValueError):  # standard error is closed
         sys.stderr.write(f"argrank: {printable(' '.join(message.split()))}\n")  # one line, never wrapped

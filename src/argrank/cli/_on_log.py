@@ -1,4 +1,4 @@
-"""The options of commands that take a click log in the place of judgements, and what they read."""
+"""The options of commands that take a click log instead of judgements, and reading it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,30 @@ import typer
 from argrank.cli import arguments, options
 from argrank.errors import OptionError
 
-LOG: Any = typer.Option(
-    None, "--clicks", metavar="LOG", help="A click log (see argrank clicks) in the place of judgements."
-)
+LOG: Any = typer.Option(None, "--clicks", metavar="LOG", help="A click log (see argrank clicks) instead of judgements.")
 BESIDE: Any = typer.Option(
     None, "--clicks", metavar="LOG", help="A click log (see argrank clicks) beside the judgements."
 )
 CURVE: Any = typer.Option(
-    None, "--propensities", metavar="FILE.json", help="How ranks are seen, of argrank clicks propensities."
+    None, "--propensities", metavar="FILE.json", help="The examination curve written by argrank clicks propensities."
 )
 ESTIMATOR: Any = typer.Option(
-    "examinations", "--estimator", metavar="NAME", help="Of --clicks: examinations, ips, dr or model."
+    "examinations", "--estimator", metavar="NAME", help="The estimator for --clicks: examinations, ips, dr or model."
 )
 FEATURES: Any = typer.Option(
-    None, "--candidates", metavar="DATA", help="Of --clicks: the table of candidates, for models instead of runs."
+    None, "--candidates", metavar="DATA", help="With --clicks and models instead of runs: the table of candidates."
 )
 MIN_COVERAGE: Any = typer.Option(
-    0.9, "--min-coverage", metavar="SHARE", help="Of --clicks: refuse a value that covers less of the discount."
+    0.9, "--min-coverage", metavar="SHARE", help="With --clicks: refuse a value that covers less of the discount."
 )
 MIN_CLICKS: Any = typer.Option(
-    100.0, "--min-clicks", metavar="N", help="Of --clicks: refuse a value that rests on fewer effective clicks."
+    100.0, "--min-clicks", metavar="N", help="With --clicks: refuse a value based on fewer effective clicks."
 )
-USUAL = ["dcg@10"]  # where nothing else is asked for
+USUAL = ["dcg@10"]  # the default
 
 
 def read(log: Path, curve: Path | None) -> tuple[Any, Any]:
-    """Return a log and its curve of examination, which is estimated where none is given."""
+    """Return a log and its examination curve, which is estimated if none is given."""
     from argrank.clicks.curve import PropensitiesBy, read_propensities
     from argrank.clicks.propensities import propensities
     from argrank.data.clicks.load import load_clicks
@@ -50,7 +48,7 @@ def read(log: Path, curve: Path | None) -> tuple[Any, Any]:
 
 
 def measures(given: Sequence[str]) -> list[str]:
-    """Return the measures that are asked for, dcg@10 where none are."""
+    """Return the measures given, or dcg@10."""
     names = options.split_names(list(given))
     return USUAL if tuple(names) == options.DEFAULT_MEASURES else names
 
@@ -73,7 +71,7 @@ def systems(files: Sequence[str], candidates: str | None) -> tuple[dict[str, Any
 
 
 def refuse(**given: Any) -> None:
-    """Refuse options that need judgements."""
+    """Raise if an option that needs judgements was given."""
     for name, one in given.items():
         if one:
-            raise OptionError(f"--{name.replace('_', '-')}: expected judgements beside it, got --clicks")
+            raise OptionError(f"--{name.replace('_', '-')}: expected judgements, which it needs, got --clicks")

@@ -9,7 +9,7 @@ FLAGS = ("-r", "--ranker")
 
 
 def parameters_text(arguments: Sequence[str]) -> str | None:
-    """Return the parameters of the ranker that is named beside ``--help``, with types, ranges and defaults."""
+    """Return the parameters of the ranker given with ``-r``, with types, ranges and defaults."""
     named = [after for flag, after in itertools.pairwise(arguments) if flag in FLAGS]
     if "train" not in arguments[:1] or "--help" not in arguments or not named:
         return None

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both interrupt the work, and commands that can keep what is done."""
+"""Ctrl-C and SIGTERM: both interrupt the work, and commands save partial results where they can."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _seen: list[int] = []
 
 @contextlib.contextmanager
 def listening() -> Iterator[None]:
-    """Let containers and batch systems, which send SIGTERM, interrupt as Ctrl-C does."""
+    """Handle SIGTERM, which containers and batch systems send, like Ctrl-C."""
     _seen.clear()
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may
+        yield  # only the main thread may set handlers
         return
-    # a signal that our parent has told us to ignore (nohup) stays ignored
+    # a signal that our parent process ignores (nohup) stays ignored
     before = {one: signal.getsignal(one) for one in SIGNALS if signal.getsignal(one) is not signal.SIG_IGN}
     for one in before:
         signal.signal(one, _interrupt)
@@ -37,18 +37,20 @@ def listening() -> Iterator[None]:
 
 @contextlib.contextmanager
 def going_on(folder: Path | None) -> Iterator[None]:
-    """End interrupted work with exit code 3 where a folder keeps what was done, and say so."""
+    """End interrupted work with exit code 3 if a folder holds the finished part, and print its name."""
     try:
         yield
     except KeyboardInterrupt:
         if folder is None:
             raise
-        typer.echo(f"argrank: interrupted: the same command goes on from {printable(str(folder))}", err=True)
+        typer.echo(
+            f"argrank: interrupted: run the same command again to continue from {printable(str(folder))}", err=True
+        )
         raise typer.Exit(3) from None
 
 
 def was_interrupted() -> bool:
-    """Tell whether a signal has come since the command began."""
+    """Tell whether a signal has arrived since the command started."""
     return bool(_seen)
 
 

@@ -1,4 +1,4 @@
-"""Training and predicting where the data are no judged documents in memory: ratings, slots, streams."""
+"""Training and predicting with other data than judged documents in memory: ratings, slots, streams."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from argrank.errors import InputError, OptionError
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
 
-GAIN = "gain"  # how the names of columns begin that say what a document gains at a slot
+GAIN = "gain"  # prefix of the columns that hold a document's gain at each slot
 
 Files = Mapping[str, str | None]
 Means = dict[str, dict[str, float]]
 
 
 def train_factors(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
-    """Learn from ratings; measure by user."""
+    """Train on ratings; evaluate by user."""
     from argrank.data.io.triples import read_triples
     from argrank.rankers.factors.factor_ranker import Triples
 
@@ -35,7 +35,7 @@ def train_factors(ranker: Any, files: Files, names: list[str], convention: str, 
 
 
 def train_slots(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
-    """Learn what goes to which slot; say what pages earn, and what share of the best pages that is."""
+    """Train a ranker of slots; report the gain of its pages, absolute and as a share of the best pages'."""
     from argrank.models.slots import fill
 
     parts = {role: _with_gains(path) for role, path in files.items() if path is not None}
@@ -49,7 +49,7 @@ def train_slots(ranker: Any, files: Files, names: list[str], convention: str, ep
 
 
 def train_stream(ranker: Any, files: Files, names: list[str], convention: str, epochs: int) -> Means:
-    """Learn from a file that is read in pieces; measure on the others."""
+    """Train on a file that is read in pieces; evaluate on the other files."""
     from argrank.rankers import ORM
 
     if not isinstance(ranker, ORM):
@@ -80,7 +80,7 @@ def predict_pairs(model: Any, path: str) -> list[str]:
 
 
 def predict_pages(model: Any, path: str) -> list[str]:
-    """Return a line for every slot of every query: query, slot and document, its id or else its row, from 1."""
+    """Return a line for every slot of every query: query, slot and document (its id, or else its row, from 1)."""
     data, _ = _with_gains(path, known=False)
     names = None if data.document_ids is None else data.to_caller(data.document_ids)
     lines = []
@@ -92,11 +92,11 @@ def predict_pages(model: Any, path: str) -> list[str]:
 
 
 def _with_gains(path: str, known: bool = True) -> tuple[Dataset, Any]:
-    """Read a table; return its documents without, and as a matrix, what they gain at every slot."""
+    """Read a table; return its documents without the gain columns, and the gains at every slot as a matrix."""
     data = arguments.load_wide(path, None)
     is_gain = np.array([name.lower().startswith(GAIN) for name in data.feature_names or ()], bool)
     if known and not is_gain.any():
-        raise InputError(f"{path}: expected columns whose names begin with {GAIN!r}, one a slot, got none")
+        raise InputError(f"{path}: expected columns whose names begin with {GAIN!r}, one per slot, got none")
     if not is_gain.any():
         return data, None
     names = np.array(data.feature_names)[~is_gain].tolist()

@@ -1,8 +1,8 @@
-"""Load scikit-learn and LightGBM without what they load for nothing.
+"""Import scikit-learn and LightGBM without the modules that argrank does not need.
 
-scikit-learn's base class imports pandas, to look at a version, and scipy.stats, for one function that rankers never
-call; LightGBM imports pandas and all of scikit-learn's model selection, for interfaces that rankers never use. Together
-that is more than half of the time a short command takes.
+scikit-learn's base class imports pandas, to check a version, and scipy.stats, for one function that rankers never call;
+LightGBM imports pandas and all of scikit-learn's model selection, for interfaces that rankers never use. These imports
+take more than half of the time of a short command.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 
 class _Later(ModuleType):
-    """A module that is imported when somebody first asks it for something."""
+    """A module that is imported when one of its attributes is first used."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:
@@ -29,7 +29,7 @@ class _Later(ModuleType):
 
 
 def load_scikit_learn() -> None:
-    """Import scikit-learn's base class; what it would load beside it stays away until it is used."""
+    """Import scikit-learn's base class; modules that it would import are loaded only when they are used."""
     if "sklearn" in sys.modules:
         return
     if "scipy.stats" not in sys.modules:
@@ -41,17 +41,17 @@ def load_scikit_learn() -> None:
 
 
 def load_lightgbm(ranker: Any) -> None:
-    """Import LightGBM for one of our rankers that grows trees here; its own estimators then do not work."""
+    """Import LightGBM for our local tree rankers; LightGBM's own estimators do not work afterwards."""
     from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker
 
     if isinstance(ranker, BoostedRanker) and type(ranker).__module__.startswith("argrank."):
-        with _hidden("pandas", "sklearn.model_selection"), contextlib.suppress(ImportError):  # which the fit explains
+        with _hidden("pandas", "sklearn.model_selection"), contextlib.suppress(ImportError):  # the fit reports it
             importlib.import_module("lightgbm")
 
 
 @contextlib.contextmanager
 def _hidden(*names: str) -> Iterator[None]:
-    """Let modules that nobody has imported yet seem not to be installed."""
+    """Make modules that are not imported yet look as if they were not installed."""
     new = [name for name in names if name not in sys.modules]
     sys.modules.update(dict.fromkeys(new))  # type: ignore[arg-type]  # None is what import takes for "not installed"
     try:

@@ -1,4 +1,4 @@
-"""What ``argrank --version`` prints: the versions that a report of a mistake needs."""
+"""What ``argrank --version`` prints: the versions that a bug report needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import metadata
 
 from argrank._version import __version__
 
-#: What results may depend on; the last ones are extras.
+#: Packages that results may depend on; the last ones are extras.
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "pyarrow", "narwhals", "lightgbm", "pandas", "onnx", "torch")
 
 

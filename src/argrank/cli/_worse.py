@@ -1,4 +1,4 @@
-"""``argrank train --fail-if-worse``: the new model against the old one and baselines, on queries that none has seen."""
+"""``argrank train --fail-if-worse``: compare the new model with the old one and baselines on held-out queries."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
     from argrank.evaluation.comparison import Comparison
 
-FOLDS = 5  # for the scores out of fold, where there is no test data
+FOLDS = 5  # for out-of-fold scores, if there is no test data
 NEW, OLD = "the new model", "the old model"
 
 
 def check(baselines: Sequence[str], fail: bool, test: str | None, way: str, scheduler: str | None) -> None:
-    """Refuse, before any training, a comparison that could not be made or would not be honest."""
+    """Raise, before any training, if the comparison is impossible or would use training queries."""
     if not baselines and not fail:
         return
     if way != "ranking" or scheduler is not None:
-        raise OptionError("--baseline, --fail-if-worse: expected a ranker of documents in memory, got another training")
+        raise OptionError(
+            "--baseline, --fail-if-worse: expected a ranker of documents in memory, got another kind of training"
+        )
     seen = next((name for name in baselines if Path(name).suffix.lower() == ".json"), None)
     if test is None and seen is not None:
         raise OptionError(
@@ -46,7 +48,7 @@ def out_of_fold(ranker: Any, data: Dataset) -> Any:
     from argrank.data.folds import QueryKFold
 
     ranker, scores = clone(ranker), np.empty(data.n_documents)
-    if ranker.prepare == "auto" and has_missing(data.X):  # also where the training part of a fold lacks nothing
+    if ranker.prepare == "auto" and has_missing(data.X):  # even if the training part of a fold has no missing values
         ranker.set_params(prepare="always")
     for train, held in QueryKFold(FOLDS).split(data):
         part = data.select(held)
@@ -60,8 +62,8 @@ def compared(
 ) -> Comparison:
     """Compare the new model with baselines, and with the model that it would replace, by measure and convention.
 
-    Where the data is not ``held_out`` but the training data itself, the new model counts by its scores out of fold,
-    and the old one, which may know these queries, is left out.
+    If the data is the training data and not ``held_out``, the new model is compared by its out-of-fold scores, and the
+    old model, which may have been trained on these queries, is left out.
     """
     from argrank.evaluation.compare import compare
     from argrank.models.files import load_model
@@ -71,7 +73,7 @@ def compared(
     if held_out and old is not None and old.exists():
         systems[OLD] = load_model(old).predict(data)
     if len(systems) == 1:
-        raise InputError("--fail-if-worse: expected --baseline, or a model of before at -o FILE, got neither")
+        raise InputError("--fail-if-worse: expected --baseline, or an earlier model at -o FILE, got neither")
     return compare(systems, data, how[0], baseline=NEW, convention=how[1])
 
 
@@ -83,7 +85,7 @@ def better_than_all(found: Comparison) -> bool:
 
 
 def text(found: Comparison, held_out: bool) -> str:
-    """Return a line for every system: what the new model gains over it, with interval and p-value."""
+    """Return a line for every system: the gain of the new model over it, with interval and p-value."""
     from argrank.evaluation.intervals import difference_text
 
     rows = []
@@ -99,7 +101,7 @@ def text(found: Comparison, held_out: bool) -> str:
 
 
 def _scores(name: str, data: Dataset) -> Any:
-    """Return the scores of a feature by its name, of a model file or of a file of scores; a missing value is last."""
+    """Return the scores of a feature by its name, of a model or of a file of scores; missing values rank last."""
     names = data.feature_names or ()
     if name in names:
         column = data.X[:, names.index(name)]

@@ -1,4 +1,4 @@
-"""What the words of a command line stand for: data, systems, segments, rankers, a cluster."""
+"""Turn arguments of the command line into objects: data, systems, segments, rankers, a cluster."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
     from argrank.data.io.trec.files import Qrels
 
-WAIT = "10s"  # for a scheduler to answer
+WAIT = "10s"  # timeout of the scheduler
 
 
 def system_files(given: list[str]) -> dict[str, str]:
-    """Return file by system name; a file whose own name has an equals sign is taken as it is."""
+    """Return files by system name; an existing file whose name contains an equals sign is taken as a file."""
     files: dict[str, str] = {}
     for text in given:
         name, equals, file = text.partition("=")
@@ -25,7 +25,7 @@ def system_files(given: list[str]) -> dict[str, str]:
             path = Path(text)
             name, file = Path(path.stem if split_suffixes(path)[1] else path.name).stem, text
         if name in files:
-            raise OptionError(f"{text}: expected systems of different names, got {name!r} twice; say NAME=FILE")
+            raise OptionError(f"{text}: expected systems with different names, got {name!r} twice; use NAME=FILE")
         files[name] = file
     return files
 
@@ -33,7 +33,7 @@ def system_files(given: list[str]) -> dict[str, str]:
 def judged(data: str, files: Mapping[str, str], column: str | None, progress: bool = True) -> Dataset | Qrels | Path:
     """Read what systems are measured against: data with features, or judgements for runs.
 
-    A file of judgements beside large runs is left to evaluation, which reads them together.
+    Judgements of large runs are read later, by the evaluation, together with the runs.
     """
     from argrank.data.io.naming import Naming, naming, told_naming
     from argrank.evaluation.systems import are_quick, judged_source
@@ -46,7 +46,7 @@ def judged(data: str, files: Mapping[str, str], column: str | None, progress: bo
 
 
 def _dates_of(files: Iterable[str]) -> dict[str, str | None]:
-    """Return the columns that the models among files have learned as dates: nobody needs to say it again."""
+    """Return the date columns of the models among the files, so that they need not be given again."""
     from argrank.models.files import load_model
     from argrank.models.model import Model
 
@@ -62,7 +62,7 @@ def is_run(file: str, column: str | None) -> bool:
 
 
 def system(file: str, judged: Any, column: str | None) -> Any:
-    """Return what a file stands for: a model, the scores of the data's rows, or a run."""
+    """Load a system from a file: a model, the scores of the data's rows, or a run."""
     from argrank.data.io.scores import read_scores
     from argrank.evaluation.systems import is_run_for
 
@@ -74,17 +74,17 @@ def system(file: str, judged: Any, column: str | None) -> Any:
     return Path(file) if as_run else read_scores(file, judged, column)
 
 
-def refuse_constant(ranker: Any, data: Any, advice: str = "; --allow-constant trains all the same") -> None:
-    """Raise where the labels leave a ranker nothing to learn, before a model without use is saved."""
+def refuse_constant(ranker: Any, data: Any, advice: str = "; --allow-constant trains anyway") -> None:
+    """Raise if nothing can be learned from the labels, before a useless model is saved."""
     from argrank.rankers.training_data import nothing_to_learn
 
     missing = nothing_to_learn(ranker, data)
     if missing is not None:
-        raise InputError(f"expected labels to learn from, got such that {missing}{advice}")
+        raise InputError(f"expected labels to learn from, got data in which {missing}{advice}")
 
 
 def segments(by: str | None) -> Any:
-    """Return what ``--by`` means: segments by query id from a file, or the name of a feature."""
+    """Return the segments of ``--by``: by query id from a file, or the name of a feature."""
     from argrank.evaluation.segments import read_segments
 
     return read_segments(by) if by is not None and Path(by).exists() else by
@@ -107,7 +107,7 @@ def ranker_of(name: str, parameters: dict[str, Any], normalise: str | None, n_jo
 
 
 def default_choices(name: str, fixed: dict[str, Any]) -> Any:
-    """Return the default grid of a ranker without what is fixed; it goes on beyond its ends."""
+    """Return the default grid of a ranker without the fixed parameters; the search extends beyond its ends."""
     from argrank.rankers.registry import default_grid
     from argrank.trials.grid import OpenGrid
 
@@ -121,10 +121,10 @@ def load_wide(
     features: Sequence[str] | None = None,
     kinds: Mapping[str, str | None] | None = None,
 ) -> Dataset:
-    """Read data that goes with other data.
+    """Read data with the features of other data.
 
-    LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere; of a table, the columns
-    ``features`` are the features, of which ``kinds`` says what they are.
+    LETOR text gets at least ``n_features``, as a file may omit features that are 0 everywhere. In a table the columns
+    ``features`` are the features, with the given ``kinds``.
     """
     from argrank.data.categories import made_up
     from argrank.data.io.kinds import kind_of
@@ -141,7 +141,7 @@ def load_wide(
 
 
 def documents_for(model: Any, path: str, progress: bool = True, judged: bool = False) -> Dataset:
-    """Read what a model scores: its features by name, as it knows them; a label is looked for only where ``judged``."""
+    """Read documents to score, with the model's features by name; a label is read only if ``judged``."""
     from argrank.data.io.naming import naming, told_naming
 
     with naming(told_naming() if judged else told_naming()._replace(known=("label",))):
@@ -149,14 +149,14 @@ def documents_for(model: Any, path: str, progress: bool = True, judged: bool = F
 
 
 def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:
-    """Return the columns of the data that are systems of their own, by name."""
+    """Return the columns of the data that are given as systems, by name."""
     from argrank.evaluation.systems import feature_scores
 
     return {name: feature_scores(data, name, "--system") for name in names}
 
 
 def check_systems(systems: Mapping[str, Any]) -> None:
-    """Raise where there is nothing to measure."""
+    """Raise if there are no systems."""
     if not systems:
         raise OptionError("SCORES: expected files of scores, runs or models, or --system FEATURE, got none")
 
@@ -169,7 +169,7 @@ def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> d
 
 
 def connect(address: str) -> Any:
-    """Return a client of the cluster whose scheduler has an address."""
+    """Return a client of the cluster with the scheduler at an address."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -177,4 +177,4 @@ def connect(address: str) -> Any:
     try:
         return Client(address, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"--scheduler: expected a Dask scheduler at {address} that answers, got: {error}") from error
+        raise ClusterError(f"--scheduler: expected a running Dask scheduler at {address}, got: {error}") from error

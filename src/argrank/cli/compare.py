@@ -29,19 +29,22 @@ def run(
     correction: str = typer.Option(
         defaults.CORRECTION, "--correction", metavar="holm|none", help="Correction of p for the number of pairs."
     ),
-    level: float = typer.Option(
-        defaults.LEVEL, "--level", help="What counts as significant; intervals cover the rest."
-    ),
-    n_resamples: int = typer.Option(defaults.N_RESAMPLES, "--resamples", help="Of the randomisation test."),
+    level: float = typer.Option(defaults.LEVEL, "--level", help="Significance level; intervals cover 1 - LEVEL."),
+    n_resamples: int = typer.Option(defaults.N_RESAMPLES, "--resamples", help="Resamples of the randomisation test."),
     random_state: int = typer.Option(0, "--seed", help="Seed of the resampling."),
     with_power: bool = typer.Option(
-        False, "--power", help="Also say which difference these queries can show, and how many another would take."
+        False,
+        "--power",
+        help="Also print the smallest difference these queries can show, and how many queries others need.",
     ),
     difference: float = typer.Option(
-        0.01, "--difference", metavar="X", help="The difference of a measure that matters, for --power."
+        0.01, "--difference", metavar="X", help="A difference of the measure that you care about, for --power."
     ),
     disagreement: float = typer.Option(
-        0.1, "--disagreement", metavar="SHARE", help="Labels on which a second judge would differ, for --power."
+        0.1,
+        "--disagreement",
+        metavar="SHARE",
+        help="Share of labels on which a second judge would differ, for --power.",
     ),
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
@@ -56,8 +59,8 @@ def run(
     """Compare systems on the same queries.
 
     Prints their means and, for every pair, the difference with its interval, p of a paired test corrected for the
-    number of pairs, the effect size, and how many queries each wins. A system is called by its file's name without the
-    ending, or as you say with NAME=FILE.
+    number of pairs, the effect size, and how many queries each wins. A system is named after its file, without the
+    extension, or by NAME=FILE.
 
     For example:
       argrank compare test.txt bm25.txt ours.txt

@@ -14,7 +14,7 @@ PACKAGES = ("data", "measures", "evaluation", "objectives", "linesearch", "model
 
 
 def run(quiet: bool = options.QUIET) -> None:
-    """Compile every kernel now, in an image or after an upgrade, say; they are kept on disk.
+    """Compile every kernel now, for instance in an image or after an upgrade; they are cached on disk.
 
     For example:
       argrank compile

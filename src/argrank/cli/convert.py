@@ -10,12 +10,12 @@ READ = "letor, csv, tsv, parquet or arrow"
 @options.with_columns
 def run(
     source: str = typer.Argument(..., metavar="INPUT", help="File to read; - is standard input."),
-    target: str = typer.Argument(..., metavar="OUTPUT", help="File to write, whole or not at all."),
+    target: str = typer.Argument(..., metavar="OUTPUT", help="File to write (atomically)."),
     source_format: str = typer.Option(None, "--from", metavar="FORMAT", help=f"{READ}; default: by the extension."),
     target_format: str = typer.Option(
-        None, "--to", metavar="FORMAT", help=f"{READ}, or qrels; by default told from the file's name."
+        None, "--to", metavar="FORMAT", help=f"{READ}, or qrels; default: by the extension."
     ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not say what was written."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not print what was written."),
 ) -> None:
     """Convert between LETOR/SVMlight text, CSV, TSV, Parquet and Arrow; or write the labels as TREC qrels.
 

@@ -27,15 +27,15 @@ def run(
         "-r",
         metavar="NAME",
         autocompletion=options.complete_ranker,
-        help="Ranker by its registered name; repeat it, or separate with commas. By default a spread of every family.",
+        help="Ranker by its registered name; repeat it, or separate with commas. Default: some of every family.",
     ),
     measures: list[str] = options.MEASURES,
     parameters: list[str] = options.PARAMETERS,
     grid: list[str] = options.GRID,
-    no_grid: bool = typer.Option(False, "--no-grid", help="Train at the parameters given; choose nothing."),
+    no_grid: bool = typer.Option(False, "--no-grid", help="Train with the given parameters; tune nothing."),
     normalise: str | None = options.NORMALISE,
     folds: int = typer.Option(
-        5, "--folds", "-k", metavar="N", help="Number of parts: all but two train, one validates."
+        5, "--folds", "-k", metavar="N", help="Number of parts: all but two train, one validates, one tests."
     ),
     convention: str = options.CONVENTION,
     seed: int = typer.Option(0, "--seed", help="Seed of the random split into parts."),
@@ -45,28 +45,31 @@ def run(
     as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
     output: Path | None = options.OUTPUT,
     baseline: str | None = typer.Option(
-        None, "--baseline", metavar="FEATURE", help="A feature that ranks today: the report begins with the gain."
+        None,
+        "--baseline",
+        metavar="FEATURE",
+        help="A feature that ranks today; the report begins with the gain over it.",
     ),
     report: Path | None = typer.Option(
-        None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is written anyway."
+        None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is always written."
     ),
     save: Path | None = typer.Option(
         None, "--save", metavar="MODEL.json", help="Train the ranker chosen by validation on all data, and save it."
     ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only ranker, measure and mean, with tabs."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only ranker, measure and mean, separated by tabs."),
 ) -> None:
     """Cross-validate rankers on your data, by query, as LETOR does.
 
-    The queries are dealt into parts. In turn, all parts but two train, one chooses the parameters by the first
-    measure, and one tests, so every query is tested once by a model that never saw it. Each ranker chooses from its
-    own default grid, except the parameters that -p fixes, unless you give one with --grid. Several rankers are
-    compared with paired tests over all queries. The best of them is the best on the validation queries, not on those
-    that test; --save trains it once more on all data.
+    The queries are split into parts. In turn, all parts but two train, one chooses the parameters by the first measure,
+    and one tests, so every query is tested once by a model that never saw it. Each ranker chooses from its own default
+    grid, except the parameters that -p fixes, unless you give one with --grid. Several rankers are compared with paired
+    tests over all queries. The best ranker is chosen on validation queries, not on test queries; --save trains it again
+    on all data.
 
-    Without -r, a spread of rankers from every family is compared: the doctor's findings, a table, an HTML report.
+    Without -r, rankers from every family are compared, with the doctor's findings, a table and an HTML report.
 
-    With --resume the fits are kept in a folder. After a Ctrl-C (exit code 3), a kill or a power failure the same
-    command goes on from there and prints what it would have printed.
+    With --resume the fits are saved in a folder. After Ctrl-C (exit code 3), a kill or a power failure, the same
+    command continues from there and prints the same result.
 
     For example:
       argrank cv data.txt -m ndcg@10
@@ -98,7 +101,7 @@ def run(
     }
     asked = options.split_names(rankers, "-r", "rankers")
     if not asked and (fixed or choices or no_grid):
-        raise OptionError("-p, --grid and --no-grid: expected the ranker they are for, -r NAME, got none")
+        raise OptionError("-p, --grid and --no-grid: expected -r NAME, the ranker they belong to, got none")
     made = {name: arguments.ranker_of(name, {}, normalise) for name in asked}
     grids = _settings(made, fixed, choices, no_grid)
     with going_on(resume):
@@ -152,7 +155,7 @@ def _saved(found: Trial, path: Path) -> str:
 
 
 def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, Any], no_grid: bool) -> dict[str, Any]:
-    """Give every ranker those of the fixed parameters that it has, and return the grid of each."""
+    """Set the fixed parameters that each ranker has, and return the grid of each."""
     from argrank.rankers.optimised import explicit
 
     own = {name: one.get_params() for name, one in made.items()}

@@ -1,4 +1,4 @@
-"""``argrank demo``: the main job on the bundled data, in about a minute and a half."""
+"""``argrank demo``: a complete workflow on the bundled data, in about a minute and a half."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argrank.trials.trial import Trial
 
 TOP = 5
-BASELINE = "bm25_title"  # what a shop would rank by without learning
+BASELINE = "bm25_title"  # the feature that a shop would rank by without learning
 LINEAR = ["rank-svm", "svm-auc", "svm-map", "listnet", "direct-rank", "regression"]
 RANKERS = ["auto", "query-mart", "lambda-mart", *LINEAR]
 N_FOLDS = 3
@@ -25,7 +25,7 @@ N_SESSIONS = 20_000
 
 NEXT = """\
 Look at the report: open {folder}/index.html in a browser.
-Your own data: a file with one judged document a line (LETOR/SVMlight text), or a table with columns qid and label.
+Your own data: a file with one judged document per line (LETOR/SVMlight text), or a table with columns qid and label.
   argrank inspect data.csv                       what is in it, and what to watch out for
   argrank train data.csv --target opensearch -o model.json
   argrank predict model.json new.csv -o ranked.csv
@@ -45,7 +45,7 @@ def run(
         Path("demo-report"), "--output", "-o", metavar="FOLDER", help="Where the report and the model go."
     ),
 ) -> None:
-    """Train a spread of rankers on the bundled data, compare them, explain a query, and write a report."""
+    """Train several rankers on the bundled data, compare them, explain a query, and write a report."""
     from argrank.data.bundled import load_bundled
     from argrank.data.doctor import doctor
     from argrank.trials.cv import benchmark
@@ -58,7 +58,7 @@ def run(
     _heading(2, "What to watch out for")
     typer.echo(repr(doctor(data)))
 
-    _heading(3, "Training: three folds, so that every query is tested by models that never saw it")
+    _heading(3, "Training: three folds, so that every query is tested by models not trained on it")
     found = benchmark(data, rankers=RANKERS, n_folds=N_FOLDS, progress=False)
     best = found.best or ""
 
@@ -116,13 +116,13 @@ def _explain(found: Trial) -> None:
     typer.echo(f"NDCG@10 from {values[0][query]:.4f} to {values[1][query]:.4f}.")
     tops = {name: _show_top(data, query, name, scores) for name, scores in rankings.items()}
     above, below = int(tops[best][0]), int(tops[BASELINE][0])
-    model = next(model for model, queries in system.models if query in queries)  # the one that never saw this query
+    model = next(model for model, queries in system.models if query in queries)  # not trained on this query
     if above != below and model.contributions(data.X[:1], np.array([0, 1])) is not None:
         typer.echo(f"{why_above(model, data, above, below)!r}")
 
 
 def _learn_from_clicks(data: Dataset) -> None:
-    """Simulate the clicks of people who see the baseline's pages, learn from them alone, and judge by the labels."""
+    """Simulate clicks on the baseline's pages, train on the clicks alone, and evaluate by the labels."""
     from argrank.clicks.from_clicks import from_clicks
     from argrank.clicks.propensities import propensities
     from argrank.clicks.simulation import simulate_clicks
@@ -131,11 +131,11 @@ def _learn_from_clicks(data: Dataset) -> None:
 
     train, test = data.split(0.8, 0.2)
     log = simulate_clicks(train, _baseline(train), n_sessions=N_SESSIONS, vary=1.0, random_state=0)
-    seen: Any = propensities(log)  # one curve, as no column tells devices apart
+    seen: Any = propensities(log)  # one curve, as there is no device column
     typer.echo(f"{log.n_sessions:,} simulated searches show pages of {BASELINE}; people click {log.n_clicks:,} times.")
     curve = ", ".join(f"{value:.2f}" for value in seen.values[:5])
-    typer.echo(f"How much each rank is seen, found from the log: {curve} … (the truth: 1, 1/2, 1/3, 1/4, 1/5 …)")
-    gains = from_clicks(log, train, propensities=seen, allow_leaks=True)  # click_rate is of products, not of this log
+    typer.echo(f"Estimated probability that each rank is seen: {curve} … (true values: 1, 1/2, 1/3, 1/4, 1/5 …)")
+    gains = from_clicks(log, train, propensities=seen, allow_leaks=True)  # click_rate is not from this log
     systems = {
         BASELINE: _baseline(test),
         "query-mart from clicks": make_ranker("query-mart").fit(gains).predict(test),

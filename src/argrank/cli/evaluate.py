@@ -1,4 +1,4 @@
-"""``argrank evaluate``: how good scores are."""
+"""``argrank evaluate``: measure how well scores rank."""
 
 from __future__ import annotations
 
@@ -34,16 +34,20 @@ def run(
     judged_only: bool = options.JUDGED_ONLY,
     per_query: Path | None = typer.Option(None, "--per-query", metavar="FILE.csv", help="Write every query's values."),
     explain: str | None = typer.Option(
-        None, "--explain", metavar="QID", help="Show how the values of this query come about."
+        None, "--explain", metavar="QID", help="Show how the values of this query are computed."
     ),
     trusted: Path | None = typer.Option(
-        None, "--trusted", metavar="QRELS", help="Better judgements of a random sample of the queries: correct by them."
+        None,
+        "--trusted",
+        metavar="QRELS",
+        help="More reliable judgements of a random sample of the queries, used to correct the estimate.",
     ),
     probability: str | None = typer.Option(
         None,
         "--probability",
         metavar="FILE|NUMBER",
-        help="Chances of trusted queries of being drawn: a table with the columns qid and probability, or one number.",
+        help="Probability with which trusted queries were sampled: a table with the columns qid and probability, or "
+        "one number.",
     ),
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
@@ -90,7 +94,7 @@ def run(
         return
     names, files = options.split_names(measures), arguments.system_files(scores or [])
     if explain is not None and len(files) > 1:
-        raise OptionError("--explain shows one system: give one file of scores")
+        raise OptionError("--explain: expected one file of scores")
     judged = arguments.judged(data, files, column, progress=not quiet)
     systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
     systems |= arguments.feature_systems(options.names_of(features), judged)
@@ -121,7 +125,7 @@ def run(
 
 
 def _chances(given: str) -> float | dict[str, float]:
-    """Return one number, or the numbers of a table by query id."""
+    """Return one probability, or probabilities by query id from a table."""
     from argrank.data.io.trec.forms import numbers_by_query
 
     value = options.parse_value(given)

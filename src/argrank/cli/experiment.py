@@ -18,16 +18,16 @@ def run(
     jobs: int | None = options.JOBS,
     output_format: str = options.FORMAT,
     as_json: bool = typer.Option(False, "--json", help="Print results.json instead of the tables."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but figures that left their range."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only figures that are out of range."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Print a line for every finished run."),
 ) -> None:
-    """Run rankers on data sets and folds by LETOR's protocol, and check the figures that must come out.
+    """Run rankers on data sets and folds by LETOR's protocol, and check the expected figures.
 
-    Finished runs are stored: after an interruption, start it again and only what is missing is computed. Writes
+    Finished runs are stored: after an interruption, run the command again to compute only the missing ones. Writes
     results.md, results.tex, results.json, a manifest of versions, data and seeds, values per query, scores and plots.
-    The exit code is 1 when a figure leaves the range that the configuration states.
+    The exit code is 1 if a figure is outside the range given in the configuration.
 
-    Known collections are looked for in the folder that the environment variable ARGRANK_DATA names.
+    Known collections are read from the folder in the environment variable ARGRANK_DATA.
 
     For example:
       argrank experiment experiments/letor/ohsumed.toml

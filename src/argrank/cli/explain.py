@@ -1,4 +1,4 @@
-"""``argrank explain``: what a saved model looks at, and why it ranks as it does."""
+"""``argrank explain``: which features a saved model uses, and why it ranks as it does."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ def run(
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Say what a model looks at, how scores move with its features, and why one document stands above another.
+    """Show which features a model uses, how scores change with them, and why one document ranks above another.
 
-    The share of a feature is what it adds to scores, in absolute value and less the mean of the query, on up to 2,000
-    documents of DATA. The second table says how the mean score would move if all documents had the same value of a
-    feature. The last one explains why the first document of a query is above the second. Labels are not used.
+    The share of a feature is the mean absolute value of its contribution to scores, relative to the mean of the query,
+    on up to 2,000 documents of DATA. The second table shows how the mean score would change if all documents had the
+    same value of a feature. The last one explains why the first document of a query ranks above the second. Labels are
+    not used.
 
     For example:
       argrank explain model.json test.csv

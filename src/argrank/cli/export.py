@@ -14,7 +14,7 @@ from argrank.errors import InputError, check_choice
 if TYPE_CHECKING:
     from argrank.deploy.options import Missing
 
-STRICT = ("order", "beyond-rounding")  # what fails a pipeline: any reordering, or one that rounding does not explain
+STRICT = ("order", "beyond-rounding")  # what fails a pipeline: any reordering, or only differences beyond rounding
 
 
 def complete_target(incomplete: str) -> list[str]:
@@ -45,13 +45,13 @@ def run(
     missing: str = typer.Option(
         "as-trained", "--missing", metavar="MODE", help="Missing values in trees: as-trained, or zero."
     ),
-    shift: bool = typer.Option(False, "--shift", help="Lift the scores of trees to 0 and above."),
+    shift: bool = typer.Option(False, "--shift", help="Shift the scores of trees so that none is negative."),
     strict: str | None = typer.Option(
         None,
         "--strict",
         metavar="[=beyond-rounding]",
-        help="Exit code 1 where a query of --check is reordered, whatever the cause, or scores differ beyond rounding; "
-        "--strict=beyond-rounding: the latter alone.",
+        help="Exit code 1 if a query of --check is reordered, for any reason, or scores differ beyond rounding; with "
+        "--strict=beyond-rounding only the latter.",
     ),
     quiet: bool = options.QUIET,
 ) -> None:

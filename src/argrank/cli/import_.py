@@ -19,7 +19,7 @@ def run(
 ) -> None:
     """Turn a model of XGBoost (JSON, UBJ), LightGBM, CatBoost (JSON) or RankLib into an argrank model.
 
-    It then evaluates, reports, explains and exports like a model of our own.
+    It can then be evaluated, reported, explained and exported like any argrank model.
 
     For example:
       argrank import booster.ubj -o model.json
@@ -31,4 +31,6 @@ def run(
     found = import_model(model, source)
     found.save(output)
     if not quiet:
-        typer.echo(f"{output}: {found.kind}, {found.n_features:,} features; can go to {', '.join(targets(found))}.")
+        typer.echo(
+            f"{output}: {found.kind}, {found.n_features:,} features; can be exported to {', '.join(targets(found))}."
+        )

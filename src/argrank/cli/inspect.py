@@ -16,15 +16,20 @@ def run(
         help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow, .pack; qrels, runs.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON, with every feature."),
-    verify: bool = typer.Option(False, "--verify", help="Compare packs with the sums taken when they were written."),
+    verify: bool = typer.Option(
+        False, "--verify", help="Compare packs with the checksums stored when they were written."
+    ),
     quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Print only errors and warnings: severity, check, count and text, with tabs."
+        False,
+        "--quiet",
+        "-q",
+        help="Print only errors and warnings: severity, check, count and text, separated by tabs.",
     ),
 ) -> None:
     """Show labels, list lengths and features of data files, and the problems they will cause.
 
     Several files are also checked against each other, for instance for queries in both the training and the test part.
-    Of runs it shows how many of their documents are judged.
+    For runs it shows how many of their documents are judged.
 
     For example:
       argrank inspect train.txt

@@ -1,4 +1,4 @@
-"""``argrank judges``: how far judges agree."""
+"""``argrank judges``: how well judges agree."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ def run(
     judgements: list[str] = typer.Argument(
         ..., metavar="QRELS", help="Two or more files of judgements (TREC qrels, tables, judged data), or NAME=FILE."
     ),
-    weights: str = typer.Option("quadratic", "--weights", metavar="quadratic|linear", help="Of the weighted kappa."),
-    metric: str = typer.Option("ordinal", "--metric", metavar="ordinal|nominal|interval", help="Of alpha by segment."),
+    weights: str = typer.Option(
+        "quadratic", "--weights", metavar="quadratic|linear", help="Weights of the weighted kappa."
+    ),
+    metric: str = typer.Option(
+        "ordinal", "--metric", metavar="ordinal|nominal|interval", help="Level of alpha by segment."
+    ),
     by: Path | None = typer.Option(
         None, "--by", metavar="FILE", help="Segments of queries: a table with the columns qid and segment."
     ),
     again: Path | None = typer.Option(
         None, "--again", metavar="FILE", help="Write the ids of queries to judge again, most disagreement first."
     ),
-    level: float = typer.Option(defaults.LEVEL, "--level", help="Intervals cover all but this share."),
+    level: float = typer.Option(defaults.LEVEL, "--level", help="Intervals cover 1 - LEVEL."),
     output_format: str = options.FORMAT,
     output: Path | None = options.OUTPUT,
 ) -> None:
-    """Say how far judges agree on the same documents, beyond chance: kappa, Krippendorff's alpha, grade by grade.
+    """Measure how well judges agree on the same documents, beyond chance: kappa, Krippendorff's alpha, grade by grade.
 
-    Judges may be people, a model, or grades made of clicks. Intervals come from leaving out queries in turn. A judge is
-    called by the file's name without the ending, or as you say with NAME=FILE.
+    Judges may be people, a model, or grades made from clicks. Intervals come from leaving out queries in turn. A judge
+    is named after the file, without the extension, or by NAME=FILE.
 
     For example:
       argrank judges expert.qrels model.qrels

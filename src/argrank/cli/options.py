@@ -1,4 +1,4 @@
-"""Options that several commands share, and what their texts mean."""
+"""Options that several commands share, and their parsing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BY: Any = typer.Option(
     None, "--by", metavar="FILE|FEATURE", help="Segments: a table with the columns qid and segment, or a feature."
 )
 JUDGED_ONLY: Any = typer.Option(
-    False, "--judged-only", help="Take documents of runs that have no judgement out; by default they are not relevant."
+    False, "--judged-only", help="Drop unjudged documents of runs; by default they count as not relevant."
 )
 MEASURES: Any = typer.Option(
     list(DEFAULT_MEASURES),
@@ -41,13 +41,16 @@ MEASURES: Any = typer.Option(
     help="Measure, or several: ndcg@10,map or ndcg@1..10; repeat it for more.",
 )
 CONVENTION: Any = typer.Option(
-    "default", "--convention", metavar="NAME", help="Whose rules for gains, ties and undefined queries: letor3, trec, …"
+    "default", "--convention", metavar="NAME", help="Rules for gains, ties and undefined queries: letor3, trec, …"
 )
 SYSTEM: Any = typer.Option(
     [], "--system", metavar="FEATURE,…", help="A feature of the data that ranks by itself, as a system: bm25_title."
 )
 BASELINE: Any = typer.Option(
-    None, "--baseline", metavar="NAME", help="What ranks today, a system or a feature: the report begins with the gain."
+    None,
+    "--baseline",
+    metavar="NAME",
+    help="What ranks today, a system or a feature; the report begins with the gain over it.",
 )
 COLUMN: Any = typer.Option(None, "--column", metavar="NAME", help="Column with the scores, if SCORES is a table.")
 
@@ -92,10 +95,10 @@ NORMALISE: Any = typer.Option(
     help="Scale the features first: query-minmax, query-zscore, query-sum, minmax, standard. Kept with the model.",
 )
 RESUME: Any = typer.Option(
-    None, "--resume", metavar="FOLDER", help="Keep every fit here, finished or not; the same command goes on from it."
+    None, "--resume", metavar="FOLDER", help="Save every fit here, finished or not; the same command continues from it."
 )
 JOBS: Any = typer.Option(None, "--jobs", "-j", metavar="N", help="Threads; all cores by default.")
-QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less, and only errors on standard error.")
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less, and write only errors to standard error.")
 VERBOSE: Any = typer.Option(False, "--verbose", "-v", help="Print more.")
 
 
@@ -112,7 +115,7 @@ def split_names(given: list[str], option: str = "-m", what: str = "measures") ->
 
 
 def write_text(text: str, path: Path | None) -> None:
-    """Print a text, or write it to a file that appears whole or not at all."""
+    """Print a text, or write it to a file atomically."""
     if path is None:
         typer.echo(text)
         return
@@ -147,11 +150,11 @@ def parse_grid(given: list[str]) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Return what a text of the command line means: true, false, none, a number, a list [V,V,…], JSON, or the text."""
+    """Parse a value of the command line: true, false, none, a number, a list [V,V,…], JSON, or else the text."""
     text = text.strip()
     if text[:1] in ("[", "{", '"'):
         with contextlib.suppress(ValueError):
-            return json.loads(text, parse_constant=float.fromhex)  # which refuses NaN and Infinity
+            return json.loads(text, parse_constant=float.fromhex)  # parse_json refuses NaN and Infinity
     if text[:1] == "[" and text[-1:] == "]":
         return [parse_value(part) for part in text[1:-1].split(",")] if text[1:-1].strip() else []
     words = {"true": True, "false": False, "none": None, "null": None}
@@ -168,7 +171,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_settings(parameters: list[str], grid: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what ``-p`` fixes and what ``--grid`` varies; a parameter can be only one of the two."""
+    """Return what ``-p`` fixes and what ``--grid`` varies; a parameter cannot be in both."""
     fixed, choices = parse_parameters(parameters), parse_grid(grid)
     both = next((name for name in choices if name in fixed), None)
     if both is not None:
@@ -194,15 +197,22 @@ LABEL: Any = typer.Option(None, "--label", metavar="COLUMN", help="Column of a t
 DOCID: Any = typer.Option(None, "--docid", metavar="COLUMN", help="Column of a table with the document ids.")
 DROP: Any = typer.Option([], "--drop", metavar="COLUMN,…", help="Columns of a table to leave out.")
 ONLY: Any = typer.Option([], "--only", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
-CATEGORY: Any = typer.Option([], "--category", metavar="COLUMN,…", help="Columns that are categories, also numbers.")
-DATE: Any = typer.Option(
-    [], "--date", metavar="COLUMN,…", help="Columns that are dates: days before the newest, which the model keeps."
+CATEGORY: Any = typer.Option(
+    [], "--category", metavar="COLUMN,…", help="Columns that are categories, even if they hold numbers."
 )
-TEXT: Any = typer.Option([], "--text", metavar="COLUMN,…", help="Columns that are texts to read, and no features.")
-SEP: Any = typer.Option(None, "--sep", metavar="C", help="What separates the cells of a CSV file; found by itself.")
-DECIMAL: Any = typer.Option(None, "--decimal", metavar="C", help="Decimal mark of a CSV file; found by itself.")
-THOUSANDS: Any = typer.Option(None, "--thousands", metavar="C", help="Mark of thousands; found by itself.")
-ENCODING: Any = typer.Option(None, "--encoding", metavar="NAME", help="Of a CSV file: utf-8, utf-16, cp1252, …")
+DATE: Any = typer.Option(
+    [],
+    "--date",
+    metavar="COLUMN,…",
+    help="Columns that are dates; turned into days before the newest date of the training data.",
+)
+TEXT: Any = typer.Option([], "--text", metavar="COLUMN,…", help="Columns of text to show, not features.")
+SEP: Any = typer.Option(None, "--sep", metavar="C", help="Separator of a CSV file; detected by default.")
+DECIMAL: Any = typer.Option(None, "--decimal", metavar="C", help="Decimal mark of a CSV file; detected by default.")
+THOUSANDS: Any = typer.Option(None, "--thousands", metavar="C", help="Thousands separator; detected by default.")
+ENCODING: Any = typer.Option(
+    None, "--encoding", metavar="NAME", help="Encoding of a CSV file: utf-8, utf-16, cp1252, …"
+)
 COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
     "qid": (str | None, QID),
     "label": (str | None, LABEL),
@@ -220,7 +230,7 @@ COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
 
 
 def with_columns(run: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that reads data the options that say what the columns of a table are."""
+    """Add the options about the columns of a table to a command that reads data."""
 
     @functools.wraps(run)
     def wrapped(**given: Any) -> None:
@@ -242,7 +252,7 @@ def with_columns(run: Callable[..., None]) -> Callable[..., None]:
 def declared(
     wrapped: Callable[..., None], run: Callable[..., None], further: Mapping[str, tuple[Any, Any]]
 ) -> Callable[..., None]:
-    """Return a wrapped command with the options of its function and further ones, as typer reads them off."""
+    """Return a wrapped command with the options of its function and further ones, in the form that typer reads."""
     own, hints = inspect.signature(run), get_type_hints(run)
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [one.replace(annotation=hints[one.name], kind=kind) for one in own.parameters.values()]
@@ -265,7 +275,7 @@ def names_of(given: list[str]) -> list[str]:
 
 
 def listen(verbose: bool, quiet: bool = False) -> None:
-    """Write what the library reports to standard error, one line each: progress where asked for, nothing if quiet."""
+    """Write the library's log messages to standard error, one line each: progress if requested, nothing if quiet."""
     logger = logging.getLogger("argrank")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("argrank: %(message)s"))

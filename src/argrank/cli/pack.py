@@ -1,4 +1,4 @@
-"""``argrank pack``: data of any format and size into a folder that is read by memory map."""
+"""``argrank pack``: convert data of any format and size to a memory-mapped folder."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ def run(
         metavar="SOURCE",
         help="LETOR text, .csv, .tsv, .parquet, .arrow, .pack; folders of files; s3:// and gs:// addresses.",
     ),
-    output: Path | None = typer.Option(
-        None, "--output", "-o", metavar="PACK", help="Folder to write, whole or not at all."
-    ),
+    output: Path | None = typer.Option(None, "--output", "-o", metavar="PACK", help="Folder to write (atomically)."),
     append: bool = typer.Option(
-        False, "--append", help="Add the rows to a pack that is there: the one of -o, else the last SOURCE."
+        False, "--append", help="Add the rows to an existing pack: the one of -o, else the last SOURCE."
     ),
     float32: bool = typer.Option(False, "--float32", help="Store features as 4-byte numbers: half the size."),
-    memory: str = typer.Option("4GB", "--memory", metavar="SIZE", help="What packing may use: 500MB, 4GB, 50%."),
+    memory: str = typer.Option("4GB", "--memory", metavar="SIZE", help="Memory limit for packing: 500MB, 4GB, 50%."),
     by_column: bool = typer.Option(
-        False, "--columns", help="Store the features by column too, for rankers that read columns."
+        False, "--columns", help="Also store the features by column, for rankers that read columns."
     ),
     normalise: str = typer.Option(
         None,
@@ -36,13 +34,13 @@ def run(
         help="Normalise within each query: query-minmax, query-zscore or query-sum.",
     ),
     n_features: int = typer.Option(
-        None, "--n-features", metavar="N", help="Features of LETOR text that may omit some."
+        None, "--n-features", metavar="N", help="Number of features of LETOR text, which may omit some."
     ),
     quiet: bool = options.QUIET,
 ) -> None:
-    """Write data as a pack, which all commands read by memory map: it may be larger than memory.
+    """Write data as a pack, which all commands memory-map: it may be larger than memory.
 
-    Files are read one after the other and may be larger than memory, too. Rows of a query need not be adjacent. Packs
+    Files are read one after the other and may also be larger than memory. Rows of a query need not be adjacent. Packs
     can be sources, alone or together with files.
 
     For example:

@@ -25,12 +25,15 @@ def run(
         help="Where to write: .csv, .tsv, .parquet, .arrow or .jsonl is a table of qid, docid, rank and score, any "
         "other file one score per line; standard output by default.",
     ),
-    keep: bool = typer.Option(False, "--keep", help="Write the columns of DATA into the table, too."),
+    keep: bool = typer.Option(False, "--keep", help="Also write the columns of DATA into the table."),
     bare: bool = typer.Option(False, "--scores", help="Write one score per line in the order of DATA."),
     as_run: bool = typer.Option(False, "--run", help="Write a TREC run: qid Q0 docid rank score tag."),
     tag: str = typer.Option("argrank", "--tag", metavar="WORD", help="Name of the system in the TREC run."),
     diverse: int = typer.Option(
-        0, "--diverse", metavar="N", help="Let at most N documents of a source (column `source`) among the first ranks."
+        0,
+        "--diverse",
+        metavar="N",
+        help="Allow at most N documents of a source (column `source`) among the first ranks.",
     ),
     depth: int = typer.Option(10, "--top", metavar="K", help="How many ranks --diverse looks at."),
     quiet: bool = options.QUIET,
@@ -39,9 +42,9 @@ def run(
 
     With -o FILE.csv (or .parquet, .jsonl …) it writes a table of qid, docid, rank and score, the best documents of
     every query first; otherwise one score per line in the order of DATA. `argrank evaluate` and `argrank compare` read
-    both. The model finds its features by name; labels and other columns are not looked at. Greater scores are
-    better; only differences within a query mean something. With --diverse the scores are ranks in reverse: they give
-    the order in which no source is repeated too often.
+    both. The model finds its features by name; labels and other columns are ignored. Greater scores are better; only
+    differences within a query are meaningful. With --diverse the scores are reversed ranks, for the order in which no
+    source is repeated too often.
 
     A model of factor-rank scores the users and items of DATA. One of position-match fills pages: a line for every query
     and slot with the document's id, or its row where there are no ids.
@@ -59,7 +62,7 @@ def run(
     from argrank.models.files import load_model
 
     if as_run and output is None:
-        raise OptionError("--run: expected -o FILE, where to write the run, got none")
+        raise OptionError("--run: expected -o FILE, the run to write, got none")
     kind = None if as_run or bare else table_kind(output)
     if keep and kind is None:
         raise OptionError("--keep: expected -o FILE.csv, .tsv, .parquet, .arrow or .jsonl, got no table to write")

@@ -26,14 +26,14 @@ def run(
     baseline: str | None = options.BASELINE,
     clicks: Path | None = _on_log.BESIDE,
     curve: Path | None = _on_log.CURVE,
-    title: str | None = typer.Option(None, "--title", metavar="TEXT", help="By default the name of the data."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not say what was written."),
+    title: str | None = typer.Option(None, "--title", metavar="TEXT", help="Title; by default the name of the data."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not print what was written."),
 ) -> None:
     """Write one HTML file about the data and the systems that rank it.
 
     It shows what the doctor found, the comparison with intervals and tests, every query with two rankings side by
-    side, and for models why one document stands above another; with --clicks also what each system would earn by a
-    click log. It opens from disk and needs no network.
+    side, and for models why one document ranks above another; with --clicks also the value of each system estimated
+    from a click log. It opens from disk and needs no network.
 
     For example:
       argrank report test.txt model.json

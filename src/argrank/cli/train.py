@@ -1,4 +1,4 @@
-"""``argrank train``: learn a ranker, choose its parameters, say how good it is, save it."""
+"""``argrank train``: train a ranker, tune its parameters, evaluate it, save it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def run(
         "-r",
         metavar="NAME",
         autocompletion=options.complete_ranker,
-        help="The ranker, by its registered name; an unknown one lists all. auto blends several.",
+        help="The ranker, by its registered name (an unknown name lists all); auto blends several.",
     ),
-    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to choose by."),
-    test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only measured on."),
+    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to tune parameters."),
+    test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only for evaluation."),
     measures: list[str] = options.MEASURES,
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
     parameters: list[str] = options.PARAMETERS,
@@ -48,14 +48,14 @@ def run(
         None,
         "--target",
         metavar="NAME",
-        help="Engine that will serve the model: training keeps to what it can express, or is refused.",
+        help="Engine that will serve the model: only models that it can run are trained; others are an error.",
     ),
     stream: bool = typer.Option(
         False, "--stream", help="Read the training data in pieces, for LETOR files larger than memory (orm)."
     ),
     epochs: int = typer.Option(1, "--epochs", metavar="N", help="Passes over the training data with --stream."),
     checkpoint: Path | None = typer.Option(
-        None, "--checkpoint", metavar="FILE", help="Keep the state of the training here, and go on from it."
+        None, "--checkpoint", metavar="FILE", help="Save the state of the training here, and continue from it."
     ),
     resume: Path | None = options.RESUME,
     every: float = typer.Option(600.0, "--every", metavar="SECONDS", help="Time between two checkpoints."),
@@ -63,7 +63,7 @@ def run(
         None, "--scheduler", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler; TRAIN is a pack."
     ),
     allow_constant: bool = typer.Option(
-        False, "--allow-constant", help="Train and save also where the labels leave nothing to learn."
+        False, "--allow-constant", help="Train and save even if nothing can be learned from the labels."
     ),
     baselines: list[str] = typer.Option(
         [],
@@ -80,7 +80,7 @@ def run(
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
     allow_leaks: bool = typer.Option(
-        False, "--allow-leaks", help="Of --clicks: take features that look as if they were made of the log."
+        False, "--allow-leaks", help="With --clicks: allow features that seem to be computed from the log."
     ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
@@ -88,23 +88,23 @@ def run(
 ) -> None:
     """Train a ranker on judged data, measure it, and save the model.
 
-    By default several rankers are tried on queries held out, blended by the first measure, and trained again on
-    everything; the table says what each got and what to expect of the blend. -r NAME trains a single ranker. A ranker
-    that can optimises the first measure, unless -p measure=NAME says otherwise; for one that cannot, a line says what
+    By default several rankers are tried on held-out queries, blended by the first measure, and trained again on
+    everything; the table shows the score of each and the expected score of the blend. -r NAME trains a single ranker. A
+    ranker optimises the first measure if it can, unless -p measure=NAME names another; if it cannot, a line says what
     it optimises instead.
 
     factor-rank and factor-regression learn from ratings: a table with columns user, item and rating, text such as
     MovieLens' u.data, or a sparse matrix (.npz). position-match learns from a table in which columns whose names begin
     with "gain" say what a document gains at each slot.
 
-    With --valid and -r, one model is trained for every combination of the values of --grid, by default the ranker's own
-    ones; the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
-    data only watches. Ctrl-C or SIGTERM during a training keeps the best model so far (exit code 3). With
-    --checkpoint, or with --resume where there are several trainings, the same command goes on where it was stopped or
-    killed, and ends with the same model. --fail-if-worse keeps a model that is not better from replacing the one at -o,
-    for cron and CI: a comparison query by query on --test, which no model may have been trained on. Without --test the
-    new model's scores are out of fold, which costs five more trainings, and only baselines that are features or files
-    of scores count: a model may have been trained on the same queries.
+    With --valid and -r, one model is trained for every combination of the values of --grid (by default the ranker's own
+    grid); the one with the best first measure on the validation data is kept. With -p and no --grid, the validation
+    data is only reported on. Ctrl-C or SIGTERM during training saves the best model so far (exit code 3). With
+    --checkpoint, or with --resume for several trainings, the same command continues where it was stopped or killed, and
+    ends with the same model. --fail-if-worse, for cron and CI, saves the model only if it is better than the one at -o,
+    compared query by query on --test, on which no model may have been trained. Without --test the new model's scores
+    are out of fold, which costs five more trainings, and only baselines that are features or files of scores are
+    compared: a model may have been trained on the same queries.
 
     For example:
       argrank train train.txt --test test.txt -o model.json
@@ -122,7 +122,7 @@ def run(
     names = options.split_names(measures) if clicks is None else _on_log.measures(measures)
     fixed, choices = options.parse_settings(parameters, grid)
     estimator = arguments.ranker_of(ranker, fixed, normalise, jobs)
-    from argrank.rankers.optimised import aimed  # after it: scikit-learn is loaded without what it does not need
+    from argrank.rankers.optimised import aimed  # afterwards, so that load_scikit_learn takes effect
 
     job = Job(
         name=ranker,
@@ -191,7 +191,7 @@ def run(
             typer.echo(f"\n{_worse.text(against, bool(test))}")
     if failed:
         if not quiet:
-            typer.echo("argrank: the new model is not better than all others, and was not saved", err=True)
+            typer.echo("argrank: the new model is not better than all others and was not saved", err=True)
         raise typer.Exit(1)
     if target is not None:
         from argrank.deploy.plain import plain
@@ -201,7 +201,7 @@ def run(
 
 
 class Job(NamedTuple):
-    """What is trained on which files, and where its state is kept."""
+    """What is trained on which files, and where its state is saved."""
 
     name: str
     files: dict[str, str | None]
@@ -225,7 +225,7 @@ def _takes(ranker: str) -> str:
 
 
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
-    """Refuse what cannot be done before any data is read; return the values to choose from."""
+    """Raise, before any data is read, for options that cannot be combined; return the grid."""
     from argrank.measures.names import measure_list
 
     measure_list(job.names)
@@ -234,19 +234,19 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
 
         fitted_to(estimator, target)
     if choices and job.files["valid"] is None:
-        raise OptionError("--grid: expected --valid FILE, the data to choose by, got none")
+        raise OptionError("--grid: expected --valid FILE, the data to tune on, got none")
     if job.way != "ranking":
         refused = {"--grid": choices, "--target": target, "--checkpoint": job.checkpoint, "--resume": job.resume}
         refused["--scheduler"] = job.scheduler
         who = f"{job.name}{' --stream' if job.way == 'stream' else ''}"
         for option in (name for name, value in refused.items() if value):
-            raise OptionError(f"{who}: expected no {option}, which it cannot do, got one")
+            raise OptionError(f"{who}: expected no {option}, which it does not support, got one")
     elif job.files["valid"] is not None and not choices and not fixed:
         choices = arguments.default_choices(job.name, fixed)
     if choices and job.checkpoint is not None:
         raise OptionError(
-            "--checkpoint: expected a single training (-p), got values to choose from (--grid, or --valid alone); "
-            "--resume FOLDER keeps all of them"
+            "--checkpoint: expected a single training (-p), got a grid (--grid, or --valid alone); --resume FOLDER "
+            "saves all trainings"
         )
     if job.checkpoint is not None and job.resume is not None:
         raise OptionError("expected --checkpoint FILE or --resume FOLDER, got both")
@@ -254,7 +254,7 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
 
 
 def _load(job: Job) -> dict[str, Any]:
-    """Read the parts, here or on the cluster; the others are made as wide as the training part."""
+    """Read the parts, here or on the cluster; the others get the features of the training part."""
     given = {role: path for role, path in job.files.items() if path is not None}
     if job.scheduler is not None:
         from argrank.dask import DistributedDataset
@@ -292,7 +292,7 @@ def _select(job: Job, estimator: Any, choices: Any, parts: dict[str, Any]) -> Se
 
 
 def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path | None:
-    """Train once; return where the state is kept."""
+    """Train once; return the checkpoint file."""
     if job.scheduler is None:  # lightgbm.dask needs all of LightGBM
         load_lightgbm(estimator)
     checkpoint = job.checkpoint
@@ -306,7 +306,7 @@ def _fit(job: Job, estimator: Any, parts: dict[str, Any], every: float) -> Path 
 
 
 def _warn_of_single_feature(job: Job, parts: dict[str, Any], means: Means) -> None:
-    """Warn where one feature alone ranks nearly as well as the model, which may be a leak."""
+    """Warn if one feature alone ranks nearly as well as the model, which may be a leak."""
     from argrank.data.dataset import Dataset
     from argrank.evaluation.single_feature import single_feature
 
@@ -318,9 +318,13 @@ def _warn_of_single_feature(job: Job, parts: dict[str, Any], means: Means) -> No
 
 
 def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
-    """Say what was kept of an interrupted training, and return the exit code."""
+    """Print what was saved of an interrupted training, and return the exit code."""
     kept = [] if output is None else [f"the best model so far is in {output}"]
-    kept += [] if checkpoint is None or not checkpoint.exists() else [f"the same command goes on from {checkpoint}"]
+    kept += (
+        []
+        if checkpoint is None or not checkpoint.exists()
+        else [f"run the same command again to continue from {checkpoint}"]
+    )
     if not kept:
         return 130
     typer.echo(f"argrank: interrupted: {'; '.join(kept)}", err=True)
@@ -348,7 +352,7 @@ def _summary(job: Job, estimator: Any, params: dict[str, Any], means: Means, out
 
 
 def _aim(job: Job, estimator: Any) -> dict[str, Any]:
-    """Return what was optimised, and what a model kept of another method's, as plain data."""
+    """Return, as plain data, what was optimised, and whether the model is one of another method."""
     from argrank.rankers.estimator import Reporting
     from argrank.rankers.optimised import optimised
 
@@ -359,7 +363,7 @@ def _aim(job: Job, estimator: Any) -> dict[str, Any]:
 
 
 def _told(job: Job, estimator: Any) -> list[str]:
-    """Say what was optimised, and whether the model is that of another method."""
+    """Return sentences on what was optimised, and whether the model is one of another method."""
     from argrank.rankers.optimised import optimised
 
     aim = optimised(estimator, job.names[0])
@@ -370,7 +374,7 @@ def _told(job: Job, estimator: Any) -> list[str]:
 
 
 def _text(job: Job, estimator: Any, params: dict[str, Any], means: Means, output: Path | None, traffic: object) -> str:
-    """Return the means as a table with notes; of a blend, its members before."""
+    """Return the means as a table with notes; for a blend, its members first."""
     from argrank.deploy.registry import sentence
 
     names = list(next(iter(means.values()), {}))
@@ -378,7 +382,7 @@ def _text(job: Job, estimator: Any, params: dict[str, Any], means: Means, output
     notes = [
         f"{job.name}{chosen}: objective {estimator.objective_:.6g}; convention {job.convention}.",
         *_told(job, estimator),
-        "The model was not saved: say where with -o." if output is None else f"Model saved to {output}.",
+        "The model was not saved: give a file with -o." if output is None else f"Model saved to {output}.",
         sentence(estimator.model_),
         *([] if traffic is None else [f"The cluster: {traffic}."]),
     ]

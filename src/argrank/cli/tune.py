@@ -1,4 +1,4 @@
-"""``argrank tune``: the weights of several systems' scores."""
+"""``argrank tune``: find weights for combining several systems' scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(
     ),
     systems: list[str] = typer.Argument(None, metavar="[RUN…]", help="TREC runs, as FILE or NAME=FILE."),
     measure: str | None = typer.Option(
-        None, "--measure", "-m", metavar="NAME", help="Measure to make greatest: ndcg@10, or dcg@10 of --clicks."
+        None, "--measure", "-m", metavar="NAME", help="Measure to maximise: ndcg@10, or dcg@10 with --clicks."
     ),
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
@@ -35,16 +35,16 @@ def run(
         help="Within each query: none, minmax, zscore, rank; auto chooses by cross-validation.",
     ),
     missing: str = typer.Option(
-        "lowest", "--missing", metavar="lowest|rrf|X", help="What a document gets from a system that did not return it."
+        "lowest", "--missing", metavar="lowest|rrf|X", help="Score of a document from a system that did not return it."
     ),
     bounds: list[str] = typer.Option(
         [], "--bounds", metavar="[SYSTEM=]LOW:HIGH", help="Bounds of the weights, such as 0: or popularity=0:0.1."
     ),
-    fixed: list[str] = typer.Option(
-        [], "--fix", metavar="SYSTEM=W", help="Keep a weight as it is; repeat it for more."
-    ),
+    fixed: list[str] = typer.Option([], "--fix", metavar="SYSTEM=W", help="Fix a weight; repeat it for more."),
     cv: int = typer.Option(5, "--cv", metavar="N", help="Folds of the cross-validation; 0 for none."),
-    bootstrap: int = typer.Option(0, "--bootstrap", metavar="N", help="Resamples for intervals of the weights."),
+    bootstrap: int = typer.Option(
+        0, "--bootstrap", metavar="N", help="Resamples for confidence intervals of the weights."
+    ),
     engine: str | None = typer.Option(
         None,
         "--engine",
@@ -60,12 +60,12 @@ def run(
     plot: Path | None = typer.Option(None, "--plot", metavar="FILE", help="Draw the measure along each weight."),
     output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Write the weights."),
     as_json: bool = options.AS_JSON,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only system and weight, with a tab."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only system and weight, separated by a tab."),
     jobs: int | None = options.JOBS,
 ) -> None:
-    """Tune the weights with which scores of several systems are added.
+    """Tune the weights of a sum of several systems' scores.
 
-    The weights are searched on the measure itself, exactly. Documents of runs that are not judged count as not
+    The search maximises the measure itself, by exact line search. Documents of runs that are not judged count as not
     relevant. Without --bounds weights may be negative; bounds are on shares of the sum of all magnitudes.
 
     For example:
@@ -85,7 +85,7 @@ def run(
     }
     engine = None if engine == "plain" else engine
     if engine is not None:
-        find_engine(engine)  # before anything is read
+        find_engine(engine)  # checked before anything is read
     elif requests is not None:
         raise OptionError("--requests: expected --engine, for which they are written")
     if clicks is not None:
@@ -135,7 +135,7 @@ def _systems(data: str, runs: list[str], columns: list[str], quiet: bool) -> tup
 
 
 def _normalise(given: list[str]) -> Any:
-    """Return one name for all, or a mapping where systems are named."""
+    """Return one name for all systems, or a mapping by system."""
     pairs = [text.partition("=") for text in given if text != "auto" or len(given) == 1]
     if len(pairs) == 1 and not pairs[0][1]:
         return pairs[0][0]

@@ -23,7 +23,7 @@ def run(
         "--to",
         metavar="TARGET",
         autocompletion=complete_target,
-        help="Whose arithmetic counts, as in export. Without it argrank's own, and it says which.",
+        help="The engine whose arithmetic is simulated, as in export; default: argrank's own.",
     ),
     features: Path | None = typer.Option(
         None, "--features", metavar="FILE", help="Names of the features in the engine, one per line, as exported."
@@ -36,7 +36,10 @@ def run(
         "without --to, and for onnx, more for long sums.",
     ),
     missing: str = typer.Option(
-        "as-trained", "--missing", metavar="MODE", help="As exported: as-trained, or zero. Empty cells are missing."
+        "as-trained",
+        "--missing",
+        metavar="MODE",
+        help="As in the export: as-trained, or zero. Empty cells are missing.",
     ),
     constant: bool = typer.Option(
         False, "--constant", help="Allow one constant in all scores: RankLib with a normaliser, --shift, base_score."
@@ -45,7 +48,7 @@ def run(
 ) -> None:
     """Compare the scores that an engine logged with those of the model; exit code 1 beyond the tolerance.
 
-    Texts may be logged as such, or as the columns of 0 and 1 that the engine computes.
+    Text features may be logged as text, or as the 0/1 columns that the engine computes.
 
     For example:
       argrank verify model.json logged.csv --to opensearch

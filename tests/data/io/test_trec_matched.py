@@ -204,5 +204,5 @@ def test_kernels_over_bytes_do_the_same_without_compiling(monkeypatch, tmp_path)
 def test_an_archive_larger_than_memory_is_refused(monkeypatch, tmp_path):
     (tmp_path / "a.run.gz").write_bytes(gzip.compress(b"q Q0 a 1 0.5 t\n" * 2_000_000))
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", "20MB")
-    with pytest.raises(ArgrankError, match="expected what fits into"):
+    with pytest.raises(ArgrankError, match="expected at most"):
         file_words.read_words(tmp_path / "a.run.gz", RUN)

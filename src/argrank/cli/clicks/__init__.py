@@ -1,1 +1,1 @@
-"""Click logs: look at them, learn how ranks are seen, make judgements of them, simulate them."""
+"""Click logs: inspect them, estimate how much each rank is seen, make judgements from them, simulate them."""

@@ -1,4 +1,4 @@
-"""The options with which all commands of click logs read a log."""
+"""The options for reading a click log."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ FILES: Any = typer.Argument(
     help="A row for each shown document: .csv, .parquet, .arrow; or --form. Several are one log.",
 )
 FORM: Any = typer.Option(
-    None, "--form", metavar="ubi|sessions|counts|letor", help="OpenSearch's events, session lists, sums, LETOR clicks."
+    None,
+    "--form",
+    metavar="ubi|sessions|counts|letor",
+    help="Form of the log: OpenSearch's events, session lists, sums, LETOR clicks.",
 )
 COLUMNS: Any = typer.Option(
     [], "--column", metavar="YOURS=OURS", help="A column and what it is: session, qid, docid, position, click, user, …"
 )
 FIRST: Any = typer.Option(1, "--first-position", metavar="0|1", help="The position of the top document.")
 REPEATED: Any = typer.Option(
-    "error", "--repeated", metavar="error|merge|keep", help="What to do with a document that a session shows twice."
+    "error", "--repeated", metavar="error|merge|keep", help="How to treat a document that a session shows twice."
 )
-SUMS: Any = typer.Option(False, "--sums", help="Keep sums alone: for Parquet logs larger than memory.")
+SUMS: Any = typer.Option(False, "--sums", help="Keep only sums: for Parquet logs larger than memory.")
 
 
 def read(
     files: Sequence[str], form: str | None, columns: list[str], first: int, repeated: str, sums: bool, keep: str | None
 ) -> Any:
-    """Return the log that the options tell of."""
+    """Read the log given by the options."""
     from argrank.data.clicks.load import load_clicks
 
     named = {name: str(value) for name, value in options.parse_parameters(columns, "--column").items()}

@@ -17,10 +17,13 @@ def run(
     sums: bool = _log.SUMS,
     as_json: bool = options.AS_JSON,
     quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Print only errors and warnings: severity, check, count and text, with tabs."
+        False,
+        "--quiet",
+        "-q",
+        help="Print only errors and warnings: severity, check, count and text, separated by tabs.",
     ),
 ) -> None:
-    """Show the rates of clicks by rank, and the problems that a log will cause.
+    """Show click rates by rank, and the problems that a log will cause.
 
     For example:
       argrank clicks inspect log.parquet

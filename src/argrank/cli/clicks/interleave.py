@@ -1,4 +1,4 @@
-"""``argrank clicks interleave``: one list of two or more rankings, for users to decide between them."""
+"""``argrank clicks interleave``: mix two or more rankings into one list, so that clicks show which one users prefer."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def run(
     method: str = typer.Option(
         "team-draft", "--method", metavar="NAME", help="team-draft, balanced or probabilistic; see the guide."
     ),
-    k: int = typer.Option(10, "--results", metavar="N", help="Documents of a list."),
-    random_state: int = typer.Option(0, "--seed", help="Same number, same lists."),
+    k: int = typer.Option(10, "--results", metavar="N", help="Documents per list."),
+    random_state: int = typer.Option(0, "--seed", help="Random seed."),
     output: Path = typer.Option(..., "--output", "-o", metavar="FILE", help="Write .csv, .tsv, .parquet or .arrow."),
 ) -> None:
     """Mix rankings into one list for each query, with the team of every document.
 
-    Show the lists, log the column team beside the clicks, and ask argrank clicks preference.
+    Show the lists, log the column team with the clicks, and run argrank clicks preference on the log.
 
     For example:
       argrank clicks interleave bm25.run ours.run -o lists.csv

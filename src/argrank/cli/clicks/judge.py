@@ -17,9 +17,13 @@ def run(
     curve: Path | None = typer.Option(
         None, "--propensities", metavar="FILE.json", help="The curve of --method examinations, by clicks propensities."
     ),
-    levels: int | None = typer.Option(None, "--levels", metavar="N", help="Also whole grades from 0 to N - 1."),
-    min_impressions: int = typer.Option(1, "--min-impressions", metavar="N", help="Leave out what was shown less."),
-    prior: float = typer.Option(0.0, "--prior", help="Pull values to their mean, with this many expected clicks."),
+    levels: int | None = typer.Option(None, "--levels", metavar="N", help="Also write integer grades from 0 to N - 1."),
+    min_impressions: int = typer.Option(
+        1, "--min-impressions", metavar="N", help="Leave out documents that were shown less often."
+    ),
+    prior: float = typer.Option(
+        0.0, "--prior", help="Shrink values towards their mean, with the strength of this many expected clicks."
+    ),
     form: str | None = _log.FORM,
     columns: list[str] = _log.COLUMNS,
     first_position: int = _log.FIRST,
@@ -32,7 +36,7 @@ def run(
         None, "--format", metavar="qrels|quepid|workbench|rre", help="Write a list of judgements for another tool."
     ),
 ) -> None:
-    """Say what every document is worth for its query, by how it was clicked.
+    """Estimate the relevance of every document for its query from clicks.
 
     For example:
       argrank clicks judge log.parquet -o judged.csv

@@ -10,10 +10,13 @@ from argrank.cli.clicks import _log
 
 def run(
     files: list[str] = _log.FILES,
-    a: str | None = typer.Option(None, "--team", metavar="NAME", help="The one team, where there are more than two."),
+    a: str | None = typer.Option(None, "--team", metavar="NAME", help="The first team, if there are more than two."),
     b: str | None = typer.Option(None, "--against", metavar="NAME", help="The other team."),
     difference: float = typer.Option(
-        0.05, "--difference", metavar="X", help="A difference of credit: how many sessions are needed to find it."
+        0.05,
+        "--difference",
+        metavar="X",
+        help="A difference of credit; prints how many sessions are needed to detect it.",
     ),
     form: str | None = _log.FORM,
     columns: list[str] = _log.COLUMNS,
@@ -21,7 +24,7 @@ def run(
     repeated: str = _log.REPEATED,
     as_json: bool = options.AS_JSON,
 ) -> None:
-    """Say which team of interleaved lists users click more, with intervals that hold however often one looks.
+    """Show which team of interleaved lists users click more, with intervals that stay valid however often you look.
 
     For example:
       argrank clicks preference log.parquet

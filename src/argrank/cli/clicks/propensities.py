@@ -15,8 +15,10 @@ def run(
     method: str = typer.Option(
         "auto", "--method", metavar="NAME", help="auto, harvest, pbm, trust, swap or ctr; see the guide."
     ),
-    ranks: list[int] = typer.Option([], "--rank", metavar="N", help="Of --method swap: the rank swapped with rank 1."),
-    by: str | None = typer.Option(None, "--by", metavar="COLUMN", help="A curve for each value, such as each device."),
+    ranks: list[int] = typer.Option([], "--rank", metavar="N", help="For --method swap: the rank swapped with rank 1."),
+    by: str | None = typer.Option(
+        None, "--by", metavar="COLUMN", help="Column; one curve for each of its values, such as each device."
+    ),
     features: str | None = typer.Option(
         None,
         "--features",
@@ -27,7 +29,7 @@ def run(
         "precision",
         "--weigh",
         metavar="precision|equal",
-        help="Of harvest: documents by traffic, or all alike.",
+        help="For harvest: weight documents by traffic, or equally.",
     ),
     form: str | None = _log.FORM,
     columns: list[str] = _log.COLUMNS,

@@ -25,9 +25,9 @@ def run(
     noise: float = typer.Option(0.1, "--noise", help="Attraction of a document with label 0."),
     n_sessions: int = typer.Option(10_000, "--sessions", metavar="N", help="Number of searches."),
     n_results: int = typer.Option(10, "--results", metavar="N", help="Documents on a page."),
-    vary: float = typer.Option(1.0, "--vary", help="How much pages vary; 0 shows everybody the same."),
-    traffic: float = typer.Option(0.0, "--traffic", help="How uneven the traffic is; 0 for equal queries."),
-    random_state: int = typer.Option(0, "--seed", help="Same number, same log."),
+    vary: float = typer.Option(1.0, "--vary", help="How much pages vary; with 0 everybody sees the same."),
+    traffic: float = typer.Option(0.0, "--traffic", help="How unevenly queries are searched; 0 for equally often."),
+    random_state: int = typer.Option(0, "--seed", help="Random seed."),
     output: Path = typer.Option(..., "--output", "-o", metavar="FILE", help="Write the log: .csv, .parquet, .arrow."),
 ) -> None:
     """Simulate what people would click on pages of one or more systems.

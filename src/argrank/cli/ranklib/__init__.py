@@ -1,4 +1,4 @@
-"""``argrank ranklib``: RankLib's command line, for scripts that have it already."""
+"""``argrank ranklib``: RankLib's command line, for existing scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    arguments: list[str] = typer.Argument(..., metavar="FLAGS", help="As RankLib.jar takes them; see the examples."),
+    arguments: list[str] = typer.Argument(..., metavar="FLAGS", help="RankLib's flags; see the examples."),
 ) -> None:
     """Do what RankLib does with the same flags.
 
@@ -51,12 +51,12 @@ def run(
 
 
 def _evaluator(arguments: list[str]) -> None:
-    """Train, load, test and rank: what RankLib does unless another class is named."""
+    """Train, load, test and rank: RankLib's Evaluator, its default class."""
     from argrank.cli.ranklib.flags import read_flags
 
     flags = read_flags(arguments)
     for name in flags.ignored:
-        typer.echo(f"argrank: -{name} has no meaning here and is ignored", err=True)
+        typer.echo(f"argrank: -{name} has no effect here and is ignored", err=True)
     if "train" in flags.files and "load" in flags.lists:
         raise OptionError("expected -train FILE or -load MODEL, got both")
     if "train" not in flags.files and "load" not in flags.lists:
@@ -78,7 +78,7 @@ def _evaluator(arguments: list[str]) -> None:
 
 
 def _check_before_training(flags: Flags) -> None:
-    """Say what is special, and refuse now what would fail when the model is saved."""
+    """Print how a ranker differs from RankLib's, and raise now if saving the model would fail."""
     from argrank.cli.ranklib.flags import NOTES
 
     if flags.ranker in NOTES:
@@ -105,7 +105,7 @@ def _narrow(data: Dataset, n_features: int) -> Dataset:
 
 
 def _rounded(data: Dataset) -> Dataset:
-    """Return the data with features that float32 can hold, as RankLib has them: a saved model decides by them."""
+    """Return the data with features rounded to float32, as in RankLib, so that a saved model decides alike."""
     import numpy as np
 
     return data.with_features(data.X.astype(np.float32).astype(np.float64))

@@ -19,7 +19,7 @@ from argrank.measures.conventions import make_convention
 
 
 class Saved(NamedTuple):
-    """What a file of ``-idv`` holds: one value of a measure for every query."""
+    """The contents of an ``-idv`` file: the value of a measure for every query."""
 
     measure: str
     values: dict[str, float]

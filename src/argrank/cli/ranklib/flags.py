@@ -1,4 +1,4 @@
-"""RankLib's command line, read: which of its flags mean what here, and which cannot be followed."""
+"""Parse RankLib's flags: their meaning here, and those that are not supported."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ PARAMETERS: dict[str, dict[str, tuple[str, type, Any]]] = {
 
 @dataclass
 class Flags:
-    """What a RankLib command line asks for, in our words; ``ignored`` are flags without a meaning here."""
+    """A parsed RankLib command line, in argrank's terms; ``ignored`` are flags without effect here."""
 
     ranker: str = "coordinate-ascent"
     measure: str = "err@10"
@@ -115,7 +115,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
 
 
 def ranker_of(text: str, name: str) -> str:
-    """Return our name of the ranker that has a number in RankLib."""
+    """Return our name of RankLib's ranker of that number."""
     if not text.isdigit() or int(text) not in RANKERS:
         known = ", ".join(f"{one} {ours}" for one, ours in RANKERS.items())
         raise OptionError(f"-{name}: expected one of {known}, got {text!r}")
@@ -123,11 +123,11 @@ def ranker_of(text: str, name: str) -> str:
 
 
 def measure_of(text: str, name: str) -> str:
-    """Return our name of a measure that RankLib calls so: ``NDCG@10``, ``ERR@10``, ``MAP``, ``P@5``, ``RR@10``."""
+    """Return our name of RankLib's measure: ``NDCG@10``, ``ERR@10``, ``MAP``, ``P@5``, ``RR@10``."""
     ours, at, cutoff = text.lower().partition("@")
     if ours not in MEASURES or (at and not cutoff.isdigit()):
         raise OptionError(f"-{name}: expected MAP, NDCG@k, DCG@k, P@k, RR@k or ERR@k, got {text!r}")
-    if ours == "map":  # RankLib's MAP takes no notice of a cut-off
+    if ours == "map":  # RankLib's MAP ignores a cut-off
         return "map"
     return f"{ours}@{cutoff}" if at else ours if ours == "rr" else f"{ours}@10"
 
@@ -176,7 +176,7 @@ def number(text: str, name: str, kind: type) -> Any:
         raise OptionError(f"-{name}: expected a number, got {text!r}") from None
 
 
-#: Flags that set a field of Flags: its name, and what makes a value of the text.
+#: Flags that set a field of Flags: its name, and the function that parses the text.
 FIELDS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "ranker": ("ranker", ranker_of),
     "metric2t": ("measure", measure_of),

@@ -21,8 +21,8 @@ WITH_VALUE = ("input", "output", "k", "tvs", "tts")
 def folds(data: Dataset, n_folds: int, share: float | None = None) -> Iterator[Fold]:
     """Yield RankLib's folds: fold 1 tests the first run of queries, and so on, and all others train.
 
-    Every run has the same number of queries, and the last what is left over. Of the queries that train, those after
-    the first ``share`` validate.
+    Every run has the same number of queries; the last also gets the remainder. Training queries after the first
+    ``share`` are for validation.
     """
     if not 2 <= n_folds <= data.n_queries:
         raise OptionError(f"folds: expected a number from 2 to that of the queries, {data.n_queries}, got {n_folds}")

@@ -1,4 +1,4 @@
-"""Random forests as RankLib has them: the mean of rankers of trees, each grown on a new sample of the queries."""
+"""RankLib's random forests: the mean of tree rankers, each grown on a new sample of the queries."""
 
 from __future__ import annotations
 
