@@ -254,13 +254,16 @@ def test_weights_to_stay_near(name):
 
 
 def test_copies_of_features_differ_by_no_more_than_tol_leaves_open():
-    """Sparse and dense copies differ by rounding; F is 1/C-strongly convex, so a gap g leaves sqrt(2 C g) open."""
+    """Sparse and dense copies differ by rounding; F is 1/C-strongly convex, so a gap g leaves sqrt(2 C g) open.
+
+    A gap is the difference of two values of F, so that one below F's spacing may be computed as 0.
+    """
     made = ar.make_ranking(60, (10, 30), 8, noise=1.0, random_state=0)
     X = made.X * (np.abs(made.X) > 0.7)
     copies = [ar.Dataset(kind(X), made.y, group=made.sizes) for kind in (np.asarray, sparse.csr_matrix)]
     for tol in (1e-3, 1e-9):
         one, other = (ar.make_ranker("svm-map", bound="convex", C=1e4, tol=tol).fit(part) for part in copies)
-        open_by = sum(np.sqrt(2 * 1e4 * max(fit.gap_, 0.0)) for fit in (one, other))
+        open_by = sum(np.sqrt(2 * 1e4 * max(fit.gap_, np.spacing(fit.objective_))) for fit in (one, other))
         distance = np.linalg.norm(one.coef_ - other.coef_)
         assert distance <= open_by
         assert distance > 0

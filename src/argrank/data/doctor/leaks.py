@@ -49,7 +49,8 @@ def shared_ids(a: Facts, b: Facts) -> Iterator[Finding]:
 
 def shared_documents(a: Facts, b: Facts) -> Iterator[Finding]:
     """Report feature vectors, other than zero, that are in both sets under different queries."""
-    shared = np.isin(b.fingerprints, a.fingerprints) & (b.fingerprints != 0) & ~_same(a, b)[b.data.query_of_row]
+    known = np.isin(b.fingerprints, a.fingerprints, kind="sort")
+    shared = known & (b.fingerprints != 0) & ~_same(a, b)[b.data.query_of_row]
     if shared.any():
         count = int(shared.sum())
         what = f"features of {counted(count, 'document', 'documents')} ({shared.mean():.1%}) are also in the other set"
@@ -58,9 +59,12 @@ def shared_documents(a: Facts, b: Facts) -> Iterator[Finding]:
 
 
 def _same(a: Facts, b: Facts) -> NDArray[np.bool_]:
-    """Tell for every query of b whether a has one with the same documents, which are not all zero."""
+    """Tell for every query of b whether a has one with the same documents, which are not all zero.
+
+    By sorting, as NumPy's other way of ``isin`` overflows on numbers above 2**63 in some versions.
+    """
     ours, theirs = (_contents(facts) for facts in (b, a))
-    same: NDArray[np.bool_] = np.isin(ours, theirs) & (ours != 0)
+    same: NDArray[np.bool_] = np.isin(ours, theirs, kind="sort") & (ours != 0)
     return same
 
 
