@@ -18,18 +18,22 @@ a page cannot state a number that its table does not have::
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum
 from pathlib import Path
 
-import tomllib
-
 from experiments._cells import cell
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 GENERATED = " (generated)"
 
 
-class Verdict(StrEnum):
+class Verdict(str, Enum):
     """What can come of a claim."""
 
     HOLDS = "holds"
@@ -66,7 +70,7 @@ class Claim:
     def __post_init__(self) -> None:
         """Refuse a verdict that the data cannot bear, and a number that has no source."""
         if self.verdict is Verdict.FAILS and self.paper and not set(self.paper) & set(self.here):
-            raise ValueError(f"{self.claim!r} cannot fail on other data than the paper's: {Verdict.NOT_HERE!r}")
+            raise ValueError(f"{self.claim!r} cannot fail on other data than the paper's: {Verdict.NOT_HERE.value!r}")
         if self.verdict is Verdict.NOT_TESTED and self.cells:
             raise ValueError(f"{self.claim!r} is not tested and has figures")
         if found := re.search(r"\d*\.\d+", re.sub(r"\{\w+\}|LETOR \d\.0", "", self.figure)):
@@ -126,7 +130,7 @@ def summary(folders: dict[str, Path]) -> str:
 
 
 def _badge(verdict: Verdict) -> str:
-    return f"{{bdg-{COLOURS[verdict]}}}`{verdict}`"
+    return f"{{bdg-{COLOURS[verdict]}}}`{verdict.value}`"
 
 
 def _data(one: Claim) -> str:

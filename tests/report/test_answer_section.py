@@ -11,7 +11,7 @@ import pytest
 import argrank as ar
 from argrank.report.answer_section import _round
 from argrank.report.comparison_section import _matrix
-from argrank.report.verdict import Badge, beaten_by, duels_of, figures, headline, headline_html, how_sure
+from argrank.report.verdict import Badge, beaten_by, command, duels_of, figures, headline, headline_html, how_sure
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,21 @@ def test_only_a_choice_on_the_same_queries_is_called_too_good(comparison):
     two = replace(comparison, systems=("a", "b"))
     assert "too good" in figures("b", two, intervals, None, None)
     assert "too good" not in figures("b", two, intervals, None, "a")
+
+
+def test_queries_without_a_value_are_counted_apart(comparison):
+    intervals = {name: dict.fromkeys("abc", (0.1, 0.2)) for name in comparison.measures}
+    undefined = int(np.isnan(comparison.values["b"]["ndcg@5"]).sum())
+    assert f"on the {40 - undefined} queries" in figures("b", comparison, intervals, None, None)
+    told = figures("b", replace(comparison, undefined={"ndcg@5": 2}), intervals, None, None)
+    assert "on the 38 queries tested here" in told
+    assert "2 more queries have no value" in told
+
+
+def test_a_command_breaks_between_its_words_alone():
+    assert command("argrank cv --save <x>") == (
+        "<code><span>argrank</span> <span>cv</span> <span>--save</span> <span>&lt;x&gt;</span></code>"
+    )
 
 
 def test_without_a_trial_nothing_disagrees(comparison):

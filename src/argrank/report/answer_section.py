@@ -23,6 +23,7 @@ from argrank.report.verdict import (
     Duel,
     Intervals,
     beaten_by,
+    command,
     duels_of,
     figures,
     headline,
@@ -68,7 +69,7 @@ def answer_section(
         [comparison.means[systems[i].name][measure] for i in order],
         [intervals[measure][systems[i].name] for i in order],
         f"Mean {measure} with {100 * (1 - comparison.level):g} % intervals",
-        f"mean {measure} of {len(comparison.query_ids):,} queries",
+        f"mean {measure} of {len(comparison.query_ids) - comparison.undefined[measure]:,} queries",
     )
     words = "".join(f"<p>{one}</p>" for one in told if one)
     first = headline_html(headline(best.name, duels, comparison, baseline, better))
@@ -147,7 +148,7 @@ def _next_steps(
     if better is not None:
         steps.append(
             f"Do not take {strong(better.rival)} because of this table: choose again on more validation queries. "
-            "<code>argrank cv DATA</code> validates on all of them."
+            f"{command('argrank cv DATA')} validates on all of them."
         )
     if duels and not duels[0].sure:
         steps += _when_unsure(systems, best, duels, comparison)
@@ -158,11 +159,13 @@ def _next_steps(
         steps.append(f'Look at <a href="#data">the {counted(warned, "warning", "warnings")} of the doctor</a>.')
     if trial is not None and trial.best is not None:
         steps.append(
-            "Train the chosen ranker on all data with <code>argrank cv DATA --save model.json</code>, and take it to a "
-            "search engine with <code>argrank export model.json --to opensearch -o deploy --check DATA --strict</code>."
+            f"Train the chosen ranker on all data with {command('argrank cv DATA --save model.json')}, and take it to "
+            "a search engine with "
+            f"{command('argrank export model.json --to opensearch -o deploy --check DATA --strict')}."
         )
     elif len(systems) > 1:
-        steps.append("Choose between systems on other queries than those you report, as <code>argrank cv</code> does.")
+        cv = command("argrank cv")
+        steps.append(f"Choose between systems on other queries than those you report, as {cv} does.")
     if duels:
         steps.append('Read the queries it loses: <a href="#queries">every query, side by side</a>.')
     return steps
@@ -180,7 +183,7 @@ def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel],
         )
         if wanted > 0 and known.needed is not None and known.n_queries < known.needed < 1e6:
             text += f"; one of {wanted:.4f}, as seen here, takes about {_round(known.needed):,} judged queries"
-        found.append(f"{text}. <code>argrank compare … --power</code> says how many another difference takes.")
+        found.append(f"{text}. {command('argrank compare … --power')} says how many another difference takes.")
     level = {duel.rival for duel in duels if not duel.sure}
     timed = {one.name: one.seconds for one in systems if one.seconds and (one.name in level or one is best)}
     if best.name in timed and len(timed) > 1:

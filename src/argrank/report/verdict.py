@@ -125,8 +125,12 @@ def figures(best: str, comparison: Comparison, intervals: Intervals, trial: Tria
     value = f"{_mean(best, comparison):.4f}" + (
         "" if math.isnan(low) else f" ({level} interval {low:.4f} to {high:.4f})"
     )
-    here = f"on the {counted(len(comparison.query_ids), 'query', 'queries')} tested here"
+    n, without = len(comparison.query_ids), comparison.undefined[measure]
+    here = f"on the {counted(n - without, 'query', 'queries')} tested here"
     text = f"The mean {escape(measure)} of {escape(best)} {here} is {value}."
+    if without:
+        left_out = counted(without, "more query has", "more queries have")
+        text += f" {left_out} no value of it, as where no document is relevant."
     if trial is not None and trial.best is not None:
         return f"{text} Validation chose it ({escape(trial.select_by)} {trial.validation[best]:.4f})."
     if len(comparison.systems) - (baseline is not None) > 1:
@@ -184,6 +188,11 @@ def names_of(names: Sequence[str]) -> str:
 def strong(name: str) -> str:
     """Return a name, as HTML that stands out."""
     return f"<strong>{escape(name)}</strong>"
+
+
+def command(text: str) -> str:
+    """Return a command as HTML; lines break between its words alone, not after the hyphens of an option."""
+    return f"<code>{' '.join(f'<span>{escape(word)}</span>' for word in text.split())}</code>"
 
 
 def signed(value: float, digits: int = 4) -> str:
