@@ -60,7 +60,7 @@ def test_results_include_the_claims_of_every_paper():
     included = re.findall(r"\{include\} generated/claims/(\w+)\.md", page)
     assert included == ["summary", *(folder.name for folder in GENERATOR["PAPERS"].values())]
     for verdict, colour in COLOURS.items():
-        assert f"{{bdg-{colour}}}`{verdict}`" in page  # each is explained
+        assert f"{{bdg-{colour}}}`{verdict.value}`" in page  # each is explained
 
 
 def test_results_have_every_claim_of_the_list():
