@@ -18,10 +18,10 @@ from argrank.data.io.columns.pieces import arguments_of_pieces
 from argrank.data.io.columns.table import Reading, arguments_of
 from argrank.errors import ArgrankError, FormatError, InputError
 
-ROWS = 1 << 14  # of a batch
+ROWS = 1 << 13  # of a batch
 BUFFER = 1 << 17  # bytes of a file that are read together: whole columns would take fresh memory again and again
 LARGEST_PAGE = 1 << 31  # bytes that a damaged page may pretend to have, and a buffer would take before it reads them
-TOGETHER = 8  # columns of Parquet that are read together: so many numbers fill a line of the cache
+TOGETHER = 16  # columns of Parquet that are read together: so many numbers fill two lines of the cache
 ARROW_FILE = b"ARROW1"  # first bytes of an IPC file; a stream has others
 
 

@@ -12,6 +12,7 @@ from argrank.data.io.columns.roles import FEATURE, is_id_name
 
 PLAIN_KINDS = (None, FEATURE, "number")  # what may be said of a column that pyarrow turns into numbers
 NO_FEATURES = ("id", "text")
+CACHED_ROWS = 1 << 13  # whose parts of neighbouring columns stay in the cache
 MORE = 1.5  # times as many rows, where the room was too small
 
 
@@ -87,14 +88,22 @@ def fill(
     used = 0
     for row, first, last, batch in pieces:
         end = row + len(batch)
-        some = names[first:last]
-        arrays = [_numbers(batch, name, kind) if name in numbers else pa.nulls(len(batch), kind) for name in some]
-        if arrays and len(batch):
-            block = pa.RecordBatch.from_arrays(arrays, some).to_tensor(null_to_nan=True, row_major=True).to_numpy()
-            if finite and np.count_nonzero(~np.isfinite(block)) != sum(array.null_count for array in arrays):
-                raise NotFiniteError
-            X = X if end <= len(X) else _enlarged(X, row, max(end, int(MORE * row)))
-            X[row:end, first:last] = block
+        X = X if end <= len(X) else _enlarged(X, row, max(end, int(MORE * row)))
+        some = [
+            (place, _numbers(batch, name, kind))
+            for place, name in enumerate(names[first:last], first)
+            if name in numbers
+        ]
+        values = [(place, array.to_numpy(zero_copy_only=False)) for place, array in some]
+        if finite and any(
+            np.count_nonzero(~np.isfinite(cells)) != array.null_count
+            for (_, array), (_, cells) in zip(some, values, strict=True)
+        ):
+            raise NotFiniteError
+        for start in range(0, len(batch), CACHED_ROWS):
+            rows = slice(start, start + CACHED_ROWS)
+            for place, cells in values:
+                X[row:end, place][rows] = cells[rows]
         used = max(used, end)
     if numbers and used < len(X):
         X.resize((used, len(names)), refcheck=False)  # gives room back that was not used
