@@ -1,6 +1,7 @@
 """Time and memory of click logs: Parquet to a log, its sums, the curve, PBM and UBM, training data, a ranking's value.
 
-    python -m benchmarks clicks:100000,1000000,10000000
+    python -m benchmarks clicks:100000,1000000
+    python -m benchmarks clicks:table     # up to ten million rows; writes clicks.csv, and clicks.md for the guide
     python -m benchmarks clicks:pyclick
     python -m benchmarks clicks:rank-svm
 
@@ -11,6 +12,7 @@ With ``rank-svm``: rank-svm on gains (Propensity SVM-Rank) and on labels of the 
 
 from __future__ import annotations
 
+import csv
 import os
 import resource
 import subprocess
@@ -28,8 +30,10 @@ from argrank._tables import table, to_markdown
 N_RESULTS, N_DOCUMENTS = 10, 30
 DATA = Path(os.environ.get("ARGRANK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 PYCLICK_SECONDS = {"pbm": 9.3, "ubm": 12.4}  # its own code, fit and evaluation, on one core
-HEADER = ("rows", "load", "sums", "harvest", "pbm", "ubm", "all", "sums by row groups", "from_clicks", "evaluate",
-          "highest memory, MB")  # fmt: skip
+HEADER = ("rows", "load", "sums", "harvest", "PBM", "UBM", "all of these", "sums by row groups", "`from_clicks`",
+          "`evaluate`", "highest memory, MB")  # fmt: skip
+SIZES = ("100000", "1000000", "10000000")
+TABLE = Path(__file__).with_suffix(".csv")
 
 
 def n_queries_of(n_rows: int) -> int:
@@ -106,7 +110,7 @@ def measure(path: Path, n_rows: int) -> list[str]:
     limits = {"min_coverage": 0, "min_clicks": 0}
     timed(lambda: ar.evaluate(other, log, "dcg@10", propensities=theta, features=candidates, **limits))
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return [f"{n_rows:,}", *(f"{one:.2f}" for one in seconds), f"{highest:.0f}"]
+    return [f"{n_rows:,}", *(f"{one:.3f}" for one in seconds), f"{highest:,.0f}"]
 
 
 def warm_up() -> None:
@@ -174,15 +178,26 @@ def run(*sizes: str) -> None:
     if sizes == ("pyclick",):
         against_pyclick()
         return
+    whole = sizes == ("table",)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for n_rows in map(int, sizes or ("100000", "1000000")):
+        for n_rows in map(int, SIZES if whole else sizes or SIZES[:2]):
             path = Path(folder) / f"{n_rows}.parquet"
             write_log(path, n_rows)
             command = [sys.executable, "-m", "benchmarks.clicks", str(path), str(n_rows)]
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             rows.append(done.stdout.strip().split("\t"))
+    if whole:
+        with TABLE.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerows([HEADER, *rows])
+        TABLE.with_suffix(".md").write_text(to_markdown([table(HEADER, [*rows, growth(rows)])]) + "\n", "utf-8")
     print(to_markdown([table(HEADER, rows)]))
+
+
+def growth(rows: list[list[str]]) -> list[str]:
+    """Return by how much time and memory grow from the shortest log to the longest."""
+    first, last = ([float(cell.replace(",", "")) for cell in row] for row in (rows[0], rows[-1]))
+    return ["times", *(f"{b / a:.0f}" for a, b in zip(first[1:], last[1:], strict=True))]
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Every propensity method and every click model on logs of its own kind: bias, and coverage of 95 % intervals.
 
-    python -m experiments.clicks.recovery            # writes recovery.md beside this file
+    python -m experiments.clicks.recovery               # writes recovery.md beside this file
+    python -m experiments.clicks.recovery pbm "model ubm"  # these rows anew, the others as they are
 
-Two rankers, six ranks, three sessions a user, 4,000 sessions unless said otherwise. Coverage is over 1,000 logs (200
-of ``trust``), bias over the first 200 of them. A z is a mean error over its standard error: of the mean over all
+Two rankers, six ranks, three sessions a user, 4,000 sessions unless said otherwise. Coverage is over 1,000 logs, bias
+over the first 200 of them. A z is a mean error over its standard error: of the mean over all
 parameters of a kind, and the largest of a single parameter, beside the limit that three standard errors are for so
 many parameters at once (Bonferroni).
 """
@@ -14,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +28,10 @@ import argrank as ar
 from argrank._tables import table, to_markdown
 from argrank.clicks.models import CLICK_MODELS
 
-N_BIAS, N_LOGS, N_TRUST = 200, 1_000, 200
+N_BIAS, N_LOGS = 200, 1_000
 RANKS = 1.0 / np.arange(1, 7)
+OF_METHODS = ("method", "logs", "z, all ranks", "largest z of a rank", "logs", "bias", "coverage")
+OF_MODELS = ("model", "parameters", "number", "z, all", "largest z of one", "largest bias")
 Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # estimates, truth, ends of intervals
 
 
@@ -64,13 +68,17 @@ def missing_rank(method: str) -> Callable[[int], Found]:
     return one
 
 
-def by_device(seed: int) -> Found:
+def by_device(method: str) -> Callable[[int], Found]:
     """Return the curves of two devices, one after the other."""
     data = ar.make_ranking(n_queries=20, random_state=1)
-    log = with_devices(shown(data, seed, n_sessions=12_000, n_results=4), seed)
-    found = ar.propensities(log, by="device")
-    parts = [ends(found[name], np.arange(1, 5) ** -power) for name, power in (("desk", 1.0), ("phone", 2.0))]
-    return tuple(np.concatenate(one) for one in zip(*parts, strict=True))
+
+    def one(seed: int) -> Found:
+        log = with_devices(shown(data, seed, n_sessions=12_000, n_results=4), seed)
+        found = ar.propensities(log, method, by="device")
+        parts = [ends(found[name], np.arange(1, 5) ** -power) for name, power in (("desk", 1.0), ("phone", 2.0))]
+        return tuple(np.concatenate(one) for one in zip(*parts, strict=True))
+
+    return one
 
 
 def of_sums(seed: int) -> Found:
@@ -93,23 +101,36 @@ def by_features(seed: int) -> Found:
     return ends(ar.propensities(log, "pbm", features=data), RANKS[:4])
 
 
+@cache
+def trusted_pages(number: int) -> tuple[ar.Clicks, np.ndarray, np.ndarray]:
+    """Return one of a few sets of pages, with the chances of clicks by readers who trust high ranks, and the slopes."""
+    data, log, slopes, _ = trusting_log(120_000, number)
+    gains = np.exp2(data.y) - 1.0
+    attraction = dict(zip(map(str, range(data.n_documents)), 0.05 + 0.95 * gains / gains.max(), strict=True))
+    of_row = np.array([attraction[str(one)] for one in log.document_ids])[log.pair_document][log.pair]
+    rank = log.position
+    return log, (of_row + (1.0 - of_row) * 0.3 / rank) / rank, slopes
+
+
 def trusting(seed: int) -> Found:
-    """Return the slopes of a log whose readers trust high ranks."""
-    _, log, slopes, _ = trusting_log(120_000, seed)
-    return ends(ar.propensities(log, "trust"), slopes)
+    """Return the slopes of a log whose readers trust high ranks: clicks anew for each log, pages of ten sets."""
+    log, chance, slopes = trusted_pages(seed % 10)
+    click = np.random.default_rng(seed).random(log.n_rows) < chance
+    return ends(ar.propensities(replace(log, click=click), "trust"), slopes)
 
 
-METHODS: dict[str, tuple[Callable[[int], Found], int]] = {
-    "harvest": (linked("harvest"), N_LOGS),
-    "harvest, documents weigh the same": (linked("harvest", weigh="equal"), N_LOGS),
-    "harvest, no rank 3": (missing_rank("harvest"), N_LOGS),
-    "harvest, by device (12,000 sessions)": (by_device, N_LOGS),
-    "harvest, sums without sessions": (of_sums, N_LOGS),
-    "pbm": (linked("pbm"), N_LOGS),
-    "pbm, no rank 3": (missing_rank("pbm"), N_LOGS),
-    "pbm with features (5,000 sessions, fixed pages)": (by_features, N_LOGS),
-    "swap (pages in random order)": (swapped, N_LOGS),
-    "trust (120,000 sessions)": (trusting, N_TRUST),
+METHODS: dict[str, Callable[[int], Found]] = {
+    "harvest": linked("harvest"),
+    "harvest, documents weigh the same": linked("harvest", weigh="equal"),
+    "harvest, no rank 3": missing_rank("harvest"),
+    "harvest, by device (12,000 sessions)": by_device("harvest"),
+    "harvest, sums without sessions": of_sums,
+    "pbm": linked("pbm"),
+    "pbm, no rank 3": missing_rank("pbm"),
+    "pbm, by device (12,000 sessions)": by_device("pbm"),
+    "pbm with features (5,000 sessions, fixed pages)": by_features,
+    "swap (pages in random order)": swapped,
+    "trust (120,000 sessions)": trusting,
 }
 
 
@@ -124,18 +145,16 @@ def z_of(errors: np.ndarray) -> tuple[float, float, float]:
 
 def of_method(name: str) -> tuple[str, ...]:
     """Return a row of the table of methods."""
-    one, n_logs = METHODS[name]
     errors, relative, inside = [], [], []
-    for seed in range(n_logs):
-        value, truth, low, high = one(seed)
+    for seed in range(N_LOGS):
+        value, truth, low, high = METHODS[name](seed)
         errors.append(value - truth)
         relative.append(value / truth - 1)
         inside.append((low <= truth) & (truth <= high))
-    n_bias = min(N_BIAS, n_logs)
-    z, largest, limit = z_of(np.array(errors[:n_bias]))
+    z, largest, limit = z_of(np.array(errors[:N_BIAS]))
     bias = 100 * float(np.mean(relative))
     return (
-        name, str(n_bias), f"{z:+.1f}", f"{largest:+.1f} of {limit:.1f}", f"{n_logs:,}", f"{bias:+.2f} %",
+        name, str(N_BIAS), f"{z:+.1f}", f"{largest:+.1f} of {limit:.1f}", f"{N_LOGS:,}", f"{bias:+.2f} %",
         f"{np.mean(inside):.3f}",
     )  # fmt: skip
 
@@ -159,21 +178,22 @@ def of_model(name: str) -> list[tuple[str, ...]]:
 
 
 def main() -> None:
-    """Write both tables, or print the rows of the methods and models that are named."""
+    """Write both tables, or the rows of the methods and models that are named into them."""
     chosen = sys.argv[1:]
-    methods, models = [], []
-    for name in [one for one in METHODS if not chosen or one in chosen]:
-        methods.append(of_method(name))
-        print(*methods[-1], sep=" | ", flush=True)
-    for name in [one for one in CLICK_MODELS if not chosen or f"model {one}" in chosen]:
-        models += of_model(name)
-        print(*models[-1], sep=" | ", flush=True)
-    if chosen:
-        return
-    first = ("method", "logs", "z, all ranks", "largest z of a rank", "logs", "bias", "coverage")
-    second = ("model", "parameters", "number", "z, all", "largest z of one", "largest bias")
-    text = to_markdown([table(first, methods, 1), table(second, models, 2)])
-    Path(__file__).with_name("recovery.md").write_text(text + "\n")
+    path = Path(__file__).with_name("recovery.md")
+    lines = path.read_text("utf-8").splitlines() if chosen else []
+    done = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines if line.startswith("| ")]
+    methods = {row[0]: row for row in done if row[0] in METHODS and len(row) == len(OF_METHODS)}
+    models = {row[:2]: row for row in done if len(row) == len(OF_MODELS) and row[0] in CLICK_MODELS}
+    for name in chosen or (*METHODS, *(f"model {one}" for one in CLICK_MODELS)):
+        if name in METHODS:
+            methods[name] = of_method(name)
+        else:
+            models |= {row[:2]: row for row in of_model(name.removeprefix("model "))}
+        first = [methods[one] for one in METHODS if one in methods]
+        second = sorted(models.values(), key=lambda row: list(CLICK_MODELS).index(row[0]))
+        path.write_text(to_markdown([table(OF_METHODS, first, 1), table(OF_MODELS, second, 2)]) + "\n", "utf-8")
+        print(name, flush=True)
 
 
 if __name__ == "__main__":

@@ -21,13 +21,15 @@ import numpy as np
 
 import argrank as ar
 from argrank._tables import table, to_markdown
+from argrank.evaluation.defaults import MIN_CLICKS, MIN_COVERAGE
 
 SIZES = {"uneven": (60, 20, 10), "even": (8, 12, 6)}  # queries, documents of each, length of a page
 ESTIMATORS = ("examinations", "ips", "dr", "model")
 FEWEST = 20  # examinations of every document on the new page
 N_LOGS, N_TABLE, N_WRONG = 1_000, 150, 60
 CELLS = (
-    ("even", 2.0, 2_000), ("even", 2.0, 400), ("uneven", 0.5, 4_000), ("uneven", 0.5, 500), ("uneven", 0.05, 4_000),
+    ("even", 2.0, 2_000), ("even", 2.0, 400), ("uneven", 0.5, 4_000), ("uneven", 0.5, 500), ("uneven", 0.1, 4_000),
+    ("uneven", 0.05, 4_000),
 )  # fmt: skip
 NO_LIMITS = {"min_coverage": 0, "min_clicks": 0}
 
@@ -133,16 +135,19 @@ def intervals(n_logs: int) -> Iterator[tuple[str, ...]]:
                 truth = world.earns(name, world.rank, seen > 0)
                 facts[name].append((
                     found.means[name] - truth, *(one.low[name] < truth < one.high[name] for one in (known, found)),
-                    found.coverage[name] < 0.9 or found.effective_clicks[name] < 100,
+                    found.coverage[name] < MIN_COVERAGE
+                    or min(found.effective_clicks[name], found.expected_clicks[name]) < MIN_CLICKS,
                 ))  # fmt: skip
         enough = np.mean(np.array(fewest) >= FEWEST)
         for name, rows in facts.items():
             errors, by_known, by_own, refused = np.array(rows, float).T
+            told = by_own[refused == 0]
             share = (refused.sum() + n_unlinked) / n_logs
             bias = 100 * errors.mean() / world.earns(name, world.rank)
             yield (
                 traffic, f"{noise:g}", f"{n_sessions:,}", name, f"{bias:+.2f} %", f"{by_known.mean():.3f}",
                 f"{by_own.mean():.3f}", f"{np.median(fewest):.1f}", f"{enough:.2f}", f"{share:.2f}",
+                f"{told.mean():.3f}" if len(told) else "-",
             )  # fmt: skip
 
 
@@ -178,8 +183,8 @@ def main(n_logs: int | None) -> None:
     """Write the three tables, those that are done at any time; or print a try of them."""
     parts = (
         (("traffic", "noise of pages", "sessions", "measure", "bias of the seen part", "held, true curve",
-          "held, estimated curve", "fewest examinations, median", "logs with 20 or more", "refused"), 4, intervals,
-         N_LOGS),
+          "held, estimated curve", "fewest examinations, median", "logs with 20 or more", "refused",
+          "held where not refused"), 4, intervals, N_LOGS),
         (("noise of pages", "estimator", "bias", "RMSE", "coverage of the discount"), 2, estimators, N_TABLE),
         (("curve", *(f"{name}{what}" for name in ("dcg@1", "dcg@10", "clicks@10") for what in ("", ", difference"))), 1,
          wrong, N_WRONG),

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import argrank as ar
 from argrank.clicks.models import CLICK_MODELS, click_model
 from argrank.data.clicks.load import load_clicks
 from argrank.data.clicks.log import Clicks
@@ -124,6 +125,18 @@ def test_last_clicks_taken_for_the_end_bias_the_dynamic_models():
     }  # fmt: skip
     assert abs(errors["unknown"]) < 0.005
     assert errors["satisfies"] > 0.01
+
+
+def test_the_position_model_needs_sums_alone():
+    data = ar.make_ranking(n_queries=10, random_state=0)
+    log = ar.simulate_clicks(data, data.X[:, 0], n_sessions=2000, n_results=5, vary=1.0)
+    rows, sums = (click_model("pbm", tol=0.0, max_iter=30).fit(one) for one in (log, log.counts()))
+    for name, values in rows.parameters.items():
+        np.testing.assert_allclose(sums.parameters[name], values, rtol=1e-10)
+    np.testing.assert_allclose(sums.relevance.examinations, rows.relevance.examinations, rtol=1e-10)
+    assert sums.perplexity(log) == pytest.approx(rows.perplexity(log), rel=1e-10)
+    with pytest.raises(InputError, match="log: expected a Clicks, got ClickCounts"):
+        click_model("ubm").fit(log.counts())
 
 
 def test_documents_that_were_never_seen_have_the_prior():

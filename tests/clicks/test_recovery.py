@@ -59,8 +59,8 @@ def test_models_find_the_parameters_of_their_own_logs(name, n_logs):
 
 
 @pytest.mark.parametrize("n_logs", QUICK_OR_SLOW)
-@pytest.mark.parametrize("method", ["harvest", "pbm"])
-def test_curves_are_unbiased_and_their_intervals_cover(method, n_logs):
+@pytest.mark.parametrize(("method", "weigh"), [("harvest", "precision"), ("harvest", "equal"), ("pbm", "precision")])
+def test_curves_are_unbiased_and_their_intervals_cover(method, weigh, n_logs):
     """Two rankers, users with several sessions."""
     data = make_ranking(n_queries=40 if n_logs >= 200 else 10, random_state=1)
     theta = 1 / np.arange(1, 7)
@@ -70,7 +70,7 @@ def test_curves_are_unbiased_and_their_intervals_cover(method, n_logs):
         log = simulate_clicks(
             data, systems, n_sessions=4000, n_results=6, vary=0.7, sessions_per_user=3.0, random_state=seed
         )
-        found = propensities(log, method)
+        found = propensities(log, method, weigh=weigh)
         assert found.linked.all()
         errors.append(found.values[1:] - theta[1:])
         inside.append((found.low <= theta)[1:] & (theta <= found.high)[1:])

@@ -57,9 +57,8 @@ class Cells(NamedTuple):
         linked: NDArray[np.bool_] = component[: self.n_ranks] == component[0]
         return linked
 
-    def curve(self, likelihood: Likelihood, start: Floats | None = None) -> Floats:
-        """Return the logarithms of the curve, 0 for rank 1, NaN for ranks that nothing links to it."""
-        linked = self.linked()
+    def curve(self, likelihood: Likelihood, linked: NDArray[np.bool_], start: Floats | None = None) -> Floats:
+        """Return the logarithms of the curve, 0 for rank 1, NaN for ranks that are not linked to it."""
         found = np.full(self.n_ranks, np.nan)
         found[0] = 0.0
         ranks = np.flatnonzero(linked)

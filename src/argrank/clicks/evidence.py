@@ -103,6 +103,22 @@ class Evidence:
             bottom = self._impressions_at @ curve
         return self._worth(estimator, top, bottom, self.sessions.sum(axis=1))
 
+    def excess(self, estimator: Estimator) -> Floats:
+        """Return by how much the variance of every pair's worth is above what its own clicks say.
+
+        A document without a click in half an examination looks certainly worthless. What its variance would be if it
+        attracted as the model says, which pulls it to the mean by two examinations, is what is to be expected; for
+        often examined documents the two agree.
+        """
+        examinations, impressions = self.sums(self.examinations), self.sums(self.impressions)
+        top, bottom = {
+            "ips": (self.sums(self.impressions**2 / self.examinations), impressions),
+            "model": (examinations, examinations + MODEL_PRIOR),
+        }.get(estimator, (examinations, examinations))
+        per_click = float(self.clicks.sum()) / max(float(self.counts.clicks.sum()), 1.0)  # what a click is worth
+        above = self.worth("model").gains - self.worth().gains
+        return above * per_click * np.divide(top, bottom**2, out=np.zeros(len(top)), where=bottom > 0)
+
     def _worth(self, estimator: Estimator, top: Floats, bottom: Floats, sessions: Floats) -> Worth:
         shown_at_all = bottom > 0
         known = np.divide(top, bottom, out=np.zeros(len(top)), where=shown_at_all)

@@ -85,9 +85,13 @@ def _add_pairs(
                         continue
                     a, b = work[0, 0, i], work[0, 0, j]
                     c = work[1, 0, i]
+                    alone = False  # whether the group alone saw the document at one of the ranks: it takes it along
                     if one > 0:
+                        alone = work[0, one, i] == share * a or work[0, one, j] == share * b
                         a, b, c = a - work[0, one, i], b - work[0, one, j], c - work[1, one, i]
                     if a > 0 and b > 0:
-                        weight = 1.0 / a if equal else b / (a + b)  # of an impression: 1 or n n' / (n + n') for all
+                        weight = b / (a + b)  # of an impression: n n' / (n + n') for all of a document, or 1
+                        if equal:
+                            weight = (1.0 - share if alone else 1.0) / a
                         clicks[one, ranks[i], ranks[j]] += weight * c
                         others[one, ranks[i], ranks[j]] += weight * (a - c)

@@ -112,30 +112,28 @@ def _curve(log: Any, method: str, values: Any, ranks: Any, features: Any, weigh:
     if method == "trust":
         return _with_trust(counts, linked, shown)
     if method == "pbm":
-        return _linked_curve(counts, documents.cells, "poisson", HALF, linked, "pbm")
-    equal = weigh == "equal"  # half a group would leave the rates of documents that it alone was shown as they are
-    cells = partial(harvest.cells, equal=equal)
-    return _linked_curve(counts, cells, "binomial", 1.0 if equal else HALF, linked, "harvest")
+        return _linked_curve(counts, documents.cells, "poisson", linked, "pbm")
+    cells = partial(harvest.cells, equal=weigh == "equal")
+    return _linked_curve(counts, cells, "binomial", linked, "harvest")
 
 
 def _linked_curve(
     counts: ClickCounts,
     cells: Callable[[ClickCounts, float], Iterator[Cells]],
     likelihood: Likelihood,
-    share: float,
     linked: NDArray[np.bool_],
     method: str,
 ) -> Propensities:
     """Return a curve with intervals by groups of sessions, on the scale of logarithms."""
     counts_by_group = grouped(counts)
-    sets = cells(counts_by_group, share)
+    sets = cells(counts_by_group, HALF)
     with single_threaded_blas():
-        value = next(sets).curve(likelihood)
-        without = np.array([one.curve(likelihood, value) for one in sets])
-    wide = half_width(without, share)
+        value = next(sets).curve(likelihood, linked)
+        without = np.array([one.curve(likelihood, linked, value) for one in sets])  # half a group unlinks nothing
+    wide = half_width(without, HALF)
     low, high = np.exp(value - wide), np.exp(value + wide)
     replicates = np.tile(value, (N_GROUPS, 1))
-    moved = value + (without - value) / share  # as far as without the whole group
+    moved = value + (without - value) / HALF  # as far as without the whole group
     groups = np.zeros(0, np.uint8) if counts_by_group.group is None else np.unique(counts_by_group.group)
     replicates[groups] = np.where(np.isnan(moved), value, moved)
     curve = Propensities(np.exp(value), low, high, linked, method, "; ".join(_notes(counts)))

@@ -106,8 +106,8 @@ def evaluate(
         over the examination of their rank), "dr" (examinations, and a model for documents that were never shown) or
         "model". ``features`` is the table of candidates, where the system is a model or scores of its rows. Measures
         have to add up gains with a constant divisor: "dcg@10", "p@5", "rbp", and "clicks@10", the expected clicks. A
-        value is refused below a coverage of 0.9 or 100 effective clicks, unless ``min_coverage`` and ``min_clicks``
-        say otherwise.
+        value is refused below a coverage of 0.9 or 100 effective clicks, those that were seen or those that are to be
+        expected, unless ``min_coverage`` and ``min_clicks`` say otherwise.
     n_jobs : int, optional
         Number of threads, all cores by default; the result has the same bits for any number.
     **switches

@@ -90,6 +90,7 @@ def test_days_are_split_by_time():
         ),
         ({"product_id": ["a", None, "c", "d", "a"]}, "docid: expected an id in every row, got none in row 1"),
         ({"weight": [1, -1, 1, 1, 1]}, "weight: expected numbers from 0 up"),
+        ({"clicked": pd.Series([1, "yes", 0, 0, 0], dtype=object)}, "expected values of one type in every column"),
     ],
 )
 def test_bad_columns_are_refused(change, message):

@@ -1,10 +1,13 @@
 """What a ranking would earn, from simulated logs with a known truth."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import argrank as ar
+from argrank.clicks.evidence import evidence_of
 from argrank.errors import InputError, OptionError
 
 N_QUERIES, N, K = 60, 20, 10
@@ -85,6 +88,51 @@ def test_pages_that_hardly_vary_are_refused_with_what_is_missing(world):
     few = log.select(np.arange(40))
     with pytest.raises(InputError, match="effective clicks"):
         ar.evaluate(run_of(world[2]), few, "dcg@10", propensities=theta, min_coverage=0)
+
+
+def test_hardly_examined_documents_widen_intervals_and_are_refused(world):
+    """DCG@1 on pages that hardly vary: by the clicks of every document alone, half of the intervals miss the truth."""
+    gamma, _, new, traffic, _ = world
+    first = np.argmax(new, axis=1)
+    inside, by_clicks_alone, named, runs = 0, 0, 0, run_of(new)
+    for seed in range(30):
+        log = drawn(world, seed, 4000, 0.05)
+        theta = ar.propensities(log, "given", values=THETA)
+        with pytest.raises(InputError, match="dcg@1 of run1: expected") as refusal:
+            ar.evaluate(runs, log, "dcg@1", propensities=theta)
+        named += bool(re.search(r"hardly examined attract as .* query '\d+', document '\d+'", str(refusal.value)))
+        found = ar.evaluate(runs, log, "dcg@1", propensities=theta, min_coverage=0, min_clicks=0)
+        shown = np.zeros((N_QUERIES, N), bool)
+        shown[log.query_ids.astype(int)[log.pair_query], log.document_ids.astype(int)[log.pair_document]] = True
+        seen = shown[np.arange(N_QUERIES), first]
+        true = float((traffic * gamma[np.arange(N_QUERIES), first])[seen].sum())
+        inside += found.low["dcg@1"] < true < found.high["dcg@1"]
+        (without,) = found.without["dcg@1"]
+        wide = 2 * np.sqrt((len(without) - 1) * without.var())
+        by_clicks_alone += abs(found.means["dcg@1"] - true) < wide
+    assert by_clicks_alone < 24 < 27 <= inside
+    assert named > 15  # the others are refused by coverage, or by the clicks that were seen
+
+
+@pytest.mark.parametrize("estimator", ["examinations", "ips", "dr", "model"])
+def test_excess_is_the_variance_at_the_attraction_of_the_model(estimator):
+    """Clicks of a document shown at ranks k are sums of independent draws; each moves its worth by a known step."""
+    rows = [("x", 1, 1), ("x", 1, 0), ("x", 2, 1), ("y", 2, 0), ("y", 4, 0), ("z", 4, 1)]
+    log = ar.Clicks.of({
+        "session": np.arange(6), "qid": ["q"] * 6, "docid": [row[0] for row in rows],
+        "position": [row[1] for row in rows], "click": [row[2] for row in rows], "weight": np.full(6, 3.0),
+    })  # fmt: skip
+    theta = dict(enumerate(THETA, 1))
+    found = evidence_of(log, ar.propensities(log, "given", values=THETA))
+    mean = 3 * 3 / sum(theta[k] for _, k, _ in rows)
+    for place, name in enumerate(found.counts.document_ids[found.counts.pair_document]):
+        own = [(theta[k], 3 * click) for document, k, click in rows if document == name]
+        seen, value = sum(one for one, _ in own), sum(click for _, click in own)
+        above = (value + 2 * mean) / (seen + 2) - value / seen
+        steps = {"ips": [1 / one / len(own) for one, _ in own], "model": [1 / (seen + 2) for _ in own]}
+        step = steps.get(estimator, [1 / seen for _ in own])  # of what the document is worth, by a click
+        variance = sum(one * above * 3 * by**2 for (one, _), by in zip(own, step, strict=True))
+        assert found.excess(estimator)[place] == pytest.approx(variance, rel=1e-12)
 
 
 def test_comparison_is_paired(world):

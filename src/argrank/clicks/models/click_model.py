@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from argrank._declared import Seed, checked
 from argrank._types import Floats, Integers
+from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError, OptionError, check_count
 
@@ -50,7 +51,7 @@ class ClickModel(ABC):
     tol: float = 1e-6
 
     name: ClassVar[str]
-    _log: Clicks | None = field(default=None, init=False, repr=False)
+    _log: Clicks | ClickCounts | None = field(default=None, init=False, repr=False)
     _rate: float = field(default=0.5, init=False, repr=False)
     n_iter_: int = field(default=0, init=False, repr=False)
 
@@ -58,16 +59,20 @@ class ClickModel(ABC):
     def fit(self, log: Clicks) -> ClickModel:
         """Estimate the parameters from a log; return the model."""
         _check_log(log)
+        self._begin(log.n_clicks, log.n_rows)
+        self._estimate(log)
+        self._log = log
+        return self
+
+    def _begin(self, n_clicks: int, n_shown: int) -> None:
+        """Check the parameters, and set what is assumed of a document of which nothing is known."""
         if self.prior_mean is not None and not 0 < self.prior_mean < 1:
             raise OptionError(f"prior_mean: expected a number between 0 and 1, got {self.prior_mean!r}")
         if not (np.isfinite(self.prior_weight) and self.prior_weight > 0):
             raise OptionError(f"prior_weight: expected a positive number, got {self.prior_weight!r}")
         check_count("max_iter", self.max_iter)
-        rate = (log.n_clicks + 0.5) / (log.n_rows + 1.0)
+        rate = (n_clicks + 0.5) / (n_shown + 1.0)
         self._rate = rate if self.prior_mean is None else self.prior_mean
-        self._estimate(log)
-        self._log = log
-        return self
 
     @checked
     def assume(self, log: Clicks, **parameters: Any) -> ClickModel:
@@ -164,7 +169,7 @@ class ClickModel(ABC):
         """Return the parameters by name."""
 
     @property
-    def _fitted_log(self) -> Clicks:
+    def _fitted_log(self) -> Clicks | ClickCounts:
         if self._log is None:
             raise InputError(f"{self.name}: expected a fitted click model, got one before fit")
         return self._log
@@ -216,5 +221,10 @@ def _numbers_in(ids: NDArray[Any], known: NDArray[Any]) -> Integers:
 def _check_log(log: Clicks) -> None:
     if not isinstance(log, Clicks):
         raise InputError(f"expected a click log with sessions (ar.load_clicks), got {type(log).__name__}")
-    if int(log.position.min()) < 1:
+    check_positions(log.position)
+
+
+def check_positions(position: Integers) -> None:
+    """Refuse positions that begin with 0."""
+    if int(position.min()) < 1:
         raise InputError("expected positions from 1 up, got 0; see first_position= and ar.doctor(log)")

@@ -14,9 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._declared import checked
 from argrank._jit import kernel
 from argrank._types import Filled, Floats, Integers
-from argrank.clicks.models.click_model import LEAST, ClickModel, chances
+from argrank.clicks.models.click_model import LEAST, ClickModel, chances, check_positions
+from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 
 
@@ -40,11 +42,14 @@ class ExaminationModel(ClickModel):
 
     def _estimate(self, log: Clicks) -> None:
         self._width = int(log.position.max()) + 1
-        cells = _cells(log.pair, self._situations(log), log.click, self._n_situations)
+        self._maximise(_cells(log.pair, self._situations(log), log.click, self._n_situations), log.n_pairs)
+
+    def _maximise(self, cells: tuple[Integers, Integers, Floats, Floats], n_pairs: int) -> None:
+        """Set the parameters from pair, situation, impressions and clicks of cells."""
         weight = self.prior_weight
-        attraction = np.full(log.n_pairs, self._rate)
+        attraction = np.full(n_pairs, self._rate)
         examination = np.full(self._n_situations, 0.5)
-        sums = np.empty(log.n_pairs), np.empty(log.n_pairs), np.empty(self._n_situations), np.empty(self._n_situations)
+        sums = np.empty(n_pairs), np.empty(n_pairs), np.empty(self._n_situations), np.empty(self._n_situations)
         moved = np.inf
         for step in range(1, self.max_iter + 1):
             expect(*cells, attraction, examination, *sums)
@@ -55,7 +60,8 @@ class ExaminationModel(ClickModel):
             if moved <= self.tol:
                 break
         self._attraction, self._examination = attraction, examination
-        self._seen = np.bincount(log.pair, examination[self._situations(log)], log.n_pairs).astype(np.float64)
+        pair, situation, shown, _ = cells
+        self._seen = np.bincount(pair, shown * examination[situation], n_pairs).astype(np.float64)
 
     def _assume(self, log: Clicks, given: Mapping[str, Floats]) -> None:
         self._width = int(log.position.max()) + 1
@@ -85,6 +91,19 @@ class PositionModel(ExaminationModel):
     """Position-based model: a rank is examined with a probability of its own, whatever stands above it."""
 
     name: ClassVar[str] = "pbm"
+
+    @checked
+    def fit(self, log: Clicks | ClickCounts) -> ClickModel:
+        """Estimate the parameters from a log or its sums, which are all that this model needs; return the model."""
+        if isinstance(log, Clicks):
+            return super().fit(log)
+        check_positions(log.position)
+        self._begin(int(log.clicks.sum()), int(log.impressions.sum()))
+        self._width = log.n_positions + 1
+        cells = log.pair, log.position, log.impressions.astype(np.float64), log.clicks.astype(np.float64)
+        self._maximise(cells, log.n_pairs)
+        self._log = log
+        return self
 
     def _table(self, given: Mapping[str, Floats]) -> Floats:
         return chances("examination", given, self._width - 1)

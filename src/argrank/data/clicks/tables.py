@@ -22,7 +22,10 @@ def read_table(source: Any) -> Any:
         import narwhals as nw
 
         frame = nw.from_native(source)
-        return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow()
+        try:
+            return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow()
+        except pa.ArrowException as error:  # a column of objects of several types
+            raise InputError(f"log: expected values of one type in every column, got {shown(str(error))}") from error
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"expected the path of a log or a data frame, got {shown(source)}")
     kind = kind_of(source, None)

@@ -93,7 +93,8 @@ def compared_on_log(found: Mapping[str, ClickEvaluation], baseline: str | None =
 
 def _difference(a: ClickEvaluation, b: ClickEvaluation, measure: str) -> tuple[float, float, float, float]:
     without = [one - other for one, other in zip(a.without[measure], b.without[measure], strict=True)]
-    value, wide = a.means[measure] - b.means[measure], half_width(*without)
+    excess = float((a.discounts[measure] - b.discounts[measure]) ** 2 @ a.excess)
+    value, wide = a.means[measure] - b.means[measure], half_width(*without, excess=excess)
     n = len(without[0])
     error = wide / stats.t.ppf(0.975, n - 1) if n > 1 else np.nan
     p = float(2 * stats.t.sf(abs(value) / error, n - 1)) if error > 0 else float(value == 0)
@@ -105,7 +106,7 @@ def _refuse(
 ) -> None:
     """Refuse a value that rests on too little, and name what is missing."""
     if valued.coverage < coverage:
-        lacking = "; ".join(f"query {shown(q)}, document {shown(d)}" for q, d in bench.lacking(ranked, earning))
+        lacking = _listed(bench.lacking(ranked, earning))
         raise InputError(
             f"{earning.name} of {name}: expected documents that the log has shown, got a coverage of "
             f"{valued.coverage:.3f} of the discount, below {coverage:g}; never shown for their query were above all: "
@@ -116,6 +117,17 @@ def _refuse(
             f"{earning.name} of {name}: expected {clicks:g} effective clicks or more, got "
             f"{valued.effective_clicks:.1f}; log more sessions, or ask for the figure all the same: min_clicks=0"
         )
+    if valued.expected_clicks < clicks:
+        raise InputError(
+            f"{earning.name} of {name}: expected {clicks:g} effective clicks or more, also if documents that were "
+            f"hardly examined attract as the others do, got {valued.expected_clicks:.1f}; least certain are: "
+            f"{_listed(bench.hardly_examined(ranked, earning))}. Log pages that vary more, or ask for the figure all "
+            "the same: min_clicks=0"
+        )
+
+
+def _listed(documents: list[tuple[str, str]]) -> str:
+    return "; ".join(f"query {shown(query)}, document {shown(document)}" for query, document in documents)
 
 
 def _result(
@@ -136,9 +148,12 @@ def _result(
         high={name: one.interval[1] for name, one in valued.items()},
         coverage={name: one.coverage for name, one in valued.items()},
         effective_clicks={name: one.effective_clicks for name, one in valued.items()},
+        expected_clicks={name: one.expected_clicks for name, one in valued.items()},
         logged={name: one.logged for name, one in valued.items()},
         values={name: one.by_query for name, one in valued.items()},
         without={name: one.without for name, one in valued.items()},
+        discounts={name: one.discounts for name, one in valued.items()},
+        excess=bench.excess,
         query_ids=bench.evidence.counts.query_ids,
         n_sessions=sessions,
         segments=tuple(segments),

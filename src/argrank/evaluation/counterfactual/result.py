@@ -44,6 +44,9 @@ class ClickEvaluation(Rendered, Framed):
         nothing is known.
     effective_clicks : dict
         Measure to the number of equally weighted clicks that the value rests on.
+    expected_clicks : dict
+        The same with the clicks that are to be expected if documents that were hardly examined attract as others do:
+        far below ``effective_clicks`` where a few such documents, without a click so far, decide about the value.
     logged : dict
         Measure to the value of the pages that the log has, by the same estimate.
     values, query_ids, n_sessions
@@ -60,9 +63,12 @@ class ClickEvaluation(Rendered, Framed):
     high: Mapping[str, float]
     coverage: Mapping[str, float]
     effective_clicks: Mapping[str, float]
+    expected_clicks: Mapping[str, float]
     logged: Mapping[str, float]
     values: Mapping[str, Floats]
     without: Mapping[str, tuple[Floats, ...]]
+    discounts: Mapping[str, Floats]
+    excess: Floats
     query_ids: NDArray[Any]
     n_sessions: Floats
     segments: tuple[TrafficSegment, ...]
@@ -71,7 +77,8 @@ class ClickEvaluation(Rendered, Framed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold; NaN becomes None."""
-        names = ("means", "low", "high", "coverage", "effective_clicks", "logged", "estimator", "notes")
+        figures = ("means", "low", "high", "coverage", "effective_clicks", "expected_clicks", "logged")
+        names = (*figures, "estimator", "notes")
         found: dict[str, Any] = json_value({name: vars(self)[name] for name in names})
         return {
             **found,

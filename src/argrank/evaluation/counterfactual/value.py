@@ -13,7 +13,7 @@ from scipy import stats
 
 from argrank._types import Floats
 from argrank.clicks.curve import Propensities
-from argrank.clicks.evidence import Estimator, Evidence, Worth
+from argrank.clicks.evidence import ROUNDING, Estimator, Evidence, Worth
 from argrank.errors import InputError, OptionError, shown
 from argrank.evaluation.counterfactual.ranked import Ranked
 from argrank.measures.conventions import Convention
@@ -103,16 +103,19 @@ class Valued:
     without: tuple[Floats, ...]  # the value without each group; also without each group of the curve's own log
     coverage: float  # share of the discount that falls on documents that were shown
     effective_clicks: float
+    expected_clicks: float  # the same, if documents that were hardly examined attract as others do
     logged: float  # of the pages that the log has
+    discounts: Floats  # of every pair of the log, a session
+    excess: Floats  # variance of every pair's worth above what its own clicks say
 
     @property
     def interval(self) -> tuple[float, float]:
         """The ends of the 95 % interval, by deleting one group of sessions at a time."""
-        wide = half_width(*self.without)
+        wide = half_width(*self.without, excess=float(self.discounts**2 @ self.excess))
         return self.value - wide, self.value + wide
 
 
-def half_width(*without: Floats) -> float:
+def half_width(*without: Floats, excess: float = 0.0) -> float:
     """Return half the width of a 95 % interval, from the values without each group; NaN for fewer than two groups.
 
     Values without the groups of several logs that do not depend on each other are given apart: their variances add up.
@@ -121,11 +124,18 @@ def half_width(*without: Floats) -> float:
     if n < 2:
         return np.nan
     square = sum(float((len(one) - 1) / len(one) * ((one - one.mean()) ** 2).sum()) for one in without)
+    square += max(excess, 0.0)
     return float(stats.t.ppf(0.5 + LEVEL / 2, n - 1) * np.sqrt(square))
 
 
 def _over(top: float, bottom: float) -> float:
     return top / bottom if bottom > 0 else np.nan
+
+
+def _effective(n_clicks: Floats, each: Floats) -> float:
+    """Return the number of equally weighted clicks that say as much as these."""
+    square = float((n_clicks * each**2).sum())
+    return float((n_clicks * each).sum()) ** 2 / square if square > 0 else 0.0
 
 
 class Bench:
@@ -140,6 +150,8 @@ class Bench:
         self.by_curve = [found.worth_by(estimator, one) for one in self.other_curves]
         self.shown = found.sums(found.impressions) > 0
         self.examinations = found.sums(found.examinations)
+        self.excess = found.excess(estimator)
+        self.expected = found.worth("model").gains * self.examinations  # clicks
         self.n_clicks = np.bincount(found.counts.pair, found.counts.clicks, found.n_pairs).astype(np.float64)
 
     def value(self, ranked: Ranked, earning: Earning, parts: Sequence[Floats]) -> list[Valued]:
@@ -181,12 +193,12 @@ class Bench:
         weight = (self.worth.sessions * share)[ranked.query] * a
         total = float(np.abs(weight).sum())
         coverage = _over(float(np.abs(weight[there]).sum()), total)
-        pair = ranked.pair[there]
+        pair, n_sessions = ranked.pair[there], float(self.worth.sessions @ share)
         each = weight[there] / self.examinations[pair]  # of a click
-        square = float((self.n_clicks[pair] * each**2).sum())
-        effective = float((self.n_clicks[pair] * each).sum()) ** 2 / square if square > 0 else 0.0
-        value, of_pages = mean(self.worth, values), _over(float(logged @ share), float(self.worth.sessions @ share))
-        return Valued(value, values, without, coverage, effective, of_pages)
+        clicks, expected = (_effective(some[pair], each) for some in (self.n_clicks, self.expected))
+        value, of_pages = mean(self.worth, values), _over(float(logged @ share), n_sessions)
+        discounts = np.bincount(pair, weight[there], len(self.shown)) / max(n_sessions, 1.0)
+        return Valued(value, values, without, coverage, clicks, expected, of_pages, discounts, self.excess)
 
     def has_shown(self, ranked: Ranked) -> NDArray[np.bool_]:
         """Tell which documents of a ranking the log has shown."""
@@ -204,7 +216,15 @@ class Bench:
     def lacking(self, ranked: Ranked, earning: Earning) -> list[tuple[str, str]]:
         """Return the queries and documents whose discount falls most on what was never shown."""
         a = ranked.discounts(earning.structure.discounts)
-        lost = np.where(~self.has_shown(ranked), self.worth.sessions[ranked.query] * a, 0.0)
+        return self._named(ranked, np.where(~self.has_shown(ranked), self.worth.sessions[ranked.query] * a, 0.0))
+
+    def hardly_examined(self, ranked: Ranked, earning: Earning) -> list[tuple[str, str]]:
+        """Return the queries and documents that make a value least certain."""
+        weight = self.worth.sessions[ranked.query] * ranked.discounts(earning.structure.discounts)
+        there, seen = self.has_shown(ranked), np.maximum(self.examinations[ranked.pair], ROUNDING)
+        return self._named(ranked, np.where(there, self.expected[ranked.pair] * (weight / seen) ** 2, 0.0))
+
+    def _named(self, ranked: Ranked, lost: Floats) -> list[tuple[str, str]]:
         worst = [one for one in np.argsort(-lost, kind="stable")[:NAMED].tolist() if lost[one] > 0]
         ids = self.evidence.counts.query_ids
         return [(str(ids[ranked.query[one]]), str(ranked.document[one])) for one in worst]
