@@ -77,8 +77,9 @@ def test_documents_that_are_hardly_shown_bias_pbm_in_no_way():
     n, theta = 20_000, np.array([1.0, 0.5, 0.25])
     clicks = (random.random((n, 3)) < random.uniform(0.2, 0.9, (n, 1)) * theta).ravel().astype(float)
     cells = Cells(np.tile(np.arange(3), n), np.repeat(np.arange(n), 3), clicks, 1.0 - clicks, 3)
-    np.testing.assert_allclose(np.exp(cells.curve("poisson", cells.linked())), theta, rtol=0.05)  # three standard errors
-    assert not np.allclose(np.exp(cells.curve("binomial", cells.linked())), theta, rtol=0.05)
+    poisson, binomial = (np.exp(cells.curve(name, cells.linked())) for name in ("poisson", "binomial"))
+    np.testing.assert_allclose(poisson, theta, rtol=0.05)  # three standard errors
+    assert not np.allclose(binomial, theta, rtol=0.05)
 
 
 def users_of_one_mind(n_users, per_user=20):
