@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 import argrank as ar
 from argrank._types import Floats
 from argrank.evaluation.power import queries_needed
+from argrank.evaluation.significance import all_equal, standard_errors
 from experiments._common import write_csv
 from experiments.intervals.coverage import samples
 from experiments.intervals.populations import RARE, Population, populations
@@ -39,17 +40,16 @@ without an answer have too few queries that differ.
 
 def thresholds(differences: Floats, n_queries: int, n_draws: int = N_DRAWS) -> Floats:
     """The difference from which on each sample of n queries is significant, sorted."""
-    drawn = samples(differences - differences.mean(), n_queries, n_draws, seed=7)
-    errors = drawn.std(axis=0, ddof=1) / np.sqrt(n_queries)
-    found = stdtrit(n_queries - 1, 0.975) * errors - drawn.mean(axis=0)
-    return np.sort(np.where(errors > 0, found, np.inf))
+    drawn = samples(differences, n_queries, n_draws, seed=7)
+    found = stdtrit(n_queries - 1, 0.975) * standard_errors(drawn, 1.0) - (drawn.mean(axis=0) - differences.mean())
+    return np.sort(np.where(all_equal(drawn), np.inf, found))
 
 
 def rows(given: Mapping[str, Population], n_pilots: int = N_PILOTS) -> Iterator[dict[str, Any]]:
     """Yield for each population and size of pilot how true the answers are."""
     for title, (a, b) in given.items():
         differences = a - b
-        truth = queries_needed(differences, DIFFERENCE, 0.05, 0.8, 1)
+        truth = queries_needed(differences, DIFFERENCE, 1.0, 0.05, 0.8, 1)
         for n_queries in PILOTS:
             pilots = samples(differences, n_queries, n_pilots, seed=3).T
             found = [ar.power(pilot, DIFFERENCE).rows[0] for pilot in pilots]

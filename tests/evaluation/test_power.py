@@ -28,10 +28,22 @@ def lumpy(n: int, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("n_queries", [10, 40, 800])
 def test_the_smallest_difference_is_found_as_often_as_promised(n_queries):
     pilot = lumpy(3000, 1)
-    smallest = smallest_difference(pilot, n_queries, 0.05, 0.8, 0)
+    smallest = smallest_difference(pilot, n_queries, np.inf, 0.05, 0.8, 0)
     drawn = np.random.default_rng(2).choice(pilot - pilot.mean() + smallest, (n_queries, 2000))
-    shown = (paired_t(drawn, 1.0) <= 0.05) & (drawn.mean(axis=0) > 0)
+    shown = (paired_t(drawn) <= 0.05) & (drawn.mean(axis=0) > 0)
     assert shown.mean() == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("n_queries", [10, 40, 80])
+def test_few_queries_show_less_by_the_test_that_allows_for_what_they_do_not_show(n_queries):
+    pilot = lumpy(3000, 1)
+    smallest = smallest_difference(pilot, n_queries, 1.0, 0.05, 0.8, 0)
+    drawn = np.random.default_rng(2).choice(pilot, (n_queries, 2000))
+    limit = stats.t.ppf(0.975, n_queries - 1)
+    added = 2 / 16 / n_queries * np.maximum(0, 1 - np.count_nonzero(drawn, axis=0) / 50)
+    t = (drawn.mean(axis=0) - pilot.mean() + smallest) / np.sqrt((drawn.var(axis=0, ddof=1) + added) / n_queries)
+    assert (t >= limit).mean() == pytest.approx(0.8, abs=0.03)
+    assert smallest > smallest_difference(pilot, n_queries, np.inf, 0.05, 0.8, 0)
 
 
 @pytest.mark.parametrize("difference", [0.02, 0.1])
@@ -42,7 +54,7 @@ def test_the_number_of_queries_is_that_of_the_noncentral_t(difference):
         return float(stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, difference / 0.2 * np.sqrt(n)))
 
     expected = next(n for n in range(2, 5000) if chance(n) >= 0.8)
-    assert queries_needed(pilot, difference, 0.05, 0.8, 0) == pytest.approx(expected, rel=0.06)
+    assert queries_needed(pilot, difference, np.inf, 0.05, 0.8, 0) == pytest.approx(expected, rel=0.06)
 
 
 def test_more_queries_show_less_and_surer_ones_need_more():

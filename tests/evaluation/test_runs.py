@@ -214,7 +214,7 @@ def test_several_runs_at_once(folder) -> None:
 
 
 def test_runs_are_compared(folder) -> None:
-    found = ar.compare(["good.run", "poor.run"], "a.qrels", ["ndcg@10", "map"])
+    found = ar.compare(["good.run", "poor.run"], "a.qrels", ["ndcg@10", "map"], level=0.1)
     assert found.letters("map") == {"good": "b", "poor": ""}
     assert found.coverage["poor"].unjudged == 1
     assert found.means["good"] == ar.evaluate("good.run", "a.qrels", ["ndcg@10", "map"]).means

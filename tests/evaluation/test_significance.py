@@ -45,6 +45,20 @@ def test_t_is_scipys(n_queries):
     np.testing.assert_allclose(paired_t(differences), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("n_queries", [5, 40, 60, 500])
+def test_t_of_few_queries_that_differ_has_two_imagined_ones(n_queries):
+    differences = some(n_queries)
+    found = paired_t(differences, reach=np.array([1.0, 2.0, np.inf, 4.0]))
+    for column, reach, p in zip(differences.T, (1.0, 2.0, 0.0, 4.0), found, strict=True):
+        differ = np.count_nonzero(column)
+        plain = stats.ttest_1samp(column, 0)
+        squares = np.sum((column - column.mean()) ** 2) / (n_queries - 1)
+        more = 2 * (reach / 4) ** 2 * max(0, 50 - differ) / 50 / n_queries
+        expected = 2 * stats.t.sf(abs(plain.statistic) * np.sqrt(squares / (squares + more)), n_queries - 1)
+        assert p == pytest.approx(expected, rel=1e-9)
+        assert (p > plain.pvalue * (1 + 1e-9)) == (differ < 50 and reach > 0)
+
+
 @pytest.mark.parametrize("n_queries", [5, 30, 60, 500])
 def test_wilcoxon_is_scipys(n_queries):
     differences = some(n_queries)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiments.intervals import coverage, power, weights
+from experiments.intervals import coverage, pairs, power, weights
 from experiments.intervals.others import bca, betting, korn_graubard, studentised
-from experiments.intervals.populations import populations
+from experiments.intervals.populations import populations, real_queries
 from scipy import stats
 
 from argrank.evaluation.intervals import mean_intervals
@@ -23,6 +23,24 @@ def test_intervals_cover_on_every_measure_and_segment(figure, kind):
     assert [row for row in found if row["coverage"] < 0.93] == []
 
 
+def test_differences_of_real_queries_are_covered(real_data, monkeypatch):
+    monkeypatch.setenv("ARGRANK_DATA", str(real_data))
+    found = list(coverage.rows(real_queries(), {"now": coverage.of_differences}, "difference"))
+    assert len(found) == 10 * len(coverage.SIZES)
+    assert [row for row in found if row["coverage"] < 0.93] == []
+
+
+@pytest.mark.slow
+def test_differences_of_hundreds_of_real_pairs_are_covered(real_data, monkeypatch):
+    """Those of MQ2008 and OHSUMED had no part in choosing the interval."""
+    monkeypatch.setenv("ARGRANK_DATA", str(real_data))
+    reported = {pairs.REPORTED: pairs.pairs()[pairs.REPORTED]}
+    for row in pairs.rows(reported, {"now": coverage.of_differences}):
+        assert row["number"] > 300
+        assert row["below .93"] <= (0 if row["queries"] < 50 else 0.01)
+        assert row["least"] > 0.91
+
+
 @pytest.mark.slow
 def test_intervals_of_tuned_weights_cover_and_are_as_wide_as_they_should_be():
     for row in weights.rows(100):
@@ -33,13 +51,18 @@ def test_intervals_of_tuned_weights_cover_and_are_as_wide_as_they_should_be():
 
 @pytest.mark.slow
 def test_power_says_what_simulation_says():
-    """Pilots of 200 queries promise a chance of .8 rightly, smaller ones within what their own noise allows."""
+    """Pilots of 200 queries promise a chance of .8 rightly; smaller ones promise too much on average, by so much.
+
+    A pilot's variance is as often too small as too large, but the chance falls by more in the one case than it rises in
+    the other. The bounds are the means of power.md, .05 (20 queries) and .03 (50) below .8 here, and three standard
+    errors of a mean over 100 pilots.
+    """
     given = populations(seed=1)
+    short = {20: 0.05 + 3 * 0.017, 50: 0.03 + 3 * 0.011, 200: 0.01 + 3 * 0.006}
     for row in power.rows({name: given[name] for name in ("NDCG@10", "P@10")}, 100):
         assert row["within"] >= 0.8  # the share of pilots whose range holds the number of queries needed
         assert row["low"] < 0.8 < row["high"]
-        if row["pilot"] == 200:
-            assert row["power"] == pytest.approx(0.8, abs=0.03)
+        assert 0.8 - short[row["pilot"]] <= row["power"] <= 0.82
 
 
 def test_the_bootstrap_it_replaced_is_scipys():

@@ -266,6 +266,14 @@ def test_the_identity_of_code_is_that_of_its_contents(tmp_path):
 # ---- tests between rankers, tables, the manifest ---------------------------------------------------------------------
 
 
+def paired_p(differences: np.ndarray) -> float:
+    """Student's p, with two imagined queries at a quarter, whose weight falls while up to 50 queries differ."""
+    n = len(differences)
+    added = 2 / 16 / n * max(0, 1 - np.count_nonzero(np.abs(differences) > 1e-12) / 50)
+    t = np.mean(differences) / np.sqrt((np.var(differences, ddof=1) + added) / n)
+    return float(2 * stats.t.sf(abs(t), n - 1))
+
+
 @pytest.mark.usefixtures("no_plots")
 def test_rankers_are_compared_over_all_folds_and_within_each(config, tmp_path):
     results = ar.run_experiment(config, tmp_path / "out")
@@ -275,13 +283,13 @@ def test_rankers_are_compared_over_all_folds_and_within_each(config, tmp_path):
     )
     (pair,) = [pair for pair in tested.pairs if pair.measure == "map"]
     known = ~np.isnan(a - b)
-    assert pair.p_value == pytest.approx(stats.ttest_rel(a[known], b[known]).pvalue)
+    assert pair.p_value == pytest.approx(paired_p(a[known] - b[known]))
     assert tested.means["svm"]["map"] == results.mean("made data", "svm", "map")
     for place, fold in enumerate((1, 2)):
         x, y = (results.of("made data", name)[place].values["map"] for name in ("regression", "svm"))
         (pair,) = [pair for pair in results.fold_comparisons["made data"][fold].pairs if pair.measure == "map"]
         known = ~np.isnan(x - y)
-        assert pair.p_value == pytest.approx(stats.ttest_rel(x[known], y[known]).pvalue)
+        assert pair.p_value == pytest.approx(paired_p(x[known] - y[known]))
     document = json.loads((tmp_path / "out" / "results.json").read_text())
     assert document["comparisons"]["made data"] == tested.to_dict()
     assert set(document["fold_letters"]["made data"]) == {"1", "2"}

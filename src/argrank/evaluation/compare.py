@@ -29,7 +29,7 @@ from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.names import measure_list
 
 CORRECTIONS = ("holm", "none")
-RELIABLE = 20  # queries from which on p and intervals of differences held what they promise on real queries
+RELIABLE = 20  # queries from which on other tests than "t" held on real queries what they promise
 ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
 
 
@@ -167,7 +167,7 @@ def compare_evaluations(
         baseline=baseline,
         n_resamples=n_resamples,
         random_state=random_state,
-        notes=(*_evaluation_notes(evaluations), *_notes(pairs, first)),
+        notes=(*_evaluation_notes(evaluations), *_notes(pairs, first, test)),
         coverage={name: one.coverage for name, one in evaluations.items() if one.coverage is not None},
         bounds=dict(first.bounds),
         rules=first.convention,
@@ -273,10 +273,16 @@ def _evaluation_notes(evaluations: Mapping[str, Evaluation]) -> list[str]:
     ]
 
 
-def _notes(pairs: list[PairResult], first: Evaluation) -> list[str]:
+def _notes(pairs: list[PairResult], first: Evaluation, test: str) -> list[str]:
     notes = []
     if pairs and first.query_weight is not None:
         notes.append("The means are weighted by query; the differences and tests count every query once.")
-    if any(pair.n_queries < RELIABLE for pair in pairs):
+    bounded = {name for name, ends in first.bounds.items() if test == "t" and np.isfinite(ends).all()}
+    if any(pair.measure in bounded and pair.wins + pair.losses < significance.ENOUGH for pair in pairs):
+        notes.append(
+            f"Some pairs differ on fewer than {significance.ENOUGH} queries: their p and intervals allow for more "
+            "variance than so few queries show."
+        )
+    if any(pair.measure not in bounded and pair.n_queries < RELIABLE for pair in pairs):
         notes.append(f"Some pairs have fewer than {RELIABLE} queries: p and intervals may promise too much.")
     return notes

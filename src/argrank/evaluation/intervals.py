@@ -1,8 +1,7 @@
 """Intervals of means and of mean differences: the one place where argrank makes them.
 
 Which kind is used was chosen by simulation (``experiments/intervals``). Means are covered at least 93 times of 100 from
-5 queries up on all but the longest tails; differences on most populations, and on nearly all from 20 queries up, where
-the bootstrap needs hundreds. Where nothing can be said both ends are NaN, and tables say "too few queries".
+5 queries up on all but the longest tails; differences, too, where the bootstrap needs hundreds. Where nothing can be said both ends are NaN, and tables say "too few queries".
 
 Values come as an array of shape (n_queries, n_columns) without undefined ones; every column is a sample of its own and
 gets its own interval, so that the result has the shape (n_columns, 2).
@@ -18,9 +17,8 @@ from scipy.special import stdtrit
 from argrank._types import Floats
 from argrank.evaluation import significance
 from argrank.evaluation.defaults import LEVEL, N_RESAMPLES, TEST
+from argrank.evaluation.significance import ENOUGH, IMAGINED
 
-ENOUGH = 50  # queries, from which on the mean of values without bounds has an interval that covers
-IMAGINED = 2  # queries of the greatest variance there is, added to the variance of bounded values
 TOO_FEW = "too few queries"
 
 
@@ -108,10 +106,11 @@ def difference_intervals(
 ) -> Floats:
     """Return intervals of the mean difference: the differences that the test of the same row would not reject.
 
-    So an interval leaves out 0 just where p is at most ``level``. Of "t" it is Student's; of "randomisation" the ends
-    follow from the means of all subsets (or of the same random ones as in the test). Wilcoxon's test is about ranks and
-    has no interval of a mean: NaN. ``reach`` is how far from 0 a difference can be, for each column or all; it
-    matters where all differences are equal, which says nothing without it.
+    So an interval leaves out 0 just where p is at most ``level``. Of "t" it is Student's, with the
+    ``significance.standard_errors``; of "randomisation" the ends follow from the means of all subsets (or of the same
+    random ones as in the test). Wilcoxon's test is about ranks and has no interval of a mean: NaN. ``reach`` is how far
+    from 0 a difference can be, for each column or all: it matters where few queries differ, and where all differences
+    are equal, which says nothing without it.
     """
     n, n_pairs = differences.shape
     if n < 2 or test == "wilcoxon":
@@ -122,13 +121,13 @@ def difference_intervals(
         clipped = np.clip(ends, -far[:, None], far[:, None])
         return np.where(np.isfinite(clipped).all(axis=1, keepdims=True), clipped, np.nan)
     mean = differences.mean(axis=0)
-    half = stdtrit(n - 1, 1 - level / 2) * differences.std(axis=0, ddof=1) / np.sqrt(n)
+    half = stdtrit(n - 1, 1 - level / 2) * significance.standard_errors(differences, far)
     ends = np.stack([mean - half, mean + half], axis=1)
     equal = significance.all_equal(differences)
     known = np.where(np.isfinite(far), far, 0.0)
     bounded = unvaried(differences[0], n, -known, known, level)
     bounded[~np.isfinite(far)] = np.nan
-    return np.where(equal[:, None], bounded, ends)
+    return np.clip(np.where(equal[:, None], bounded, ends), -far[:, None], far[:, None])
 
 
 def resampled_intervals(found: Floats, level: float = LEVEL) -> Floats:

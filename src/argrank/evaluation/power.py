@@ -18,7 +18,7 @@ from argrank.errors import InputError, shown
 from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.defaults import LEVEL
 from argrank.evaluation.noise import Noise, noise_floor, noise_table
-from argrank.evaluation.significance import all_equal
+from argrank.evaluation.significance import all_equal, standard_errors, unseen_variance
 
 N_DRAWS = 2000  # of as many queries as the question is about
 LARGEST_DRAWN = 500  # queries; the mean of more of them is as good as normal
@@ -34,7 +34,7 @@ class PowerResult:
     ``smallest`` is the difference that as many queries show with the chance asked for, ``needed`` the number of queries
     for the difference asked for, ``likely`` the range in which that number lies as far as the pilot knows its
     variance, ``deviation`` the standard deviation of the differences. NaN and None where the differences do not vary;
-    ``smallest`` is infinite where too few of them do.
+    ``smallest`` is infinite where too few of them do. ``reach`` is how far from 0 a difference can be.
     """
 
     measure: str
@@ -45,6 +45,7 @@ class PowerResult:
     smallest: float
     needed: int | None
     likely: tuple[int, int] | None
+    reach: float
     differences: Floats = dataclasses.field(repr=False)
 
 
@@ -63,7 +64,7 @@ class Power(Rendered):
     @checked
     def smallest(self, row: PowerResult, n_queries: Annotated[int, AtLeast(2)]) -> float:
         """Return the smallest difference that this many queries would show."""
-        return smallest_difference(row.differences, n_queries, self.level, self.chance, self.random_state)
+        return smallest_difference(row.differences, n_queries, row.reach, self.level, self.chance, self.random_state)
 
     def _shown(self) -> tuple[list[Table], list[str]]:
         paired = any(row.a for row in self.rows)
@@ -100,7 +101,7 @@ class Power(Rendered):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the differences of single queries as plain data."""
-        names = [part.name for part in dataclasses.fields(PowerResult) if part.name != "differences"]
+        names = [part.name for part in dataclasses.fields(PowerResult) if part.name not in ("reach", "differences")]
         found: dict[str, Any] = json_value(
             {
                 "difference": self.difference,
@@ -135,7 +136,8 @@ def power(
     Parameters
     ----------
     pilot : Comparison or array
-        What ``ar.compare`` returned, or the differences of two systems, one for each query.
+        What ``ar.compare`` returned, or the differences of two systems, one for each query; those are taken as of a
+        measure between 0 and 1 unless one is greater.
     difference : float
         The difference of the measure that matters to you.
     scores, data : as in ``ar.compare``, optional
@@ -161,16 +163,15 @@ def power(
     if not isinstance(pilot, Comparison):
         if scores is not None or data is not None:
             raise InputError("scores, data: expected them beside a comparison, got differences as the pilot")
-        return Power((power_of("", "", "", _column(pilot), difference, *settings),), difference, *settings)
+        column = _column(pilot)
+        reach = 1.0 if np.nanmax(np.abs(column), initial=0.0) <= 1 else np.inf
+        return Power((power_of("", "", "", column, reach, difference, *settings),), difference, *settings)
     if not pilot.pairs:
         raise InputError("pilot: expected a comparison of at least two systems, got one system")
     if (scores is None) != (data is None):
         raise InputError("scores, data: expected both, or neither")
     settings = (pilot.level if level is None else level, chance, random_state)
-    rows = [
-        power_of(one.measure, one.a, one.b, pilot.differences(one.measure, one.a, one.b), difference, *settings)
-        for one in pilot.pairs
-    ]
+    rows = [power_of_pair(pilot, one.measure, one.a, one.b, difference, *settings) for one in pilot.pairs]
     asked = None if data is None else disagreement
     noise = noise_floor(pilot, scores, data, disagreement, random_state)
     return Power(tuple(rows), difference, *settings, noise, asked)
@@ -188,45 +189,58 @@ def _column(pilot: Any) -> Floats:
     return column
 
 
+def power_of_pair(
+    comparison: Comparison, measure: str, a: str, b: str, difference: float, level: float, chance: float, seed: int
+) -> PowerResult:
+    """Return what the differences of two systems of a comparison say about the number of queries."""
+    low, high = comparison.bounds[measure]
+    given = comparison.differences(measure, a, b)
+    return power_of(measure, a, b, given, high - low, difference, level, chance, seed)
+
+
 def power_of(
-    measure: str, a: str, b: str, given: Floats, difference: float, level: float, chance: float, seed: int
+    measure: str, a: str, b: str, given: Floats, reach: float, difference: float, level: float, chance: float, seed: int
 ) -> PowerResult:
     """Return what differences, NaN where undefined, say about the number of queries."""
     known = given[~np.isnan(given)]
     n = len(known)
     if n < PILOT or all_equal(known[:, None])[0]:
-        return PowerResult(measure, a, b, n, np.nan, np.nan, None, None, known)
-    smallest = smallest_difference(known, n, level, chance, seed)
-    needed = queries_needed(known, difference, level, chance, seed)
+        return PowerResult(measure, a, b, n, np.nan, np.nan, None, None, reach, known)
+    smallest = smallest_difference(known, n, reach, level, chance, seed)
+    needed = queries_needed(known, difference, reach, level, chance, seed)
     centred = known - known.mean()
     excess = np.mean(centred**4) / np.mean(centred**2) ** 2 - (n - 3) / (n - 1)
     factor = float(np.exp(2 * np.sqrt(max(excess, 0.0) / n)))  # the number of queries goes with the variance
     likely = None if needed is None else (int(np.ceil(needed / factor)), int(np.ceil(needed * factor)))
-    return PowerResult(measure, a, b, n, float(known.std(ddof=1)), smallest, needed, likely, known)
+    return PowerResult(measure, a, b, n, float(known.std(ddof=1)), smallest, needed, likely, reach, known)
 
 
-def smallest_difference(pilot: Floats, n_queries: int, level: float, chance: float, random_state: int) -> float:
+def smallest_difference(
+    pilot: Floats, n_queries: int, reach: float, level: float, chance: float, random_state: int
+) -> float:
     """Return the true mean difference that n queries show with this chance, given differences that vary like the pilot.
 
     A sample of the centred pilot with mean m and standard error s, moved by d, is significant in the right direction
     where (m + d) / s is at least Student's quantile t: where d >= t s - m. So the answer is a quantile of t s - m over
-    samples; infinite where too many of them do not vary at all.
+    samples; infinite where too many of them do not vary at all. Ties count in s as they are in the pilot.
     """
     t = float(stdtrit(n_queries - 1, 1 - level / 2))
-    centred = (pilot - pilot.mean()) * np.sqrt(len(pilot) / (len(pilot) - 1))
+    scaled = pilot * np.sqrt(len(pilot) / (len(pilot) - 1))
     if n_queries > LARGEST_DRAWN:
-        return float((t + ndtri(chance)) * centred.std() / np.sqrt(n_queries))
-    drawn = centred[np.random.default_rng(random_state).integers(len(centred), size=(N_DRAWS, n_queries))]
-    errors = drawn.std(axis=1, ddof=1) / np.sqrt(n_queries)
-    wanted = np.where(errors > 1e-12 * np.abs(centred).max(), t * errors - drawn.mean(axis=1), np.inf)
-    return float(np.quantile(wanted, chance, method="higher"))
+        unseen = unseen_variance(n_queries * np.mean(pilot != 0), n_queries, reach)
+        return float((t * np.sqrt(scaled.var() + unseen) + ndtri(chance) * scaled.std()) / np.sqrt(n_queries))
+    drawn = scaled[np.random.default_rng(random_state).integers(len(scaled), size=(N_DRAWS, n_queries))].T
+    wanted = t * standard_errors(drawn, reach) - (drawn.mean(axis=0) - scaled.mean())
+    return float(np.quantile(np.where(all_equal(drawn), np.inf, wanted), chance, method="higher"))
 
 
-def queries_needed(pilot: Floats, difference: float, level: float, chance: float, random_state: int) -> int | None:
+def queries_needed(
+    pilot: Floats, difference: float, reach: float, level: float, chance: float, random_state: int
+) -> int | None:
     """Return the least number of queries whose smallest difference is at most this one; None for never."""
 
     def enough(n: int) -> bool:
-        return smallest_difference(pilot, n, level, chance, random_state) <= difference
+        return smallest_difference(pilot, n, reach, level, chance, random_state) <= difference
 
     low, high = 1, 4
     while not enough(high):

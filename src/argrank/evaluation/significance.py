@@ -23,6 +23,8 @@ Array = Floats
 
 EXACT_QUERIES = 16  # up to 2**16 sign patterns are enumerated, which is faster than drawing 10,000
 ROUNDING = 1e-12  # of the largest value: what is nearer than this is the same
+ENOUGH = 50  # queries that differ, from which on Student's t covers
+IMAGINED = 2  # queries, added to the variance of few
 BLOCK_VALUES = 1 << 18  # random values drawn at once, about what the processor's cache holds
 
 
@@ -31,19 +33,43 @@ def all_equal(values: Array) -> NDArray[np.bool_]:
     return np.asarray(np.ptp(values, axis=0) <= ROUNDING * np.abs(values).max(axis=0), bool)
 
 
-def paired_t(differences: Array, reach: Array | float = np.inf) -> Array:
-    """Return two-sided p-values of Student's paired t-test, as ``scipy.stats.ttest_rel`` gives them.
+def standard_errors(differences: Array, reach: Array | float = np.inf) -> Array:
+    """Return the standard errors of the mean differences, with room for what few queries do not show.
 
-    A single query proves nothing: p = 1. Differences that are all the same have no variance to compare with. If the
-    true mean were 0, and no difference farther from 0 than ``reach`` (one for each column, or for all), the one seen,
-    c, could have at most the probability reach / (reach + c), and p is twice that of seeing it n times.
+    ``reach`` is how far from 0 a difference can be, one for each column or for all. See ``unseen_variance``.
+    """
+    size, n = np.abs(differences), len(differences)
+    differ = np.count_nonzero(size > ROUNDING * size.max(axis=0), axis=0)
+    variance = differences.var(axis=0, ddof=1) + unseen_variance(differ, n, reach)
+    return np.asarray(np.sqrt(variance / n), np.float64)
+
+
+def unseen_variance(differ: Array | float, n_queries: int, reach: Array | float) -> Array:
+    """Return what is added to the variance of differences, of which so many queries have one other than 0.
+
+    Where most queries tie or hardly differ, a small sample often lacks the few that do, and with them the variance:
+    Student's interval of 5 queries covers 81 times of 100 in some real populations. As in intervals of means, two
+    imagined queries are added, here a quarter of ``reach`` above and below the mean. Their weight falls from 1 to 0 as
+    the number of queries that differ grows to 50. From there on, and where differences have no bounds, nothing is
+    added. Size and number were chosen by simulation (``experiments/intervals``).
+    """
+    imagined = IMAGINED * (np.where(np.isfinite(reach), reach, 0.0) / 4) ** 2
+    return np.asarray(imagined / n_queries * np.maximum(0.0, 1 - np.asarray(differ) / ENOUGH), np.float64)
+
+
+def paired_t(differences: Array, reach: Array | float = np.inf) -> Array:
+    """Return two-sided p-values of Student's paired t-test, with these ``standard_errors``.
+
+    From 50 queries that differ they are those of ``scipy.stats.ttest_rel``, below that larger. A single query proves
+    nothing: p = 1. Differences that are all the same have no variance to compare with. If the true mean were 0, and no
+    difference farther from 0 than ``reach``, the one seen, c, could have at most the probability reach / (reach + c),
+    and p is twice that of seeing it n times.
     """
     n = len(differences)
     if n < 2:
         return np.ones(differences.shape[1])
-    spread = differences.std(axis=0, ddof=1) / np.sqrt(n)
     mean, equal = np.abs(differences.mean(axis=0)), all_equal(differences)
-    t = np.divide(mean, spread, out=np.zeros_like(mean), where=~equal)
+    t = np.divide(mean, standard_errors(differences, reach), out=np.zeros_like(mean), where=~equal)
     always = np.minimum(1.0, 2 * (1 + mean / np.maximum(reach, mean)) ** -n) if equal.any() else 1.0
     return np.asarray(np.where(equal, always, 2 * stdtr(n - 1, -t)), np.float64)
 

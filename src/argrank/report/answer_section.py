@@ -12,7 +12,7 @@ from argrank._tables import counted
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Diagnosis
 from argrank.evaluation.comparison import Comparison
-from argrank.evaluation.power import CHANCE, power_of
+from argrank.evaluation.power import CHANCE, power_of_pair
 from argrank.evaluation.segments import groups
 from argrank.evaluation.single_feature import single_feature
 from argrank.report import svg
@@ -174,8 +174,8 @@ def _next_steps(
 def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel], comparison: Comparison) -> list[str]:
     """Say what helps where the best is not significantly better: more queries, or the cheaper system."""
     found, measure, duel = [], comparison.measures[0], duels[0]
-    differences, wanted = comparison.differences(measure, best.name, duel.rival), abs(duel.difference)
-    known = power_of(measure, best.name, duel.rival, differences, wanted, comparison.level, CHANCE, 0)
+    wanted = abs(duel.difference)
+    known = power_of_pair(comparison, measure, best.name, duel.rival, wanted, comparison.level, CHANCE, 0)
     if math.isfinite(known.smallest):
         text = (
             f"These {known.n_queries:,} queries show a difference to {escape(duel.rival)} with a chance of "

@@ -272,7 +272,7 @@ def results_text(results: Results, format: str) -> str:  # noqa: A002 (as elsewh
     folds = [folds_table(name, runs, config, results.fold_comparisons.get(name)) for name, runs in by_data.items()]
     parts = [f"{heading(format, config.title)}\n\n{render(format, means, _how(results))}"]
     if results.comparisons:
-        first = config.measures[0]
+        first = config.select_by if config.select_by in config.measures else config.measures[0]
         pairs = [found.pairs_table([first]) for found in results.comparisons.values()]
         told = f"Pairs by {first}, over the queries of all folds; results.json has every measure."
         parts.append(render(format, pairs, [told]))

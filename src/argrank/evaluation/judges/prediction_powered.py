@@ -23,7 +23,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from argrank._types import Floats, Integers
-from argrank.evaluation.intervals import ENOUGH, IMAGINED, mean_interval, score_ends
+from argrank.evaluation.intervals import mean_interval, score_ends
+from argrank.evaluation.significance import ENOUGH, IMAGINED
 
 LEAST = 3  # trusted queries; with fewer there is no slope and no variance around it
 

@@ -23,7 +23,7 @@ from argrank.data.io.trec.files import Qrels, Run, words_of
 from argrank.errors import InputError, OptionError, shown
 from argrank.evaluation.defaults import LEVEL
 from argrank.evaluation.evaluate import evaluate_lists
-from argrank.evaluation.intervals import ENOUGH
+from argrank.evaluation.significance import ENOUGH
 from argrank.evaluation.judges.prediction_powered import Powered
 from argrank.evaluation.judges.trusted import Correction, words
 from argrank.evaluation.result import Evaluation

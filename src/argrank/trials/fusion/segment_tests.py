@@ -56,11 +56,13 @@ def compare_segments(
                 own[chosen & kept] = query_values(problem.scores(weights), landscape)[chosen & kept]
     pairs = [own[segments == name] - common[segments == name] for name in names]
     known = [pair[~np.isnan(pair)] for pair in pairs]
-    p_values = holm(np.array([float(paired_t(pair[:, None])[0]) if len(pair) > 1 else 1.0 for pair in known]))
+    low, high = problem.measure.bounds
+    reach = high - low
+    p_values = holm(np.array([float(paired_t(pair[:, None], reach)[0]) if len(pair) > 1 else 1.0 for pair in known]))
     found = []
     for name, pair, p_value in zip(names, known, p_values.tolist(), strict=True):
         chosen = segments == name
-        low, high = difference_intervals(pair[:, None])[0].tolist() if len(pair) > 1 else (np.nan, np.nan)
+        low, high = difference_intervals(pair[:, None], reach=reach)[0].tolist() if len(pair) > 1 else (np.nan, np.nan)
         mean = float(pair.mean()) if len(pair) else np.nan
         weights = _tuned(problem, chosen, random_state)
         if problem.fusion is not None:
