@@ -29,9 +29,10 @@ HERE = Path(__file__).parent
 RUNS = HERE.parent / "defaults" / "queries.jsonl.gz"
 CHOOSING, REPORTED = "choosing", "reported"
 FEATURES = {"MQ2007-agg": CHOOSING, "MSLR-sample": CHOOSING, "MQ2008": REPORTED, "OHSUMED-LETOR3": REPORTED}
-RANKERS = dict.fromkeys(("MQ2007-agg", "MSLR-sample", "linear", "nonlinear", "shop (bundled)"), CHOOSING) | dict.fromkeys(
-    ("MQ2008", "OHSUMED-LETOR2", "OHSUMED-LETOR3"), REPORTED
-)
+RANKERS = {
+    CHOOSING: ("MQ2007-agg", "MSLR-sample", "linear", "nonlinear", "shop (bundled)"),
+    REPORTED: ("MQ2008", "OHSUMED-LETOR2", "OHSUMED-LETOR3"),
+}
 N_PAIRS = 24  # of each collection, drawn at random
 BEFORE = "Student's t, as before"
 KINDS: dict[str, Intervals] = {
@@ -59,32 +60,33 @@ def of_features(collection: str) -> Iterator[Floats]:
         yield from (apart(found[one][name], found[other][name]) for name in names)
 
 
-def of_rankers() -> Iterator[tuple[str, Floats]]:
-    """Yield the collection and the differences between two rankers at random, over the queries of all its folds."""
+def of_rankers(collections: tuple[str, ...]) -> Iterator[Floats]:
+    """Yield the differences between two rankers at random, over the queries of all folds of a collection."""
     runs: dict[str, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(dict))
-    for line in gzip.open(RUNS, "rt"):
-        collection, fold, ranker, values = json.loads(line)
-        runs[collection][ranker][str(fold)] = values
-    for collection in RANKERS:
+    with gzip.open(RUNS, "rt") as lines:
+        for line in lines:
+            collection, fold, ranker, values = json.loads(line)
+            runs[collection][ranker][str(fold)] = values
+    for collection in collections:
         folds = max((set(one) for one in runs[collection].values()), key=len)
         whole = {
-            name: np.array(sum((one[fold] for fold in sorted(folds)), []), float)
+            name: np.concatenate([np.array(one[fold], float) for fold in sorted(folds)])
             for name, one in sorted(runs[collection].items())
             if set(one) == folds
         }
         duels = list(itertools.combinations(whole, 2))
         for place in np.random.default_rng(1).permutation(len(duels))[:N_PAIRS]:
             a, b = duels[place]
-            yield collection, apart(whole[a], whole[b])
+            yield apart(whole[a], whole[b])
 
 
 def pairs() -> dict[str, list[Floats]]:
-    """Return the differences of all pairs that choose, and of all that are reported; without those that never differ."""
+    """Return the differences of all pairs that choose, and of all that are reported, but those that never differ."""
     found: dict[str, list[Floats]] = {CHOOSING: [], REPORTED: []}
     for collection, half in FEATURES.items():
         found[half] += of_features(collection)
-    for collection, differences in of_rankers():
-        found[RANKERS[collection]].append(differences)
+    for half, collections in RANKERS.items():
+        found[half] += of_rankers(collections)
     known = {half: [one[~np.isnan(one)] for one in some] for half, some in found.items()}
     return {half: [one for one in some if np.ptp(one) > 0] for half, some in known.items()}
 
@@ -116,10 +118,10 @@ def rows(
 
 HEAD = """# Differences of real queries, by hundreds of pairs
 
-For every pair {n_draws:,} samples were drawn: the least coverage of all pairs / the share of pairs covered less than .93 times
-(a share of .93 has a standard error of .006) / the mean width / how often 0 is left out. "Imagined": two queries at that
-share of the farthest that a difference can be, whose weight falls to 0 when 50 queries differ, or ("ties count too") when
-there are 50 queries.
+For every pair {n_draws:,} samples were drawn: the least coverage of all pairs / the share of pairs covered less than
+.93 times (such a share has a standard error of .006) / the mean width / how often 0 is left out. "Imagined": two
+queries at that share of the farthest that a difference can be, whose weight falls to 0 when 50 queries differ, or
+("ties count too") when there are 50 queries.
 """
 
 

@@ -1,7 +1,8 @@
 """Intervals of means and of mean differences: the one place where argrank makes them.
 
-Which kind is used was chosen by simulation (``experiments/intervals``). Means are covered at least 93 times of 100 from
-5 queries up on all but the longest tails; differences, too, where the bootstrap needs hundreds. Where nothing can be said both ends are NaN, and tables say "too few queries".
+Which kind is used was chosen by simulation (``experiments/intervals``). Means and differences are covered at least 93
+times of 100 from 5 queries up on all but the longest tails, where the bootstrap needs hundreds. Where nothing can be
+said both ends are NaN, and tables say "too few queries".
 
 Values come as an array of shape (n_queries, n_columns) without undefined ones; every column is a sample of its own and
 gets its own interval, so that the result has the shape (n_columns, 2).

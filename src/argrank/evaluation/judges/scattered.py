@@ -23,10 +23,10 @@ from argrank.data.io.trec.files import Qrels, Run, words_of
 from argrank.errors import InputError, OptionError, shown
 from argrank.evaluation.defaults import LEVEL
 from argrank.evaluation.evaluate import evaluate_lists
-from argrank.evaluation.significance import ENOUGH
 from argrank.evaluation.judges.prediction_powered import Powered
 from argrank.evaluation.judges.trusted import Correction, words
 from argrank.evaluation.result import Evaluation
+from argrank.evaluation.significance import ENOUGH
 from argrank.evaluation.systems import lists_of
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
