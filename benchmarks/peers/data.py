@@ -9,6 +9,7 @@ from pathlib import Path
 import argrank as ar
 from argrank.data.folds import Fold
 from argrank.errors import ArgrankError
+from benchmarks.peers.kinds import FRIEDMAN, KINDS, made
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FOLDS = (1, 2, 3, 4, 5)
@@ -40,6 +41,17 @@ def generated(truth: str) -> Callable[[int], Fold]:
     return make
 
 
+def of_kind(kind: str) -> Callable[[int], Fold]:
+    """Return a maker of 1,250 training, 100 validation and 600 test queries x 40 documents x 30 features."""
+
+    def make(fold: int) -> Fold:
+        data = made(kind, 70 + fold, 1950)
+        ends = (range(1250), range(1250, 1350), range(1350, 1950))
+        return Fold(*(data.select(list(one)) for one in ends))
+
+    return make
+
+
 def of_collection(name: str) -> Callable[[int], Fold]:
     """Return the maker of a collection's folds."""
     return lambda fold: collection(name, fold)
@@ -55,6 +67,7 @@ SETS: dict[str, tuple[tuple[int, ...], Callable[[int], Fold]]] = {
     "shop (bundled)": (FOLDS, bundled),
     "generated, linear": ((1,), generated("linear")),
     "generated, nonlinear": ((1,), generated("nonlinear")),
+    **{f"generated, {kind}": ((1,), of_kind(kind)) for kind in (*KINDS[1:], FRIEDMAN)},
 }
 
 

@@ -1,93 +1,282 @@
-"""Which members `auto` should have: each is trained once a set, then blends of many choices are made of them.
+"""Which members `auto` should have: each is trained once a set, and many blends are made of the scores.
 
-As in `auto`, numbers of trees and weights come from held-out queries of the training part; the blend, refitted with one
-seed on all of it, is judged on the validation part, which chose nothing. ``python -m experiments.symmetric.members``
-writes members.csv, line by line; begun again it goes on.
+As in `auto`, numbers of trees and weights come from held-out queries of the training part, and every member is fitted
+again on all of it. Blends are judged on queries that chose nothing: validation parts, the rest of a training part of
+which few queries are trained on, or freshly generated ones. No test part is read.
+``python -m experiments.symmetric.members fit`` keeps scores in ``work/``, set by set; begun again it goes on.
+``python -m experiments.symmetric.members`` makes the blends and writes members.csv and members.md.
 """
 
 from __future__ import annotations
 
-import csv
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+import numpy as np
+from benchmarks.peers.kinds import KINDS, NOISE, made
 
 import argrank as ar
+from argrank._types import Floats
 from argrank.data.arranged import arranged
-from argrank.evaluation.evaluate import mean_of
-from argrank.trials.auto import ranker as auto
+from argrank.evaluation.evaluate import evaluate
 from argrank.trials.auto import weights
-from argrank.trials.auto.blend import Blend
+from argrank.trials.auto.efforts import MEMBERS
 from argrank.trials.auto.members import STAGES, Folding, member_of
-from experiments.symmetric.data import SETS, parts
+from argrank.trials.auto.weights import standardised
+from experiments._common import write_csv
+from experiments.symmetric.data import parts
 
-TABLE = Path(__file__).with_name("members.csv")
-COLUMNS = ("set", "queries", "documents", "choice", "pull", "estimate", "value", "cpu")
-LINEAR, LEAFWISE = ("listnet", "rank-svm"), ("query-mart", "mart", "xendcg-mart", "lambda-mart")
-OTHERS = LEAFWISE[:3]
-CHOICES: dict[str, tuple[str, ...]] = {
-    "linear": LINEAR,
-    "before": (*LINEAR, *LEAFWISE),
-    "without lambda-mart": (*LINEAR, *OTHERS),
-    "with symmetric": (*LINEAR, *LEAFWISE, "symmetric-mart"),
-    "symmetric for lambda-mart": (*LINEAR, *OTHERS, "symmetric-mart"),
-    "symmetric for three": (*LINEAR, "query-mart", "symmetric-mart"),
-    "linear and query-mart": (*LINEAR, "query-mart"),
-    "linear and symmetric": (*LINEAR, "symmetric-mart"),
+HERE = Path(__file__).parent
+WORK = HERE / "work"
+LINEAR = tuple(MEMBERS["linear"])
+#: Name -> ranker, parameters.
+CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, parameters) for name, parameters in MEMBERS["linear"].items()},
+    "query-mart": ("query-mart", {"start": None, "n_seeds": 1}),
+    "mart": ("mart", {}),
+    "xendcg-mart": ("xendcg-mart", {"start": None, "l2": 0.0}),
+    "symmetric": ("symmetric-mart", {"start": None}),
+    "symmetric, linear start": ("symmetric-mart", {}),
+    "symmetric lambda": ("symmetric-mart", {"start": None, "objective": "lambda-mart"}),
+    "symmetric xendcg": ("symmetric-mart", {"start": None, "objective": "xendcg-mart"}),
 }
-PULLS = (10.0, 30.0, 100.0)
+SEEDS = 3
+REAL = ("shop (bundled)", "MQ2008", "OHSUMED-LETOR3", "MQ2007-agg")
+JUDGED = 400  # queries of generated data that a blend is judged on
 
 
-def lines(name: str) -> list[dict[str, Any]]:
-    """Return the lines of a set: one for every choice of members and pull to equal weights."""
-    found = parts(name)
+def generated(kind: str, seed: int, n_queries: int, n: int) -> tuple[ar.Dataset, ar.Dataset]:
+    """Return training queries, and the queries to judge by."""
+    data = made(kind, seed, n_queries + JUDGED, n)
+    numbers = np.arange(data.n_queries)
+    return data.select(numbers[:n_queries]), data.select(numbers[n_queries:])
+
+
+def few_of(name: str, n_queries: int, seed: int) -> tuple[ar.Dataset, ar.Dataset] | None:
+    """Return few queries of a training part to train on, the others of it to judge by."""
+    found = parts(f"{name} | 1")
     if found is None:
-        return []
-    train, valid = arranged(found[0], whole=True), found[1]
-    whole = ar.make_ranker("auto", n_jobs=1)
-    given = [*auto.MEMBERS["linear"].items(), *auto.MEMBERS["trees"].items()]
-    if "symmetric-mart" not in dict(given):
-        given.append(("symmetric-mart", {"start": None}))
-    scaled = {} if whole._is_scaled(train, None) else {"normalise": "standard"}
-    folding, members, models, cpu = Folding.of(train, 4, 0), {}, {}, {}
-    for member, parameters in given:
+        return None
+    order = np.random.default_rng(seed).permutation(found[0].n_queries)
+    return found[0].select(np.sort(order[:n_queries])), found[0].select(np.sort(order[n_queries:]))
+
+
+def sets() -> Iterator[tuple[str, Callable[[], tuple[ar.Dataset, ar.Dataset] | None]]]:
+    """Yield the name of every set and what makes it, the cheap ones first."""
+    for name in (*(f"{one} | 1" for one in REAL), "MSLR-sample | 1"):
+        yield name, lambda name=name: parts(name)
+    for seed in (11, 12):
+        for name in REAL:
+            yield f"{name} | 20 queries {seed}", lambda a=(name, 20, seed): few_of(*a)
+        for n_queries, n in ((30, 20), (150, 40)):
+            for kind in (*KINDS, NOISE):
+                yield f"{kind} | {n_queries} x {n} {seed}", lambda a=(kind, seed, n_queries, n): generated(*a)
+        if seed == 11:
+            for kind in ("asymmetric trees", "interactions"):
+                yield f"{kind} | 1250 x 40 {seed}", lambda a=(kind, seed, 1250, 40): generated(*a)
+    for name in REAL[:3]:
+        yield f"{name} | 2", lambda name=name: parts(f"{name} | 2")
+
+
+def fit(path: Path, found: tuple[ar.Dataset, ar.Dataset]) -> None:
+    """Train every candidate in folds and on everything, and keep its scores."""
+    train, judged = arranged(found[0], whole=True), found[1]
+    scaled = {} if ar.make_ranker("auto")._is_scaled(train, None) else {"normalise": "standard"}
+    folding = Folding.of(train, 4, 0)
+    before = dict(np.load(path)) if path.exists() else {}
+    kept: dict[str, Any] = {**before, "held_y": folding.pool.y, "held_sizes": folding.pool.sizes}
+    kept["documents"] = train.n_documents
+    kept |= {"judged_y": judged.y, "judged_sizes": judged.sizes, "queries": train.n_queries}
+    kept |= {f"part {number}": part for number, part in enumerate(folding.queries)}
+    for name, (ranker, parameters) in CANDIDATES.items():
+        if f"held {name}" in before:
+            continue
         begin = time.process_time()
-        more = scaled if member in LINEAR else {}
-        made = ar.make_ranker(member, **parameters, **more, n_jobs=1, verbose=-1)
-        members[member] = one = member_of(member, made, folding, "ndcg@10", STAGES)
-        while one.advance():
+        made = ar.make_ranker(ranker, **parameters, **(scaled if name in LINEAR else {}), n_jobs=1, verbose=-1)
+        member = member_of(name, made, folding, "ndcg@10", STAGES)
+        while member.advance():
             pass
-        models[member] = one.refit(train, 1)
-        cpu[member] = time.process_time() - begin
-    rows = []
-    for choice, names in CHOICES.items():
-        for pull in PULLS:
-            weights.PULL = pull
-            blend = Blend.of([members[one] for one in names], folding, "ndcg@10")
-            model = blend.served([models[one] for one in names], train)
-            value = mean_of(model.predict(valid), valid, "ndcg@10")
-            numbers = {"queries": train.n_queries, "documents": train.n_documents, "pull": pull}
-            figures = {"estimate": f"{blend.estimate.value:.5f}", "value": f"{value:.5f}"}
-            seconds = f"{sum(cpu[one] for one in names):.1f}"
-            rows.append({"set": name, "choice": choice, **numbers, **figures, "cpu": seconds})
-    return rows
+        middle = time.process_time()
+        model = member.refit(train, member.seeds(SEEDS))
+        cpu = [middle - begin, time.process_time() - middle]
+        scores = member.stages[member.best].scores
+        without = scores.copy()
+        for queries in folding.queries:
+            rows = np.isin(folding.pool.query_of_row, queries)
+            without[rows] = member.stages[member.best_without(queries)].scores[rows]
+        deviation = member.deviation(model, train, -1.0)
+        kept |= {
+            f"held {name}": scores,
+            f"without {name}": without,
+            f"judged {name}": model.scores(judged.X, judged.indptr),
+        }
+        kept |= {
+            f"deviation {name}": deviation,
+            f"cpu {name}": cpu,
+            f"trees {name}": member.stages[member.best].n_trees or 0,
+        }
+    with path.with_suffix(".part").open("wb") as file:
+        np.savez_compressed(file, **kept)
+    path.with_suffix(".part").rename(path)
 
 
-def main(names: list[str]) -> None:
-    """Fill the table."""
-    if not TABLE.exists():
-        TABLE.write_text(",".join(COLUMNS) + "\n", "utf-8")
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        done = {row["set"] for row in csv.DictReader(file)}
-    for name in names or SETS:
-        if name not in done:
-            rows = lines(name)
-            with TABLE.open("a", encoding="utf-8", newline="") as file:
-                csv.DictWriter(file, COLUMNS, lineterminator="\n").writerows(rows)
-            for row in rows:
-                print(*row.values(), flush=True)
+class Kept:
+    """The scores of all candidates on one set."""
+
+    def __init__(self, arrays: Any) -> None:
+        self.arrays = {name: arrays[name] for name in arrays.files}
+        self.pool, self.judged = (_judged(*(self.arrays[f"{one}_{two}"] for two in ("y", "sizes"))) for one in PARTS)
+        self.queries = [self.arrays[name] for name in self.arrays if name.startswith("part ")]
+
+    def blend(self, names: Sequence[str], pull: float = 10.0) -> Floats:
+        """Return the values of the judged queries for a blend of some candidates."""
+        Z, deviations = standardised([self.arrays[f"held {name}"] for name in names], self.pool)
+        with mock.patch.object(weights, "PULL", pull):
+            found = np.where(deviations > 0, weights.blend_weights(Z, self.pool), 0.0)
+        scores = np.zeros(self.judged.n_documents)
+        for name, weight, deviation in zip(names, found, deviations, strict=True):
+            own = float(self.arrays[f"deviation {name}"])  # of linear members; trees have that of their held-out scores
+            scores += weight / ((own if own > 0 else deviation) or 1.0) * self.arrays[f"judged {name}"]
+        return _values(scores, self.judged)
+
+    def out_of_fold(self, names: Sequence[str]) -> Floats:
+        """Return the values of held-out queries for a blend whose trees and weights other queries chose."""
+        scores = np.empty(self.pool.n_documents)
+        for queries in self.queries:
+            mine = np.isin(self.pool.query_of_row, queries)
+            rest = self.pool.select(np.setdiff1d(np.arange(self.pool.n_queries), queries))
+            columns = [self.arrays[f"without {name}"] for name in names]
+            Z, deviations = standardised([column[~mine] for column in columns], rest)
+            found = weights.blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
+            scores[mine] = np.stack([column[mine] for column in columns], axis=1) @ found
+        return _values(scores, self.pool)
+
+    def cpu(self, names: Sequence[str]) -> float:
+        """Return the CPU seconds of some candidates, in folds and on everything."""
+        return float(sum(self.arrays[f"cpu {name}"].sum() for name in names))
+
+
+def _judged(y: Floats, sizes: Any) -> ar.Dataset:
+    return ar.Dataset(np.zeros((len(y), 1), np.float32), y, group=sizes)
+
+
+def _values(scores: Floats, data: ar.Dataset) -> Floats:
+    (values,) = evaluate(scores, data, "ndcg@10").values.values()
+    return np.asarray(values)
+
+
+PARTS = ("held", "judged")
+THREE = (*LINEAR, "query-mart", "symmetric")
+BEFORE = "query-mart, mart, xendcg-mart, symmetric"
+#: Members of trees beside the linear ones.
+CHOICES: dict[str, tuple[str, ...]] = {
+    BEFORE: ("query-mart", "mart", "xendcg-mart", "symmetric"),
+    "no trees": (),
+    "query-mart": ("query-mart",),
+    "symmetric": ("symmetric",),
+    "query-mart, symmetric": ("query-mart", "symmetric"),
+    "query-mart, xendcg-mart, symmetric": ("query-mart", "xendcg-mart", "symmetric"),
+    "symmetric, symmetric lambda": ("symmetric", "symmetric lambda"),
+    "symmetric, symmetric xendcg": ("symmetric", "symmetric xendcg"),
+    "query-mart, symmetric, symmetric lambda": ("query-mart", "symmetric", "symmetric lambda"),
+    "query-mart, symmetric, symmetric xendcg": ("query-mart", "symmetric", "symmetric xendcg"),
+    "query-mart, symmetric, symmetric with a linear start": ("query-mart", "symmetric", "symmetric, linear start"),
+    "query-mart, symmetric with a linear start": ("query-mart", "symmetric, linear start"),
+    "as before, and symmetric lambda": ("query-mart", "mart", "xendcg-mart", "symmetric", "symmetric lambda"),
+}
+
+
+def _unless_better(kept: Kept, names: Sequence[str], fewer: Sequence[str], errors: float) -> Floats:
+    """Blend fewer candidates unless more gain so many standard errors out of fold."""
+    gap = kept.out_of_fold(names) - kept.out_of_fold(fewer)
+    gap = gap[~np.isnan(gap)]
+    better = gap.mean() > errors * gap.std(ddof=1) / np.sqrt(len(gap))
+    return kept.blend(names if better else fewer)
+
+
+def _best(kept: Kept) -> Floats:
+    """Blend the choice with the best estimate out of fold."""
+    every = [(*LINEAR, *trees) for trees in (("query-mart",), ("symmetric",), ("query-mart", "symmetric"))]
+    every += [LINEAR, ("query-mart",), ("symmetric",), ("query-mart", "symmetric")]
+    return kept.blend(max(every, key=lambda names: float(np.nanmean(kept.out_of_fold(names)))))
+
+
+#: Ways to blend: choices of members, then ways to protect small sets, all on "query-mart, symmetric".
+RULES: dict[str, Callable[[Kept], Floats]] = {
+    **{name: lambda kept, trees=trees: kept.blend((*LINEAR, *trees)) for name, trees in CHOICES.items()},
+    **{f"pull {pull:g}": lambda kept, pull=pull: kept.blend(THREE, pull) for pull in (3.0, 30.0, 100.0)},
+    "equal weights": lambda kept: kept.blend(THREE, 1e9),
+    "linear alone unless the rest gains a standard error": lambda kept: _unless_better(kept, THREE, LINEAR, 1.0),
+    "without symmetric unless it gains a standard error": lambda kept: _unless_better(kept, THREE, THREE[:-1], 1.0),
+    "the best of seven choices out of fold": _best,
+}
+
+
+def row(name: str, kept: Kept, rule: str, gap: Floats) -> dict[str, Any]:
+    """Return a line of the table: by how much a rule is ahead of the members before, and what its members cost."""
+    gap = gap[~np.isnan(gap)]
+    names = (*LINEAR, *CHOICES[rule]) if rule in CHOICES else THREE
+    line = {
+        "set": name,
+        "queries": int(kept.arrays["queries"]),
+        "documents": int(kept.arrays["documents"]),
+        "rule": rule,
+    }
+    error = f"{gap.std(ddof=1) / np.sqrt(len(gap)):.5f}"
+    return {**line, "difference": f"{gap.mean():.5f}", "error": error, "cpu": f"{kept.cpu(names):.1f}"}
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """Return the means over sets in Markdown: sets of fewer than 70 training queries, the others, all."""
+    groups = {"fewer than 70 queries": (0, 70), "70 queries and more": (70, 10**9), "all": (0, 10**9)}
+    counts = [len({row["set"] for row in rows if low <= row["queries"] < high}) for low, high in groups.values()]
+    titles = [f"{title} ({count} sets)" for title, count in zip(groups, counts, strict=True)]
+    lines = [
+        f"| trees beside the linear members | {' | '.join(titles)} | worst set | CPU s |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for rule in RULES:
+        own = [row for row in rows if row["rule"] == rule]
+        cells = []
+        for low, high in groups.values():
+            gaps = np.array([float(row["difference"]) for row in own if low <= row["queries"] < high])
+            cells.append(f"{gaps.mean():+.4f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.4f}" if len(gaps) > 1 else "")
+        worst = min(float(row["difference"]) for row in own)
+        cpu = np.mean([float(row["cpu"]) for row in own])
+        lines.append(f"| {rule} | {' | '.join(cells)} | {worst:+.4f} | {cpu:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def fit_all() -> None:
+    """Fit what is not there yet."""
+    WORK.mkdir(exist_ok=True)
+    for name, make in sets():
+        path = WORK / f"{name.replace(' | ', ', ')}.npz"
+        if path.exists() and all(f"held {one}" in np.load(path) for one in CANDIDATES):
+            continue
+        found = make()
+        if found is not None:
+            begin = time.process_time()
+            fit(path, found)
+            print(f"{time.strftime('%H:%M')} {name}: {time.process_time() - begin:.0f} CPU s", flush=True)
+
+
+def main() -> None:
+    """Make the blends of what is kept, and write both tables."""
+    rows: list[dict[str, Any]] = []
+    for name, _ in sets():
+        path = WORK / f"{name.replace(' | ', ', ')}.npz"
+        if path.exists():
+            kept = Kept(np.load(path))
+            values = {rule: blend(kept) for rule, blend in RULES.items()}
+            rows += [row(name, kept, rule, values[rule] - values[BEFORE]) for rule in RULES]
+    write_csv(HERE / "members.csv", rows)
+    (HERE / "members.md").write_text("# Members of auto\n\n" + (__doc__ or "") + "\n" + page(rows), "utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    fit_all() if sys.argv[1:] == ["fit"] else main()

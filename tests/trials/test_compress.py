@@ -11,6 +11,7 @@ from argrank.errors import InputError, OptionError
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
 from argrank.models.symmetric import SymmetricTrees
+from argrank.trials.compress import n_trees_of
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,13 @@ def test_without_held_out_queries_no_loss_is_claimed(large, parts):
     assert found.loss is None
     assert "not known" in repr(found)
     assert "ndcg" not in repr(found).splitlines()[-1]
+
+
+def test_a_tenth_of_the_trees_is_the_default(large, parts):
+    found = ar.compress(large, parts[0], n_jobs=1)
+    assert n_trees_of(found.model) == n_trees_of(large.model_) // 10 == 50
+    few = ar.make_ranker("mart", n_trees=30, verbose=-1).fit(parts[0])
+    assert n_trees_of(ar.compress(few, parts[0]).model) == 10
 
 
 def test_labels_and_threads_change_nothing(large, small, parts):

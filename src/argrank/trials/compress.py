@@ -27,6 +27,7 @@ from argrank.rankers import make_ranker
 SETTINGS: dict[str, Any] = {
     "learning_rate": 0.3, "bagging_fraction": 1.0, "feature_fraction": 1.0, "l2": 1.0, "n_seeds": 1, "verbose": -1,
 }  # fmt: skip
+LEAST_TREES = 10  # where their number is not given
 COPIES = 2  # of the training documents, with values of other documents, to follow the model between them, too
 MOST_CELLS = 1 << 25  # with copies; larger data has none
 
@@ -72,7 +73,7 @@ def compress(
     model: Any,
     train: Dataset,
     *,
-    max_trees: Count = 100,
+    max_trees: Count | None = None,
     check: Dataset | None = None,
     measure: Any = "ndcg@10",
     n_jobs: Jobs = None,
@@ -89,8 +90,8 @@ def compress(
     train : Dataset
         The data that the model was trained on, or any data of its kind; labels are not needed.
     max_trees
-        Most trees. With 100 a prediction takes less than a tenth of the time; a blend of very many trees on data of
-        many interactions needs more to be followed closely. Give ``check`` to see what is lost.
+        Most trees; None for a tenth of those of the model, at least 10, which make about a tenth of its size and take
+        less than a tenth of its time. Fewer follow it less closely. Give ``check`` to see what is lost.
     check : Dataset, optional
         Judged queries that neither saw: how much the small model loses there, paired by query, with an interval.
     measure : str or Measure
@@ -115,7 +116,8 @@ def compress(
     known: dict[str, Any] = {"feature_names": teacher.feature_names, "categories": teacher.categories}
     data = Dataset(teacher.features_of(train), None, group=train.sizes, dates=teacher.dates, **known)
     scores = _centred(teacher.predict(data), data)
-    small = follow(teacher, data, max_trees, n_jobs)
+    most = max(LEAST_TREES, n_trees_of(teacher) // 10) if max_trees is None else max_trees
+    small = follow(teacher, data, most, n_jobs)
     own = _centred(small.predict(data), data)
     spread = float((scores * scores).sum())
     follows = 1.0 - float(((scores - own) ** 2).sum()) / spread if spread > 0 else 1.0

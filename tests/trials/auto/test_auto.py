@@ -59,7 +59,7 @@ def test_the_public_face():
 
 
 def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
-    names = ["listnet", "rank-svm", "query-mart", "mart", "xendcg-mart", "symmetric-mart"]
+    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart"]
     assert [member.name for member in fitted.members_] == names
     assert sum(member.weight for member in fitted.members_) == pytest.approx(1.0)
     assert all(0 < member.value <= 1 for member in fitted.members_)
@@ -168,7 +168,7 @@ def test_a_family_is_one_forest_or_one_weight_vector(data, family):
 
 def test_a_target_gets_a_blend_that_it_can_express(data):
     both = auto(target="opensearch").fit(data)
-    assert len(both.members_) == 6
+    assert len(both.members_) == 4
     assert len(families(both)) == 1  # the better of trees and linear
     assert "opensearch" in ar.targets(both)
     best = {}
@@ -198,8 +198,8 @@ def test_max_trees_takes_what_is_better_on_held_out_queries(data, monkeypatch, b
         return estimates[-1]._replace(value=0.0 if better == "few trees" else 0.999)
 
     monkeypatch.setattr("argrank.trials.auto.ranker.compressed_estimate", estimated)
-    ranker = auto(max_trees=60).fit(data)
-    assert n_trees_of(ranker.model_) <= 60
+    ranker = auto(max_trees=30).fit(data)
+    assert n_trees_of(ranker.model_) <= 30
     assert 0.0 < estimates[0].value < 1.0
     follows = any("follows the blend" in note for note in ranker.notes_)
     assert follows == all(part.kind != "trees" for part in ranker.model_.members)
@@ -257,7 +257,7 @@ def interrupting(monkeypatch, kind, call):
         monkeypatch.setattr(cls, kind, stopped)
 
 
-@pytest.mark.parametrize(("kind", "call", "n_members"), [("advance", 2, 1), ("advance", 5, 3), ("refit", 2, 6)])
+@pytest.mark.parametrize(("kind", "call", "n_members"), [("advance", 2, 1), ("advance", 5, 3), ("refit", 2, 4)])
 def test_interrupting_keeps_the_blend_of_what_is_finished(data, monkeypatch, kind, call, n_members):
     interrupting(monkeypatch, kind, call)
     with pytest.warns(ArgrankWarning, match="interrupted; the best blend"):
@@ -274,7 +274,7 @@ def test_a_signal_in_the_middle_of_growth_keeps_what_is_finished(data, monkeypat
 
     def interrupted(self):
         rounds.append(1)
-        if len(rounds) == 100:
+        if len(rounds) == 20:
             signal.raise_signal(signal.SIGINT)
         return grow(self)
 
@@ -285,8 +285,8 @@ def test_a_signal_in_the_middle_of_growth_keeps_what_is_finished(data, monkeypat
             ranker = auto().fit(data)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert len(rounds) == 100
-    assert 2 < len(ranker.members_) < 6
+    assert len(rounds) == 20
+    assert [member.name for member in ranker.members_] == ["listnet", "rank-svm", "query-mart"]
     assert ranker.score(data) > 0.6
 
 
@@ -399,11 +399,11 @@ def test_efforts_have_more_and_more_members_folds_and_seeds(data):
 @pytest.mark.parametrize(
     ("limit", "members", "seeds", "used"),
     [
-        (20.0, {"long": 14}, [1], 14 + 14 / 3),  # one more stage would leave too little time to fit it again
         (100.0, {"long": 40, "short": 3}, [3, 3], 43 + 43),  # all is done
-        (60.0, {"long": 40, "short": 2}, [1, 3], 42 + 40 / 3 + 2),  # the second one stops early
         (90.0, {"long": 40, "short": 3}, [2, 3], 43 + 80 / 3 + 3),  # more seeds, but others keep the time for one
-        (20.0, {"doubling": 3, "short": 3}, [3, 2], 10 + 7 + 2),  # no time for its 8 seconds, but for the second one
+        (20.0, {"long": 11, "short": 3}, [1, 1], 14 + 11 / 3 + 1),  # 7 in its share, 4 in what is left over
+        (20.0, {"doubling": 3, "short": 3}, [3, 2], 10 + 7 + 2),  # no time for its 8 seconds
+        (2.0, {"long": 1}, [2], 1 + 2 / 3),  # none for another member
     ],
 )
 def test_a_time_limit_is_kept_to_and_used(monkeypatch, limit, members, seeds, used):

@@ -27,6 +27,6 @@ class Effort(NamedTuple):
 
 EFFORTS = {
     "fast": Effort(("symmetric-mart",), 4, 1),
-    "default": Effort(("query-mart", "mart", "xendcg-mart", "symmetric-mart"), 4, 3),
+    "default": Effort(("query-mart", "symmetric-mart"), 4, 3),
     "best": Effort(tuple(MEMBERS["trees"]), 8, 5),
 }

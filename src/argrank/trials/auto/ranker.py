@@ -84,7 +84,7 @@ class MemberResult(NamedTuple):
 class Auto(BaseRanker):
     """Blend rankers of different kinds, chosen and weighed by queries that they did not train on.
 
-    Trees with three losses (squared error, the same within queries, XE-NDCG), symmetric trees, and two linear rankers
+    Two kinds of trees (LightGBM's and symmetric ones, on the squared error within queries) and two linear rankers
     (ListNet, RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents and at
     least 400 queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise
     likelihood of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every
@@ -106,8 +106,8 @@ class Auto(BaseRanker):
         Members to use instead of those of the family.
     effort
         "fast" blends the linear members with symmetric trees, one seed each, in a few seconds on small data; "best" has
-        trees on lambdas (for NDCG, whatever ``scoring`` is) as well, eight folds instead of four and five seeds instead
-        of three.
+        trees on three more losses (squared error, XE-NDCG, lambdas for NDCG, whatever ``scoring`` is), eight folds
+        instead of four and five seeds instead of three.
     time_limit
         Seconds; None for no limit. Members grow as long as time remains to fit each of them again with one seed; more
         seeds get what is left. Set it on large data.

@@ -41,10 +41,11 @@ class Search:
     def run(self, members: list[Member], deadline: float | None) -> tuple[list[Member], Stop]:
         """Return the members that have a stage, and why others are not finished; the first one has one in any case.
 
-        A member stops growing where the time left without its next stage is needed to fit all members again, with one
-        seed each; the next member may still have time for its first stage. More seeds get what is left in the end.
+        Time is kept to fit all members again with one seed each; more seeds get what is left in the end. Of the rest,
+        each member may take an equal share first, then what others have left over.
         """
         done: list[Member] = []
+        growing: list[Member] = []
         stop = Stop.DONE
         self._bar.expect(2 * len(members))  # the same members once more, on all data
         try:
@@ -55,18 +56,29 @@ class Search:
                 if done and _is_late(done, max(one.stages[0].seconds for one in done), deadline):
                     stop = Stop.TIME
                     break
-                while self._advance(member, done):
-                    self._keep(member.name, member.state)
-                    if _is_late(done, member.next_seconds, deadline):
-                        stop = Stop.TIME
-                        break
-                self._keep(member.name, member.state, finished=True)
+                others = 1.0 - 1.0 / (len(members) - number)
+                until = None if deadline is None else deadline - others * max(0.0, _left(done, deadline))
+                if not self._grow(member, done, until):
+                    growing.append(member)
+            for member in growing:
+                if _is_late(done, member.next_seconds, deadline) or not self._grow(member, done, deadline):
+                    stop = Stop.TIME
         except KeyboardInterrupt:
             if not done:
                 self._bar.__exit__(None, None, None)
                 raise
             stop = Stop.INTERRUPTED
         return done, stop
+
+    def _grow(self, member: Member, done: list[Member], until: float | None) -> bool:
+        """Take stages of a member until it is late; tell whether it is finished."""
+        while self._advance(member, done):
+            if _is_late(done, member.next_seconds, until):
+                self._keep(member.name, member.state, finished=False, now=True)
+                return False
+            self._keep(member.name, member.state, finished=False)
+        self._keep(member.name, member.state, finished=True, now=True)
+        return True
 
     def _advance(self, member: Member, done: list[Member]) -> bool:
         more = member.advance()
@@ -92,15 +104,15 @@ class Search:
             done.append(member)
         return found is not None and found["finished"]
 
-    def _keep(self, name: str, state: Callable[[], Mapping[str, Any]], finished: bool = False) -> None:
-        """Offer what is done to a checkpoint, and have it written where something is finished."""
+    def _keep(self, name: str, state: Callable[[], Mapping[str, Any]], *, finished: bool, now: bool = False) -> None:
+        """Offer what is done to a checkpoint, and have it written now where the next thing is another member's."""
         if self._watcher.keeper is not None:
             with contextlib.suppress(ModelError):  # of numbers that no file can hold
-                if finished:
-                    self._kept[name] = {**state(), "finished": True}
+                if now:
+                    self._kept[name] = {**state(), "finished": finished}
                     self._watcher.keeper.offer(dict(self._kept), now=True)
                 else:
-                    self._watcher.keeper.offer(lambda: self._kept | {name: {**state(), "finished": False}})
+                    self._watcher.keeper.offer(lambda: self._kept | {name: {**state(), "finished": finished}})
 
     def refit(
         self, blend: Blend, data: Dataset, n_seeds: int, deadline: float | None, hurry: bool
@@ -127,7 +139,9 @@ class Search:
                 self._bar.advance(0, f"{member.name} on all data")
                 models[number] = member.refit(data, seeds)
                 self._bar.advance(left, f"{member.name} on all data")
-                self._keep(f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True)
+                self._keep(
+                    f"{REFITTED}{member.name}", functools.partial(model_state, models[number]), finished=True, now=True
+                )
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED
         finally:
