@@ -111,7 +111,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "getting-started": [], "migrating": [], "results": []}
+html_sidebars = {"index": [], "getting-started": [], "install": [], "migrating": [], "results": []}
 
 _ENTRY = re.compile(r"^(\w+)( : .*)?$")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 #: The pages that say how to install, and what a release changes in them.
 PAGES = ("README.md", "docs/index.md", "docs/getting-started.md", "docs/install.md")
+RECIPE = "conda.recipe/meta.yaml"
 INSTALL_LINES = (
     (r"There is no release on a package index yet\. (?:In|From) a checkout, with Python", "With Python"),
     (r"There is no release on a package index yet\. (?:In|From) a checkout:", "In an environment of your own:"),
@@ -35,13 +36,14 @@ def changes(version: str, day: str) -> dict[str, str]:
     """Return the files that a release changes, with their new content; what is not ready ends the program."""
     if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", version):
         sys.exit(f"VERSION: expected such as 0.1.0, got {version!r}")
-    files = {name: (ROOT / name).read_text("utf-8") for name in (*PAGES, "CHANGELOG.md", "CITATION.cff")}
+    files = {name: (ROOT / name).read_text("utf-8") for name in (*PAGES, "CHANGELOG.md", "CITATION.cff", RECIPE)}
     heading = f"## Unreleased: {version}\n"
     if heading not in files["CHANGELOG.md"]:
         sys.exit(f"CHANGELOG.md: expected the heading {heading.strip()!r}")
     new = {name: released(files[name]) for name in PAGES}
     new["CHANGELOG.md"] = files["CHANGELOG.md"].replace(heading, f"## {version} ({day})\n")
     new["CITATION.cff"] = re.sub(r"(?m)^version: .*$", f"version: {version}", files["CITATION.cff"])
+    new[RECIPE] = re.sub(r'(?m)^(\{% set version = )".*"', rf'\1"{version}"', files[RECIPE])
     home = "src/argrank/_version.py"
     text = (ROOT / home).read_text("utf-8")
     new[home] = re.sub(r'(?m)^__version__ = ".*"$', f'__version__ = "{version}"', text)

@@ -36,6 +36,16 @@ def test_a_release_changes_versions_and_the_changelog():
     assert "Unreleased" not in new["CHANGELOG.md"]
 
 
+def test_a_release_changes_the_version_of_the_recipe(monkeypatch):
+    changelog = "# Changelog\n\n## Unreleased: 7.8.9\n"
+    read = Path.read_text
+    monkeypatch.setattr(
+        Path, "read_text", lambda self, *rest: changelog if self.stem == "CHANGELOG" else read(self, *rest)
+    )
+    recipe = release.changes("7.8.9", "2030-01-02")["conda.recipe/meta.yaml"]
+    assert recipe.startswith('{% set name = "argrank" %}\n{% set version = "7.8.9" %}\n')
+
+
 @pytest.mark.parametrize("version", ["", "1", "v0.1.0", "0.1.0.dev0", "9.9.9"])
 def test_what_is_no_version_or_has_no_section_ends_it(version):
     with pytest.raises(SystemExit, match=r"VERSION|CHANGELOG"):
