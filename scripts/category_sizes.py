@@ -12,7 +12,7 @@ from tests.messy_table import messy_rows
 
 import argrank as ar
 
-PAGE, SCRIPT = "guide/export.md", "category_sizes"
+PAGE, SCRIPT = "guide/export.md", "scripts/category_sizes"
 
 
 def table() -> list[str]:

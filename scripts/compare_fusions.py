@@ -20,7 +20,7 @@ from argrank.data.folds import QueryKFold
 from argrank.evaluation.intervals import mean_interval
 from argrank.evaluation.significance import holm, paired_t
 
-PAGE, SCRIPT = "guide/tune.md", "compare_fusions"
+PAGE, SCRIPT = "guide/tune.md", "scripts/compare_fusions"
 SYSTEMS = ["bm25_title", "embedding_similarity", "sales_log"]
 MEASURE = "ndcg@10"
 ENGINE = {"engine": "opensearch", "window": 20}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks import linesearch_growth, own
 from scripts import category_sizes, compare_fusions
-from scripts.page_tables import table_of
+from scripts.page_tables import rows_of_page, table_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,3 +46,10 @@ def test_the_guide_on_clicks_has_the_tables_of_its_experiments(name):
     rows = [line for line in written if line.startswith("|")]
     assert len(rows) > 5
     assert [row for row in rows if row not in page] == []
+
+
+@pytest.mark.parametrize("benchmark", [own, linesearch_growth], ids=["own", "linesearch_growth"])
+def test_tables_of_benchmarks_are_on_their_pages(benchmark):
+    rows = rows_of_page(benchmark.TABLE)
+    assert len(rows) > 5
+    assert table_of(benchmark.PAGE, benchmark.SCRIPT) == rows

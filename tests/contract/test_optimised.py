@@ -21,7 +21,7 @@ OTHER = dict.fromkeys(MEASURES, Aim.RELATIVE)
 NONE = dict.fromkeys(MEASURES, Aim.NOT)
 TABLE: dict[str, dict[str, Aim]] = {
     "adarank": ANY,
-    "auto": ANY,
+    "auto": NONE,
     "coordinate-ascent": ANY,
     "custom": NONE,
     "direct-rank": ANY,

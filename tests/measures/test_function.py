@@ -261,13 +261,8 @@ def test_an_entry_point_may_name_a_function_plain_or_decorated():
         register_measure(err5, "other")
 
 
-def test_the_page_shows_the_table_of_the_benchmark():
-    root = Path(__file__).parents[2]
-    page = (root / "docs" / "guide" / "own.md").read_text("utf-8")
-    columns = "what", "by hand", "greatest difference", "ours, ms", "compiled, ms", "Python, ms", "first call, s"
-    with (root / "benchmarks" / "own.csv").open(encoding="utf-8") as file:
+def test_what_is_written_by_hand_equals_ours():
+    with (Path(__file__).parents[2] / "benchmarks" / "own.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 7
-    for row in rows:
-        assert f"| {' | '.join(row[column] for column in columns)} |" in page
-        assert float(row["greatest difference"]) <= 1e-12
+    assert all(float(row["greatest difference"]) <= 1e-12 for row in rows)

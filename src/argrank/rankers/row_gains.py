@@ -38,7 +38,7 @@ def check_gains(ranker: BaseRanker) -> None:
             f"{registered_name(ranker)}: expected labels, got row gains (ar.from_clicks), which it has no use for; "
             f"take one of {able}, or judgements from clicks (ar.judgements)"
         )
-    measure = measure_or_none(ranker._optimised)
+    measure = measure_or_none(ranker.scoring if ranker.chooses_by_scoring else ranker._optimised)
     if measure is None:
         return
     structure = measure.structure(make_convention("default"))

@@ -43,7 +43,7 @@ def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None 
             if meter.tell(w, value + problem.penalty(w), math.nan):
                 reason = Stop.CALLBACK
             elif n_iter >= problem.max_iter:
-                reason = Stop.STEPS
+                reason = Stop.EPOCHS
             else:
                 problem.offer(w=w, velocity=velocity, n_iter=n_iter, meter=meter.state())
     except KeyboardInterrupt:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -274,3 +276,13 @@ def test_a_kept_start_is_known_to_model_files_and_reports(tmp_path):
 def test_a_gain_that_may_be_chance_says_so():
     assert str(Stayed("RankSVM", 0.0, "the climb", 0.01, 0.007)).endswith("less than two standard errors of 0.0070")
     assert str(Stayed("RankSVM", 0.0, "the climb", -0.003, 0.007)).endswith("gained -0.0030 from the climb")
+
+
+def test_the_start_is_rank_svm_as_a_user_gets_it_on_raw_features():
+    """A solve that ends early is far from the optimum where features have spreads of 1e-3 to 1e5."""
+    made = ar.make_ranking(12, 30, 12, noise=1.0, random_state=3)
+    raw = ar.Dataset(made.X * 10.0 ** np.linspace(-3, 5, 12), made.y, group=made.sizes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArgrankWarning)  # of the scales
+        start, svm = (ar.make_ranker(name).fit(raw).coef_ for name in ("direct-rank", "rank-svm"))
+    np.testing.assert_array_equal(start / np.abs(start).max(), svm / np.abs(svm).max())

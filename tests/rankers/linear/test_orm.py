@@ -9,6 +9,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, OptionError
+from argrank.solvers import SOLVERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*nearly. w = 0:argrank.errors.ArgrankWarning")
 
@@ -50,6 +51,7 @@ def test_the_tighter_the_bound_the_lower_the_objective(data):
     assert found[0] > found[1] > found[2]
 
 
+@pytest.mark.filterwarnings("ignore:.*tol was not checked:argrank.errors.ArgrankWarning")
 def test_online_training_of_the_tight_bound(data):
     batch = ar.make_ranker("orm", bound="tight", C=10.0).fit(data)
     online = ar.make_ranker("orm", bound="tight", C=10.0, solver="online", batch_size=4).fit(data)
@@ -202,7 +204,39 @@ def test_linear_decay_ends_where_an_own_a_does(data):
     np.testing.assert_array_equal(slope, slopes)
 
 
-def test_online_fits_say_that_no_gap_is_proven(data):
-    with pytest.warns(ArgrankWarning, match=r"solver='online' proves no gap: further steps gain next to nothing, but"):
-        ranker = ar.make_ranker("orm", bound="convex", C=3.0, solver="online").fit(data)
-    assert np.isnan(ranker.gap_)
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+@pytest.mark.parametrize("bound", ["convex", "tie-broken", "tight"])
+def test_every_solver_meets_tol_or_says_that_it_was_not_checked(data, bound, solver):
+    """A proven gap, or that of a convex step, or a small gradient where nothing is convex; else a warning."""
+    ranker, tol = ar.make_ranker("orm", bound=bound, C=3.0, solver=solver, tol=1e-3), 1e-3
+    convex = ["bundle", "bundle-then-planes", "cutting-plane", "frank-wolfe"]
+    if solver in ("newton", "cg", *(["convex-steps"] if bound == "convex" else convex)):
+        with pytest.raises(OptionError, match=f"'{solver}' needs"):
+            ranker.fit(data)
+        return
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ranker.fit(data)
+    told = [str(one.message) for one in found]
+    if np.isfinite(ranker.gap_):
+        assert 0 <= ranker.gap_ <= tol * ranker.objective_
+        assert not told
+    elif bound == "convex":
+        assert solver in ("fixed-steps", "l-bfgs", "online")
+        assert "proves no gap" in told[0]
+    elif told:
+        assert solver in ("fixed-steps", "l-bfgs", "online")
+        assert "tol was not checked" in told[0]
+        assert f"an objective of {ranker.objective_:.6g}" in told[0]
+    else:
+        assert solver == "l-bfgs"
+        slope = ranker.risk(data).value_and_gradient(ranker.coef_)[1] + ranker.coef_ / 3.0
+        assert 3.0 * slope @ slope / 2 <= tol * ranker.objective_ * (1 + 1e-9)
+    if solver == "fixed-steps":
+        assert "made 1000 epochs" in told[0]
+
+
+@pytest.mark.parametrize("name", ["svm-map", "svm-ndcg", "log-gain"])
+def test_online_fits_of_other_rankers_say_that_tol_was_not_checked(data, name):
+    with pytest.warns(ArgrankWarning, match=r"solver='online' cannot tell .*, so tol was not checked: further steps"):
+        ar.make_ranker(name, solver="online", **({"bound": "tight"} if name.startswith("svm") else {})).fit(data)

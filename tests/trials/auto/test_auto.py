@@ -22,7 +22,7 @@ from argrank.trials.auto import members as members_module
 from argrank.trials.auto.blend import Blend
 from argrank.trials.auto.compressed import compressed_estimate
 from argrank.trials.auto.efforts import EFFORTS, MEMBERS
-from argrank.trials.auto.members import Member, Stage, TreeMember
+from argrank.trials.auto.members import Folding, Member, Stage, TreeMember, member_of
 from argrank.trials.auto.search import Search
 from argrank.trials.compress import n_trees_of
 
@@ -74,7 +74,22 @@ def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
 def test_what_is_asked_for_is_what_it_goes_by(data):
     found = ar.select(auto(family="linear"), {"n_folds": [3]}, data, data, "map", progress=False)
     assert (found.ranker.scoring, found.ranker.estimate_.measure) == ("map", "map")
-    assert "optimised: map, by the numbers of trees; reported: map" in found.ranker.summary()
+    said = "optimised: no measure (it minimises the losses of its members); reported: map."
+    assert said in " ".join(found.ranker.summary().split())
+
+
+@pytest.mark.parametrize("asked", ["ndcg@10", "map", "mrr@10", "p@5", "err@10"])
+def test_the_measure_chooses_the_numbers_of_trees(data, asked):
+    made = ar.make_ranker("mart", n_leaves=4, min_documents=2, verbose=-1, n_jobs=1)
+    member = member_of("mart", made, Folding.of(data, 3, 0), asked, (2, 4, 8, 16, 32))
+    while member.advance():
+        pass
+    means = [ar.evaluate(data.to_caller(stage.scores), data, asked).means[asked] for stage in member.stages]
+    assert len(means) > 2
+    assert member.best == int(np.argmax(means))
+    assert n_trees_of(member.refit(data, 1)) == member.stages[member.best].n_trees
+    chosen = auto(members=["mart"], scoring=asked)
+    assert chosen._minimised == f"the losses of its members, and {asked} chooses the numbers of trees"
 
 
 def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):

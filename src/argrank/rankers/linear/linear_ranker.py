@@ -117,12 +117,19 @@ class LinearRanker(BaseRanker):
         return Outcome.of(result)._replace(stayed=self._stayed(R, result.w))
 
     def _notes_of_proof(self, risk: AnyRisk, result: Result) -> list[str]:
-        """Say where another solver would have told how far the optimum is, and this one cannot."""
-        if not risk.convex or not np.isnan(result.gap) or result.reason is Stop.INTERRUPTED:
+        """Say where another solver would have told how far the optimum is, or met ``tol``, and this one cannot."""
+        if not np.isnan(result.gap) or result.reason is Stop.INTERRUPTED:
+            return []
+        if risk.convex:
+            return [
+                f"solver={self.solver!r} proves no gap: {result.message}, but the optimum may be lower than the "
+                f"objective of {result.objective:.6g} by several per cent; solver='auto' says by how much at most"
+            ]
+        if self.solver == "auto" or result.reason not in (Stop.STEPS, Stop.EPOCHS):
             return []
         return [
-            f"solver={self.solver!r} proves no gap: {result.message}, but the optimum may be lower than the "
-            f"objective of {result.objective:.6g} by several per cent; solver='auto' says by how much at most"
+            f"solver={self.solver!r} cannot tell how far the next minimum is, so tol was not checked: "
+            f"{result.message}, at an objective of {result.objective:.6g}; solver='auto' goes on until tol is met"
         ]
 
     def _stayed(self, R: Regulariser, w: Floats) -> Stayed | None:

@@ -37,7 +37,7 @@ class ORM(ProductMeasure, StructuredRanker):
     decay : optional
         c, the weight of the ranks in the score of a ranking: "measure" (default), c = a, which one sort solves, "sqrt"
         1/sqrt(i), a power d for i^-d, "linear" max(k + 1 - i, 0), "log2", "loglog" or a vector that never rises. On
-        validation parts "sqrt" was no better, at several times the cost.
+        validation parts "sqrt" was no better, and took two to ten times as long on most.
     reference
         The ideal ranking of the convex bound: the mean of all ideal ones, one that keeps equal labels in their order,
         or the rows as they come.

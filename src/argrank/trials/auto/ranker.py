@@ -169,8 +169,9 @@ class Auto(BaseRanker):
         return data if is_distributed(data) or size_of(data.X) > max_memory() else arranged(data, whole=True)
 
     @property
-    def _optimised(self) -> Any:
-        return self.scoring
+    def _minimised(self) -> str:
+        trees = "" if self.family == "linear" else f", and {self.scoring} chooses the numbers of trees"
+        return f"the losses of its members{trees}"
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         deadline = self._deadline(watcher.seconds)
@@ -226,7 +227,7 @@ class Auto(BaseRanker):
             for member in self.members_
         ]
         head = ("member", "weight", str(self.scoring), "trees", "seconds")
-        optimised = f"optimised: {self.scoring}, by the numbers of trees; reported: {self.scoring}"
+        optimised = f"optimised: no measure (it minimises {self._minimised}); reported: {self.scoring}"
         notes = [f"The blend: {self.estimate_}. {OWN_NOISE}", f"{optimised}.", *self.notes_]
         return to_text([table(head, rows)], notes)
 
